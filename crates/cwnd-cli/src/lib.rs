@@ -1,8 +1,9 @@
 //! The `cwnd` command: arguments and glue over `cwnd_lab`.
 //!
 //! Every command is a function from its arguments to the text for standard output. Progress, warnings and errors go to standard
-//! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 130 interrupted. Programs with stacks of
-//! others (`foreign/`) hand them to [`main`].
+//! error. Exit codes: 0 done, 1 a run failed, 2 the input is wrong and nothing was written, 128 and the number of the signal that
+//! interrupted it; commands that use the network have more of them (`failure::Kind`). Programs with stacks of others (`foreign/`) hand them
+//! to [`main`].
 
 mod algorithms;
 mod arguments;
@@ -21,23 +22,26 @@ mod link;
 mod live;
 mod meet;
 mod model;
+mod output;
 mod overlay;
 mod paper;
 mod progress;
 mod run;
+mod signals;
 mod store;
 mod sweep;
 mod udt;
 mod usage;
 
 use std::env;
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use failure::Failure;
+use failure::{Failure, Kind};
 
 /// Congestion control: compare algorithms in a deterministic packet simulator
 #[derive(Debug, Parser)]
@@ -116,8 +120,11 @@ enum Command {
 /// form `stack:controller`.
 #[must_use]
 pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
+    signals::start();
     cwnd_run::stacks::install(stacks);
-    let cli = Cli::parse_from(arguments::join_negative(Cli::command(), env::args_os()));
+    let words = arguments::join_negative(Cli::command(), env::args_os());
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| refuse(&error, &words));
+    let json = cli.command.json();
     progress::allow(cli.memory);
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
@@ -149,10 +156,46 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
-            failure.code()
+            report(&failure, json);
+            ExitCode::from(failure.code())
         }
     }
+}
+
+/// Says why a command failed, for programs too if they asked for JSON.
+fn report(failure: &Failure, json: bool) {
+    eprintln!("error: {failure}");
+    if json {
+        // The exit code says the same to a reader that is gone.
+        let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));
+    }
+}
+
+impl Command {
+    /// Whether it uses the network and was asked for JSON, whose last line then names the failure.
+    fn json(&self) -> bool {
+        match self {
+            Self::Send(arguments) => arguments.json,
+            Self::Recv(arguments) => arguments.json_stream,
+            Self::Serve(arguments) => arguments.serving.json,
+            Self::Meet(arguments) => arguments.json,
+            Self::Udt(command) => command.json(),
+            Self::Link(arguments) => arguments.link.json,
+            _ => false,
+        }
+    }
+}
+
+/// Ends the process for arguments that cannot be read, or with the help that they ask for.
+fn refuse(error: &clap::Error, words: &[OsString]) -> ! {
+    let network = words.get(1).is_some_and(|word| NETWORK.iter().any(|name| word == name));
+    let mut options = words.iter().take_while(|word| *word != "--");
+    if error.use_stderr() && network && options.any(|word| word == "--json" || word == "--json-stream") {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let _printed = print(&failure::last_line(Kind::Usage, lines.join(" ").trim_start_matches("error: ")));
+    }
+    error.exit()
 }
 
 fn memory(text: &str) -> Result<u64, cwnd::quantity::QuantityError> {
@@ -167,14 +210,16 @@ fn completions(shell: Shell) -> String {
 
 /// A reader that has seen enough closes the pipe, which is no failure.
 fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match output::write(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Run(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
     }
 }
+
+/// The commands that use the network.
+const NETWORK: [&str; 6] = ["link", "meet", "recv", "send", "serve", "udt"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -197,6 +242,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Those whose help has the exit codes, and no others.
+    #[test]
+    fn the_commands_that_use_the_network_are_listed() {
+        let has_codes = |command: &clap::Command| {
+            command.get_after_help().is_some_and(|help| help.to_string().contains("no_answer"))
+        };
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let mut all = command.get_subcommands().chain([command].into_iter().filter(|one| !one.has_subcommands()));
+            assert_eq!(all.all(has_codes), NETWORK.contains(&name), "{name}");
+        }
     }
 
     /// Every option of every command that takes a value, with values that mean nothing to it: the error names the option and says what

@@ -1,32 +1,38 @@
 //! `cwnd link`
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use cwnd_link::{RelayError, Side, TunLink};
 use cwnd_run::files::to_json;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::emulated::EmulatedLink;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
 
 /// A link in front of the kernel's TCP, or of any program.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' iperf3 -c 10.77.0.2 -C cubic -t 10
   cwnd link --tun --rate 20mbit --delay 30ms --queue fq_codel:1000p --reorder 0.02:10ms ping -c 5 10.77.0.2
 Makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the second. When
 COMMAND has ended, the link prints what it has carried and how late it was; more than a millisecond for one packet in a hundred is
-marked with a warning and exit code 1. What an option says holds for both directions, each drawing for itself. Packets are IP packets;
-those of ECN are dropped where they might be marked, and --thin-acks finds no acknowledgements. Needs root, TUN devices and `ip`.")]
+marked with a warning and exit code 1. Both programs, and all that they have started, end with the link, also by a signal. What an
+option says holds for both directions, each drawing for itself. Packets are IP packets; those of ECN are dropped where they might be
+marked, and --thin-acks finds no acknowledgements. Needs root, TUN devices and `ip`."))]
 pub(crate) struct Arguments {
     /// Between TUN interfaces in networks of its own
     #[arg(long, required = true)]
     tun: bool,
     #[command(flatten)]
-    link: EmulatedLink,
+    pub(crate) link: EmulatedLink,
     /// What runs in the other network meanwhile, with its arguments after spaces; it has half a second to start
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
@@ -45,25 +51,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         RelayError::Emulation(error) => Failure::Input(error.to_string()),
         error => Failure::Run(error.to_string()),
     };
+    signals::listen(|| ())?;
     let tunnel = TunLink::start(&forth, &back, link.seed, link.spin()).map_err(failed)?;
     let mut server = None;
     if let Some(words) = &arguments.server {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        server = Some(
-            tunnel
-                .at(Side::Far, || start(&words).and_then(|mut command| spawned(&words, command.spawn())))
-                .map_err(failed)??,
-        );
+        server = Some(tunnel.at(Side::Far, || Group::start(&words)).map_err(failed)??);
         thread::sleep(SETTLING);
     }
     let words = &arguments.command;
-    let ended =
-        tunnel.at(Side::Near, || start(words).and_then(|mut command| spawned(words, command.status()))).map_err(failed);
-    if let Some(mut server) = server {
-        let _ = server.kill();
-        let _ = server.wait();
-    }
-    let status: ExitStatus = ended??;
+    let mut command = tunnel.at(Side::Near, || Group::start(words)).map_err(failed)??;
+    let ended = command.wait();
+    drop((command, server));
+    let Some(status) = ended else { return Err(Failure::Interrupted) };
+    let status = started(words, status)?;
     let report = tunnel.stop().map_err(failed)?;
     let shown = if link.json { to_json(&report) } else { report.to_string() };
     if !status.success() {
@@ -75,17 +76,84 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
 }
 
-/// A command of these words, which may read nothing.
-fn start(words: &[String]) -> Result<Command, Failure> {
-    let (program, arguments) = words.split_first().ok_or_else(|| Failure::Input("no command".to_owned()))?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    Ok(command)
+/// A program and all that it starts. They are ended when this is dropped.
+struct Group {
+    leader: Child,
 }
 
-fn spawned<T>(words: &[String], result: std::io::Result<T>) -> Result<T, Failure> {
+impl Group {
+    /// Starts a program of these words, which may read nothing.
+    fn start(words: &[String]) -> Result<Self, Failure> {
+        let (program, arguments) = words.split_first().ok_or_else(|| Failure::Input("no command".to_owned()))?;
+        let leader = Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
+        Ok(Self { leader: started(words, leader)? })
+    }
+
+    /// Waits until the program ends; none if a signal has come before.
+    fn wait(&mut self) -> Option<io::Result<ExitStatus>> {
+        while !signals::interrupted() {
+            if let Some(ended) = self.leader.try_wait().transpose() {
+                return Some(ended);
+            }
+            thread::sleep(signals::CHECK);
+        }
+        None
+    }
+
+    /// Sends a signal to all processes of the group, or none; whether there are any.
+    fn signal(&self, signal: Option<Signal>) -> bool {
+        killpg(Pid::from_raw(self.leader.id() as i32), signal).is_ok()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            self.signal(Some(signal));
+            for _ in 0..LAST_CHECKS {
+                // One that has ended is in the group until it is waited for.
+                let _ended = self.leader.try_wait();
+                if !self.signal(None) {
+                    return;
+                }
+                thread::sleep(signals::CHECK);
+            }
+        }
+    }
+}
+
+fn started<T>(words: &[String], result: std::io::Result<T>) -> Result<T, Failure> {
     result.map_err(|error| Failure::Run(format!("cannot run `{}`: {error}", words.join(" "))))
 }
 
+/// 2 s for programs to end by themselves, and for what is killed.
+const LAST_CHECKS: u32 = 100;
+
 /// Longer than a server takes to listen.
 const SETTLING: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_group_ends_with_what_its_program_has_started() {
+        let place = tempfile::tempdir().unwrap();
+        let ids = place.path().join("ids");
+        let script = format!("trap '' TERM; sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", ids.display());
+        let group = Group::start(&["sh".to_owned(), "-c".to_owned(), script]).unwrap();
+        while !ids.exists() {
+            thread::sleep(signals::CHECK);
+        }
+        let below = fs::read_to_string(&ids).unwrap();
+        let (leader, below) = (group.leader.id().to_string(), below.trim());
+        drop(group);
+        for id in [&leader, below] {
+            // Whoever inherits it has not waited for it yet, perhaps.
+            let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        }
+    }
+}

@@ -16,18 +16,19 @@ use socket2::SockRef;
 
 use crate::arguments::{above_zero, whole};
 use crate::clock::Stopwatch;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
 
 /// Runs a meeting place for two ends behind address translators.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd meet                                      on a machine that both ends reach, as meet.example.org
   cwnd send photos --meet meet.example.org:9002  here; prints a code
   cwnd recv --meet meet.example.org:9002         there; asks for the code
 Both ends learn at which address the other is seen, and connect directly. Where their address translators do not allow for that, what
 they send each other passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
-it, but neither the code nor what the files or their names are; it stores nothing. Ctrl-C ends it.")]
+it, but neither the code nor what the files or their names are; it stores nothing. Ctrl-C ends it."))]
 pub(crate) struct Arguments {
     /// Where both ends reach it, as address:port
     #[arg(value_name = "ADDRESS", value_parser = crate::udt::socket_address, default_value = "0.0.0.0:9002")]
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     lifetime: Written<Span>,
     /// Print an object with the address, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// What it says first.
@@ -70,8 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let _best_effort = SockRef::from(&socket).set_send_buffer_size(SOCKET_BUFFER);
     let stop = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&stop);
-    ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
+    signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
     let address = socket.local_addr().map_err(failed)?;
     eprintln!("meeting place at {address}");
     if *json {

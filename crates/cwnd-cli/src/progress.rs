@@ -9,6 +9,7 @@ use cwnd_run::files::remove_unfinished;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
+use crate::signals;
 
 /// Progress in simulated time. Drawn on standard error if that is a terminal.
 pub(crate) struct TimeProgress {
@@ -36,7 +37,7 @@ impl TimeProgress {
 
 impl Progress for TimeProgress {
     fn should_continue(&self) -> bool {
-        !INTERRUPTED.load(Ordering::Relaxed)
+        !signals::interrupted()
     }
 
     fn memory(&self) -> Option<u64> {
@@ -64,7 +65,7 @@ impl Interrupts {
 
 impl Progress for Interrupts {
     fn should_continue(&self) -> bool {
-        !INTERRUPTED.load(Ordering::Relaxed)
+        !signals::interrupted()
     }
 
     fn memory(&self) -> Option<u64> {
@@ -103,7 +104,7 @@ impl CellProgress {
 
 impl Progress for CellProgress {
     fn should_continue(&self) -> bool {
-        !INTERRUPTED.load(Ordering::Relaxed)
+        !signals::interrupted()
     }
 
     fn memory(&self) -> Option<u64> {
@@ -137,18 +138,16 @@ impl Drop for TimeProgress {
 }
 
 fn listen() -> Result<(), Failure> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+    signals::listen(|| ())
 }
 
-/// From now on Ctrl-C, or SIGTERM, ends the process with the exit code of an interrupted command. What it has not finished is removed.
+/// From now on a signal ends the process with the exit code of an interrupted command. What it has not finished is removed.
 pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
+    signals::listen(|| {
         remove_unfinished();
         eprintln!("error: {}", Failure::Interrupted);
-        std::process::exit(130);
+        std::process::exit(Failure::Interrupted.code().into());
     })
-    .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
 }
 
 fn seconds(nanos: u64) -> f64 {
@@ -175,4 +174,3 @@ pub(crate) fn memory() -> Option<u64> {
 
 static MEMORY: OnceLock<u64> = OnceLock::new();
 static ASKED: AtomicBool = AtomicBool::new(false);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -40,6 +40,12 @@ pub enum TransferError {
     /// What an earlier transfer has left of a file is no longer what it was. From there on it has to be received again.
     #[error("{0}: what was kept of it has been changed")]
     Altered(Name),
+    /// The other side serves another client, and one only.
+    #[error("{BUSY}")]
+    Busy,
+    /// The connection was lost, or bytes were changed, after a part of the file had been written to a stream.
+    #[error("{0}; a part of the file had been written, so that this cannot be tried again")]
+    CutOff(String),
     /// A group does not match the value that was sent with it.
     #[error("{0} arrived damaged")]
     Damaged(Name),
@@ -57,6 +63,12 @@ pub enum TransferError {
     /// The connection failed, or a file system did.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// There is a folder, a link, no file or more than one where a single file was to be received.
+    #[error("the other side does not send exactly one file")]
+    NotOneFile,
+    /// What is received cannot be written to a stream.
+    #[error("cannot write the file to its stream: {0}")]
+    Output(io::Error),
     /// A frame that is not allowed at this point.
     #[error("the other side violates the protocol: {0}")]
     Protocol(&'static str),
@@ -71,7 +83,15 @@ pub enum TransferError {
     Version(u8),
 }
 
+/// The reason for [`refuse`](crate::refuse) that a client of this version reads as [`TransferError::Busy`].
+pub const BUSY: &str = "busy: another receiver has this transfer";
+
 impl TransferError {
+    /// The error that the other side reports in these words.
+    pub(crate) fn reported(text: &str) -> Self {
+        if text == BUSY { Self::Busy } else { Self::Refused(text.to_owned()) }
+    }
+
     /// Whether the same transfer may succeed over a new connection: this one failed or changed bytes, or bytes on the disk were changed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {

@@ -91,6 +91,12 @@ impl Folder {
         Ok(Some(Reservation { folder: self.clone(), need }))
     }
 
+    /// Whether a folder above `name` is a symbolic link. Nothing is received through one: a link may have come from the same sender.
+    pub(crate) fn passes_link(&self, name: &Name) -> bool {
+        let above = name.split().0.ancestors().filter(|path| *path != Path::new(""));
+        above.into_iter().any(|path| self.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
+    }
+
     /// Creates a folder and those above it, of which `left` may be new.
     ///
     /// # Errors

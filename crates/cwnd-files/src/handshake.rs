@@ -9,7 +9,7 @@ use crate::frame::{Frame, Frames};
 pub(crate) fn await_welcome<T: Read + Write>(frames: &mut Frames<T>) -> Result<(), TransferError> {
     match frames.receive()? {
         Frame::Welcome => Ok(()),
-        Frame::Error(text) => Err(TransferError::Refused(text.to_owned())),
+        Frame::Error(text) => Err(TransferError::reported(text)),
         _ => Err(TransferError::Protocol("no answer to the hello")),
     }
 }

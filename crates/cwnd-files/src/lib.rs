@@ -33,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Symbolic links, devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
+//! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
 //! of folders are not.
 
 mod error;
@@ -42,10 +42,12 @@ mod frame;
 mod handshake;
 mod journal;
 mod limits;
+mod link;
 mod name;
 mod options;
 mod outcome;
 mod part;
+mod pipe;
 mod private;
 mod receiver;
 mod sender;
@@ -55,14 +57,15 @@ mod tree;
 mod verification;
 mod walk;
 
-pub use error::{Malformed, TransferError};
+pub use error::{BUSY, Malformed, TransferError};
 pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;
+pub use link::Links;
 pub use name::{BadName, Name, RESERVED};
 pub use options::{ReceiveOptions, ServeOptions};
 pub use outcome::{Event, Outcome, Reason, Role};
-pub use session::{offer, receive, refuse, send, serve};
+pub use session::{offer, receive, receive_to, refuse, send, serve};
 pub use text::Printable;
 pub use tree::{GROUP, Hash};
 pub use walk::Source;

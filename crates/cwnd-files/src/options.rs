@@ -1,5 +1,7 @@
 //! What a receiver and a server may do.
 
+use crate::link::Links;
+
 /// How received files are written.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
@@ -11,6 +13,8 @@ pub struct ReceiveOptions {
     pub sync: bool,
     /// Bytes of the file system to be left free.
     pub keep_free: u64,
+    /// Whether links that the sender keeps are created: with [`Links::Keep`] alone.
+    pub links: Links,
 }
 
 impl ReceiveOptions {
@@ -34,6 +38,13 @@ impl ReceiveOptions {
         self
     }
 
+    /// What is done with links that the sender keeps.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+
     /// How many bytes are left free.
     #[must_use]
     pub fn keep_free(mut self, bytes: u64) -> Self {
@@ -48,6 +59,8 @@ impl ReceiveOptions {
 pub struct ServeOptions {
     /// How files of clients are written; clients may not send any if this is `None`.
     pub receive: Option<ReceiveOptions>,
+    /// What is done with links in what clients receive.
+    pub links: Links,
 }
 
 impl ServeOptions {
@@ -60,6 +73,13 @@ impl ServeOptions {
     /// Clients may receive files, and send files that are written according to `receive`.
     #[must_use]
     pub fn writable(receive: ReceiveOptions) -> Self {
-        Self { receive: Some(receive) }
+        Self { receive: Some(receive), links: receive.links }
+    }
+
+    /// What is done with links in what clients receive.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
     }
 }

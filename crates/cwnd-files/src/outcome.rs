@@ -53,17 +53,26 @@ pub enum Reason {
     /// The name is invalid, see [`BadName`](crate::BadName).
     #[error("its name cannot be used")]
     Name = 8,
-    /// A symbolic link, a device or a socket.
+    /// A device or a socket; of an older sender also a symbolic link.
     #[error("it is a link, a device or a socket")]
     Special = 9,
     /// The hash of what the receiver has differs from that of what the sender read.
     #[error("its hash differs")]
     Differs = 10,
+    /// A symbolic link that a side leaves out.
+    #[error("it is a symbolic link")]
+    Link = 11,
+    /// A symbolic link to a place that may lie outside the folder of the receiver.
+    #[error("it is a symbolic link that leads out of the folder")]
+    Target = 12,
+    /// The receiver knows no links.
+    #[error("the other side is too old to keep symbolic links")]
+    NoLinks = 13,
 }
 
 impl Reason {
     pub(crate) fn from_byte(byte: u8) -> Self {
-        const ALL: [Reason; 11] = [
+        const ALL: [Reason; 14] = [
             Reason::Other,
             Reason::Exists,
             Reason::NotAFile,
@@ -75,6 +84,9 @@ impl Reason {
             Reason::Name,
             Reason::Special,
             Reason::Differs,
+            Reason::Link,
+            Reason::Target,
+            Reason::NoLinks,
         ];
         ALL.get(usize::from(byte)).copied().unwrap_or(Self::Other)
     }
@@ -118,6 +130,18 @@ pub enum Event<'a> {
         /// Its size in bytes.
         size: u64,
     },
+    /// The receiver has a symbolic link as the sender has it.
+    Linked {
+        /// Its name.
+        name: &'a Name,
+    },
+    /// A symbolic link was left out, which is no failure.
+    Skipped {
+        /// Its name, fit for a terminal.
+        name: &'a str,
+        /// Why.
+        reason: Reason,
+    },
     /// Nothing is transferred at the moment: files are counted, another transfer of the file is waited for, or the rest of a file is
     /// verified. Repeated several times a second, so that the transfer can be ended.
     Waiting,
@@ -128,6 +152,18 @@ pub enum Event<'a> {
         /// Why.
         reason: Reason,
     },
+}
+
+impl Outcome {
+    /// Counts what was not transferred, and makes its event.
+    pub(crate) fn missed<'a>(&mut self, name: &'a str, reason: Reason) -> Event<'a> {
+        if reason == Reason::Link {
+            self.skipped += 1;
+            return Event::Skipped { name, reason };
+        }
+        self.failed += 1;
+        Event::Failed { name, reason }
+    }
 }
 
 /// Called with every event; `false` ends the transfer, which can be resumed.
@@ -141,6 +177,10 @@ pub struct Outcome {
     pub completed: u64,
     /// Files the receiver had before.
     pub unchanged: u64,
+    /// Symbolic links that the receiver has as links.
+    pub linked: u64,
+    /// Symbolic links that were left out.
+    pub skipped: u64,
     /// Files not transferred.
     pub failed: u64,
     /// Bytes of file content transferred.

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, MetadataExt};
-use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, renameat_with};
+use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, fstat, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::TransferError;
@@ -119,13 +119,19 @@ impl Part {
     ) -> io::Result<Result<Self, Reason>> {
         let (parent, last) = incoming.name.split();
         let (folder, names) = (subfolder(root, parent)?, Names::of(last));
-        let mut file = match private::open_or_create(&folder, &names.part) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
-            opened => opened?,
+        let mut file = loop {
+            let file = match private::open_or_create(&folder, &names.part) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
+                opened => opened?,
+            };
+            if !wait.lock(&file, observer)? {
+                return Ok(Err(Reason::Busy));
+            }
+            // Otherwise another transfer had received nothing of it, and removed it before it released the lock.
+            if fstat(&file)?.st_nlink > 0 {
+                break file;
+            }
         };
-        if !wait.lock(&file, observer)? {
-            return Ok(Err(Reason::Busy));
-        }
         // Another transfer may have renamed it between opening and locking: then its name is free, or that of another file.
         let opened = cap_std::fs::Metadata::from_just_metadata(file.metadata()?);
         if !folder.symlink_metadata(&names.part).is_ok_and(|named| named.ino() == opened.ino()) {
@@ -169,7 +175,7 @@ impl Part {
         if self.is_verified() {
             self.verify()?;
         }
-        self.file.write_all(bytes).map_err(|error| self.failed(error))?;
+        write_sparse(&mut self.file, bytes).map_err(|error| self.failed(error))?;
         self.incoming.room.used(bytes.len());
         self.values.push(*value);
         if self.values.len() - self.recorded >= GROUPS_PER_SYNC {
@@ -216,6 +222,12 @@ impl Part {
             self.recorded = self.values.len();
         }
         Ok(())
+    }
+
+    /// Keeps what the next transfer of the file can resume from. Where that is nothing, the unfinished file is removed.
+    pub(crate) fn keep(&mut self) -> io::Result<()> {
+        let kept = self.checkpoint();
+        if self.recorded == 0 { self.discard().and(kept) } else { kept }
     }
 
     /// Renames the complete file to its name: its hash, or why it cannot have that name.
@@ -300,6 +312,30 @@ impl LockWait {
     }
 }
 
+/// Writes the next bytes at the end of a file, and leaves a hole where they are blocks of zeros.
+fn write_sparse(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let length = |run: &[u8], zero: bool| -> usize {
+        run.chunks(BLOCK).take_while(|block| is_zero(block) == zero).map(<[u8]>::len).sum()
+    };
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (data, behind) = rest.split_at(length(rest, false));
+        file.write_all(data)?;
+        let (hole, behind) = behind.split_at(length(behind, true));
+        if !hole.is_empty() {
+            let end = file.seek(SeekFrom::Current(hole.len() as i64))?;
+            // A hole at the end has no length of its own.
+            file.set_len(end)?;
+        }
+        rest = behind;
+    }
+    Ok(())
+}
+
+fn is_zero(block: &[u8]) -> bool {
+    block.iter().all(|byte| *byte == 0)
+}
+
 /// Opens the folder at `path` below `root`; `root` itself for an empty path.
 fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
@@ -332,5 +368,37 @@ fn system_time(modified: Modified) -> Option<std::time::SystemTime> {
 /// The file is synced every 32 MiB, which takes some tens of milliseconds; so much is lost at most if the process is killed.
 const GROUPS_PER_SYNC: usize = 32;
 
+/// The block size of most file systems. Groups begin at a multiple of it.
+const BLOCK: usize = 4096;
+
 /// How often a locked file is tried.
 const LOCK_POLL: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn blocks_of_zeros_become_holes_and_nothing_else_does() {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut expected = Vec::new();
+        // Groups as they arrive: zeros alone, data in the middle of a block, at its ends, and a short last one.
+        for (size, data) in
+            [(1 << 20, None), (1 << 20, Some(5000)), (1 << 20, Some(0)), (1 << 20, Some((1 << 20) - 1)), (4097, None)]
+        {
+            let mut group = vec![0; size];
+            data.into_iter().for_each(|at: usize| group[at] = 1);
+            write_sparse(&mut file, &group).unwrap();
+            expected.extend(group);
+            assert_eq!(file.metadata().unwrap().len(), expected.len() as u64, "what is there can be resumed");
+        }
+        let mut read = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut read).unwrap();
+        assert!(read == expected);
+        assert!(file.metadata().unwrap().blocks() * 512 <= 4 * BLOCK as u64, "three blocks have data");
+    }
+}

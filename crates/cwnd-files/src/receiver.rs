@@ -10,6 +10,7 @@ use crate::folder::Folder;
 use crate::frame::{Entry, Frame, Frames};
 use crate::journal::Identity;
 use crate::limits::{BATCH, MAX_NEW_FOLDERS, MAX_PENDING};
+use crate::link::{self, Links};
 use crate::name::Name;
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
@@ -39,7 +40,7 @@ pub(crate) fn receive_into<T: Read + Write>(
     let result = receiver.run();
     if let Some(Current::Part(part)) = &mut receiver.current {
         // The transfer has its result already; if this fails too, less of the file can be resumed.
-        let _ = part.checkpoint();
+        let _ = part.keep();
     }
     result
 }
@@ -99,6 +100,8 @@ enum Message {
 enum Decision {
     /// The folder exists.
     Folder,
+    /// The link exists.
+    Link(Name),
     /// The file exists, and is the same.
     Present(Name, u64),
     Accept(Incoming),
@@ -156,7 +159,7 @@ impl<T: Read + Write> Receiver<'_, T> {
             Frame::FileEnd => Message::FileEnd,
             Frame::Abort(reason) => Message::Abort(reason),
             Frame::End => Message::End,
-            Frame::Error(text) => return Err(TransferError::Refused(text.to_owned())),
+            Frame::Error(text) => return Err(TransferError::reported(text)),
             _ => return Err(TransferError::Protocol("a message that only a receiver may send")),
         })
     }
@@ -164,6 +167,11 @@ impl<T: Read + Write> Receiver<'_, T> {
     fn apply(&mut self, decision: Decision) -> Result<(), TransferError> {
         match decision {
             Decision::Folder => self.replies.push(Ok(None)),
+            Decision::Link(name) => {
+                self.replies.push(Ok(None));
+                self.outcome.linked += 1;
+                self.emit(Event::Linked { name: &name })?;
+            }
             Decision::Present(name, size) => {
                 self.replies.push(Ok(None));
                 self.outcome.unchanged += 1;
@@ -226,13 +234,19 @@ impl<T: Read + Write> Receiver<'_, T> {
         }
     }
 
-    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender.
+    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender. Nothing is created for one of which
+    /// nothing has come.
     fn abort_file(&mut self, reason: Reason) -> Result<(), TransferError> {
-        let name = match self.take_current()? {
+        let Some(current) = self.current.take() else {
+            let none = TransferError::Protocol("the end of a file that was not accepted");
+            let incoming = self.pending.pop_front().ok_or(none)?;
+            return self.report_failed(&incoming.name.to_string(), reason);
+        };
+        let name = match current {
             Current::Part(mut part) => {
                 let name = part.incoming.name.clone();
                 let failed = |error| TransferError::File { name: name.clone(), error };
-                let kept = if reason == Reason::Changed { part.discard() } else { part.checkpoint() };
+                let kept = if reason == Reason::Changed { part.discard() } else { part.keep() };
                 kept.map_err(failed)?;
                 name
             }
@@ -242,8 +256,7 @@ impl<T: Read + Write> Receiver<'_, T> {
     }
 
     fn report_failed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
-        self.outcome.failed += 1;
-        self.emit(Event::Failed { name, reason })
+        emit(self.observer, self.outcome.missed(name, reason))
     }
 
     fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {
@@ -259,8 +272,15 @@ fn decide(
     observer: Observer<'_>,
     entry: &Entry<'_>,
 ) -> Decision {
+    if let Some((name, target)) = link::parse(entry.name) {
+        let reject = |reason| Decision::Reject(Printable::new(name).to_string(), reason);
+        return create_link(folder, options, allowance, name, target).map_or_else(reject, Decision::Link);
+    }
     let reject = |reason| Decision::Reject(Printable::new(entry.name).to_string(), reason);
     let Ok(name) = entry.name() else { return reject(Reason::Name) };
+    if folder.passes_link(&name) {
+        return reject(Reason::NotAFile);
+    }
     if !entry.folder
         && groups(entry.size) > 1
         && !part::wait_unlocked(folder.dir(), &name, &mut allowance.wait, observer)
@@ -300,6 +320,28 @@ fn decide(
         Ok(None) => reject(Reason::Space),
         Err(_) => reject(Reason::Other),
     }
+}
+
+/// Creates a link that the sender keeps, if links are wanted here.
+fn create_link(
+    folder: &Folder,
+    options: &ReceiveOptions,
+    allowance: &mut Allowance,
+    name: &[u8],
+    target: &[u8],
+) -> Result<Name, Reason> {
+    // As no name of a file can be, so that the sender knows the reason.
+    let name = Name::new(name).map_err(|_| Reason::Target)?;
+    if options.links != Links::Keep {
+        return Err(Reason::Link);
+    }
+    if folder.passes_link(&name) {
+        return Err(Reason::NotAFile);
+    }
+    folder.create_folders(name.split().0, options.keep_free, &mut allowance.new_folders)?;
+    let _room = folder.reserve(0, options.keep_free).map_err(|_| Reason::Other)?.ok_or(Reason::Space)?;
+    link::create(folder.dir(), &name, target, options.overwrite)?;
+    Ok(name)
 }
 
 /// Opens the next accepted file.

@@ -7,6 +7,7 @@ use crate::error::TransferError;
 use crate::frame::{Entry, Frame, Frames};
 use crate::handshake::await_welcome;
 use crate::limits::{BATCH, MAX_COUNTED, MAX_NAME, MAX_SENT};
+use crate::link;
 use crate::name::Name;
 use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::text::Printable;
@@ -86,7 +87,7 @@ impl<T: Read + Write> Sender<'_, T> {
                 self.emit(Event::Waiting)?;
             }
             if let Ok(item) = found
-                && !item.is_folder
+                && item.is_file()
             {
                 files += 1;
                 bytes = bytes.saturating_add(item.size);
@@ -105,12 +106,13 @@ impl<T: Read + Write> Sender<'_, T> {
         for (source, found) in found {
             match found {
                 Ok(item) => {
+                    let link = item.target.as_ref().map(|target| link::announced(&item.name, target));
                     self.frames.send(&Frame::Entry(Entry {
                         folder: item.is_folder,
                         size: item.size,
                         mode: item.mode,
                         modified: item.modified,
-                        name: item.name.as_bytes(),
+                        name: link.as_deref().unwrap_or(item.name.as_bytes()),
                     }))?;
                     announced.push((source, item));
                 }
@@ -129,8 +131,7 @@ impl<T: Read + Write> Sender<'_, T> {
 
     fn report_unavailable(&mut self, unavailable: &Unavailable) -> Result<(), TransferError> {
         let Unavailable { name, reason } = unavailable;
-        self.outcome.failed += 1;
-        self.emit(Event::Failed { name: &Printable::new(name).to_string(), reason: *reason })?;
+        self.report_missed(&Printable::new(name).to_string(), *reason)?;
         let name = &name[..name.len().min(MAX_NAME)];
         Ok(self.frames.send(&Frame::Unavailable { name, reason: *reason })?)
     }
@@ -139,6 +140,12 @@ impl<T: Read + Write> Sender<'_, T> {
     fn handle_reply(&mut self, source: &Source, item: Item) -> Result<(), TransferError> {
         match self.receive_reply()? {
             Reply::Present if item.is_folder => Ok(()),
+            Reply::Present if item.target.is_some() => {
+                self.outcome.linked += 1;
+                self.emit(Event::Linked { name: &item.name })
+            }
+            // The name under which it was announced.
+            Reply::Reject(Reason::Name) if item.target.is_some() => self.report_failed(&item.name, Reason::NoLinks),
             Reply::Present => {
                 self.outcome.unchanged += 1;
                 self.emit(Event::Unchanged { name: &item.name, size: item.size })
@@ -147,7 +154,7 @@ impl<T: Read + Write> Sender<'_, T> {
             Reply::Accept(_) if self.sent.len() >= MAX_SENT => {
                 Err(TransferError::Protocol("no results for the files that were sent"))
             }
-            Reply::Accept(from) if from <= groups(item.size) && !item.is_folder => {
+            Reply::Accept(from) if from <= groups(item.size) && item.is_file() => {
                 match self.send_file(source, &item, from)? {
                     Ok(hash) => {
                         self.frames.send(&Frame::FileEnd)?;
@@ -176,7 +183,7 @@ impl<T: Read + Write> Sender<'_, T> {
             Ok(file) => file,
             Err(reason) => return Ok(Err(reason)),
         };
-        if from > 0 && file.seek(SeekFrom::Start(from * GROUP)).is_err() {
+        if file.seek(SeekFrom::Start(from * GROUP)).is_err() {
             return Ok(Err(Reason::Unreadable));
         }
         let all = groups(item.size);
@@ -251,8 +258,11 @@ impl<T: Read + Write> Sender<'_, T> {
     }
 
     fn report_failed(&mut self, name: &Name, reason: Reason) -> Result<(), TransferError> {
-        self.outcome.failed += 1;
-        self.emit(Event::Failed { name: &name.to_string(), reason })
+        self.report_missed(&name.to_string(), reason)
+    }
+
+    fn report_missed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
+        if (self.observer)(self.outcome.missed(name, reason)) { Ok(()) } else { Err(TransferError::Interrupted) }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {
@@ -265,7 +275,7 @@ fn file_result(frame: &Frame<'_>) -> Result<Result<Hash, Reason>, TransferError>
     match frame {
         Frame::Stored(hash) => Ok(Ok(*hash)),
         Frame::Failed(reason) => Ok(Err(*reason)),
-        Frame::Error(text) => Err(TransferError::Refused((*text).to_owned())),
+        Frame::Error(text) => Err(TransferError::reported(text)),
         _ => Err(TransferError::Protocol("neither a reply nor a result")),
     }
 }

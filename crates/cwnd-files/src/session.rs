@@ -56,6 +56,25 @@ pub fn receive<T: Read + Write>(
     close(&mut frames, result)
 }
 
+/// As a client, receives one file and writes it to `out`: that of this name, or the only one that the server has. Each group is verified before it is written.
+///
+/// # Errors
+/// As [`send`]; [`TransferError::NotOneFile`] for a folder or several files, [`TransferError::Output`] if `out` fails, and
+/// [`TransferError::CutOff`] if the transfer fails after a part of the file was written.
+pub fn receive_to<T: Read + Write>(
+    connection: T,
+    name: Option<&Name>,
+    out: &mut dyn Write,
+    observer: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<Outcome, TransferError> {
+    let mut frames = Frames::new(connection);
+    frames.send(&Frame::Hello { version: VERSION, role: Role::Receive })?;
+    frames.send(&Frame::Request(name.map_or(&[], Name::as_bytes)))?;
+    frames.send(&Frame::RequestEnd)?;
+    let result = await_welcome(&mut frames).and_then(|()| crate::pipe::receive_to(&mut frames, out, observer));
+    close(&mut frames, result)
+}
+
 /// As a server, handles one client: sends it what it requests of `folder`, or receives into `folder` what it sends.
 ///
 /// # Errors
@@ -112,7 +131,7 @@ fn handle_client<T: Read + Write>(
     }
     let (mut sources, mut unavailable) = (Vec::new(), Vec::new());
     for name in receive_request(frames)? {
-        match Source::below(folder, &name) {
+        match Source::below(folder, &name, options.links) {
             Ok(source) => sources.push(source),
             Err(missing) => unavailable.push(missing),
         }
@@ -190,7 +209,7 @@ fn close<T: Read + Write>(
                 frames.discard_output();
                 while let Ok(frame) = frames.receive() {
                     if let Frame::Error(text) = frame {
-                        return Err(TransferError::Refused(text.to_owned()));
+                        return Err(TransferError::reported(text));
                     }
                 }
                 return result;
@@ -199,7 +218,7 @@ fn close<T: Read + Write>(
             TransferError::Io(error) if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Malformed>) => {
                 error.to_string()
             }
-            TransferError::Io(_) | TransferError::Refused(_) => return result,
+            TransferError::Busy | TransferError::Io(_) | TransferError::Refused(_) => return result,
             error => error.to_string(),
         };
         // The other side may have closed the connection already.

@@ -1,14 +1,18 @@
-//! The files that a sender has: those below a folder. Symbolic links out of it are not followed.
+//! The files that a sender has: those below a folder. Symbolic links are left out, followed or kept as [`Links`] says.
 
 use std::ffi::OsStr;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::{fs, io, iter};
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt};
 
 use crate::folder::{Folder, open_without_waiting};
 use crate::frame::Modified;
+use crate::limits::MAX_NAME;
+use crate::link::{self, Links};
 use crate::name::Name;
 use crate::outcome::Reason;
 
@@ -20,9 +24,14 @@ pub struct Source {
     path: PathBuf,
     /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
     name: Vec<u8>,
+    links: Links,
+    /// Links may be followed out of the folder, which is then the root of the file system.
+    anywhere: bool,
+    /// An open file that is all of the source.
+    file: Option<Arc<fs::File>>,
 }
 
-/// A file or folder that was found.
+/// A file, folder or link that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) path: PathBuf,
@@ -31,6 +40,8 @@ pub(crate) struct Item {
     pub(crate) size: u64,
     pub(crate) mode: u32,
     pub(crate) modified: Modified,
+    /// Of a link that is kept.
+    pub(crate) target: Option<Vec<u8>>,
 }
 
 /// A file that cannot be sent.
@@ -42,31 +53,60 @@ pub(crate) struct Unavailable {
 
 impl Source {
     /// The file or folder at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
-    /// is sent under the name of the link.
+    /// is sent under the name of the link. Links below it are left out.
     ///
     /// # Errors
     /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], or its folder may not be read.
     pub fn at(path: &Path) -> io::Result<Self> {
+        Self::with_links(path, Links::Skip)
+    }
+
+    /// The same, with this done with the links below it. Those that are followed may lead anywhere.
+    ///
+    /// # Errors
+    /// As [`at`](Self::at).
+    pub fn with_links(path: &Path, links: Links) -> io::Result<Self> {
         let asked = path.file_name();
         let path = path.canonicalize()?;
         let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the root of the file system has no name");
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
         let called = asked.unwrap_or(name).as_bytes();
         Name::new(called).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
-        Ok(Self { folder: Folder::open(parent)?, path: name.into(), name: called.to_vec() })
+        let anywhere = links == Links::Follow;
+        let root = Path::new("/");
+        let (folder, below) =
+            if anywhere { (root, path.strip_prefix(root).unwrap_or(&path)) } else { (parent, name.as_ref()) };
+        Ok(Self {
+            folder: Folder::open(folder)?,
+            path: below.to_owned(),
+            name: called.to_vec(),
+            links,
+            anywhere,
+            file: None,
+        })
+    }
+
+    /// An open file under a name of its own. It may have no other.
+    ///
+    /// # Errors
+    /// The root of the file system may not be read.
+    pub fn of_file(file: fs::File, name: &Name) -> io::Result<Self> {
+        let (folder, name) = (Folder::open(Path::new("/"))?, name.as_bytes().to_vec());
+        let file = Some(Arc::new(file));
+        Ok(Self { folder, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
     }
 
     /// The file or folder that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
     /// `folder` if `requested` is empty.
-    pub(crate) fn below(folder: &Folder, requested: &[u8]) -> Result<Self, Unavailable> {
+    pub(crate) fn below(folder: &Folder, requested: &[u8], links: Links) -> Result<Self, Unavailable> {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
         let folder = folder.clone();
         if requested.is_empty() {
-            return Ok(Self { folder, path: ".".into(), name: Vec::new() });
+            return Ok(Self { folder, path: ".".into(), name: Vec::new(), links, anywhere: false, file: None });
         }
         let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
         let last = name.split().1.as_bytes().to_vec();
-        Ok(Self { folder, path: name.as_path().to_owned(), name: last })
+        Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
 
     /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
@@ -76,7 +116,9 @@ impl Source {
 
     /// All files and folders of the source, sorted by name, a folder before what is in it.
     pub(crate) fn walk(&self) -> Walk<'_> {
-        Walk { folder: self.folder.dir(), pending: vec![(self.path.clone(), self.name.clone())] }
+        let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
+        let file = self.file.as_deref();
+        Walk { folder: self.folder.dir(), links: self.links, anywhere: self.anywhere, file, pending: vec![first] }
     }
 
     /// Opens a file that was found.
@@ -84,7 +126,12 @@ impl Source {
     /// # Errors
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
-        let file = open_without_waiting(self.folder.dir(), &item.path).map_err(|_| Reason::Unreadable)?;
+        let file = match &self.file {
+            // It shares its position with the other copies: who reads it begins with a seek.
+            Some(file) => file.try_clone().map(File::from_std),
+            None => open_without_waiting(self.folder.dir(), &item.path),
+        };
+        let file = file.map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
     }
 }
@@ -98,7 +145,18 @@ impl Item {
             size: if metadata.is_dir() { 0 } else { metadata.len() },
             mode: metadata.mode() & 0o777,
             modified: modified(metadata),
+            target: None,
         }
+    }
+
+    /// A link that is sent as one.
+    fn of_link(path: PathBuf, name: Name, metadata: &Metadata, target: Vec<u8>) -> Self {
+        Self { size: 0, target: Some(target), ..Self::new(path, name, metadata) }
+    }
+
+    /// Whether it has bytes to send.
+    pub(crate) fn is_file(&self) -> bool {
+        !self.is_folder && self.target.is_none()
     }
 
     /// Whether the open file still has the size and the modification time that were found.
@@ -118,13 +176,30 @@ pub(crate) fn modified(metadata: &Metadata) -> Modified {
 /// The iterator of [`Source::walk`].
 pub(crate) struct Walk<'a> {
     folder: &'a Dir,
-    /// Paths and names that were listed and are not yet visited, the next one last.
-    pending: Vec<(PathBuf, Vec<u8>)>,
+    links: Links,
+    anywhere: bool,
+    file: Option<&'a fs::File>,
+    /// What was listed and is not yet visited, the next one last.
+    pending: Vec<Pending>,
+}
+
+/// A path that was listed.
+struct Pending {
+    path: PathBuf,
+    name: Vec<u8>,
+    /// The last link that was followed on the way to it.
+    through: Option<Rc<Followed>>,
+}
+
+/// Where a link lies that was followed, and the one before it.
+struct Followed {
+    at: PathBuf,
+    before: Option<Rc<Followed>>,
 }
 
 impl Walk<'_> {
     /// Lists a folder, whose content is visited next.
-    fn descend(&mut self, path: &Path, name: &[u8]) -> io::Result<()> {
+    fn descend(&mut self, Pending { path, name, through }: &Pending) -> io::Result<()> {
         let mut names =
             self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
         names.sort_by(|a, b| b.cmp(a));
@@ -132,8 +207,29 @@ impl Walk<'_> {
             let separator: &[u8] = if name.is_empty() { b"" } else { b"/" };
             [name, separator, child.as_bytes()].concat()
         };
-        self.pending.extend(names.iter().map(|child| (path.join(child), below(child))));
+        let child = |child| Pending { path: path.join(child), name: below(child), through: through.clone() };
+        self.pending.extend(names.iter().map(|name| child(name)));
         Ok(())
+    }
+
+    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the folder or to a folder that is being visited.
+    fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
+        let to = if self.anywhere {
+            Path::new("/").join(path).canonicalize().map(|to| to.strip_prefix("/").map_or(to.clone(), Path::to_owned))
+        } else {
+            self.folder.canonicalize(path)
+        };
+        let to = to.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Reason::Missing,
+            _ => Reason::Link,
+        })?;
+        let through = Followed { at: path.clone(), before: through.clone() };
+        let mut followed = iter::successors(Some(&through), |link| link.before.as_deref());
+        if followed.any(|link| plain(&link.at).starts_with(plain(&to))) {
+            return Err(Reason::Link);
+        }
+        let metadata = self.folder.symlink_metadata(&to).map_err(|_| Reason::Unreadable)?;
+        Ok((Pending { path: to, name: name.clone(), through: Some(Rc::new(through)) }, metadata))
     }
 }
 
@@ -142,34 +238,58 @@ impl Iterator for Walk<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (path, name) = self.pending.pop()?;
+            let mut next = self.pending.pop()?;
             let unavailable = |name, reason| Some(Err(Unavailable { name, reason }));
-            let metadata = match self.folder.symlink_metadata(&path) {
-                Ok(metadata) => metadata,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return unavailable(name, Reason::Missing),
-                Err(_) => return unavailable(name, Reason::Unreadable),
+            let found = match self.file {
+                Some(file) => file.metadata().map(Metadata::from_just_metadata),
+                None => self.folder.symlink_metadata(&next.path),
             };
-            if metadata.is_dir() && self.descend(&path, &name).is_err() {
-                return unavailable(name, Reason::Unreadable);
+            let mut metadata = match found {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return unavailable(next.name, Reason::Missing);
+                }
+                Err(_) => return unavailable(next.name, Reason::Unreadable),
+            };
+            let mut target = None;
+            if metadata.is_symlink() {
+                match self.links {
+                    Links::Skip => return unavailable(next.name, Reason::Link),
+                    Links::Keep => target = self.folder.read_link_contents(&next.path).ok(),
+                    Links::Follow => match self.follow(&next) {
+                        Ok(to) => (next, metadata) = to,
+                        Err(reason) => return unavailable(next.name, reason),
+                    },
+                }
             }
-            if !metadata.is_dir() && !metadata.is_file() {
-                return unavailable(name, Reason::Special);
+            if metadata.is_dir() && self.descend(&next).is_err() {
+                return unavailable(next.name, Reason::Unreadable);
             }
-            if name.is_empty() {
+            if !metadata.is_dir() && !metadata.is_file() && target.is_none() {
+                return unavailable(next.name, Reason::Special);
+            }
+            if next.name.is_empty() {
                 continue;
             }
-            return match Name::new(&name) {
-                Ok(name) => Some(Ok(Item::new(path, name, &metadata))),
-                Err(_) => unavailable(name, Reason::Name),
-            };
+            let Ok(name) = Name::new(&next.name) else { return unavailable(next.name, Reason::Name) };
+            return Some(match target.map(|target| target.into_os_string().into_vec()) {
+                None => Ok(Item::new(next.path, name, &metadata)),
+                Some(target) if link::announced(&name, &target).len() > MAX_NAME => {
+                    Err(Unavailable { name: next.name, reason: Reason::Name })
+                }
+                Some(target) => Ok(Item::of_link(next.path, name, &metadata, target)),
+            });
         }
     }
 }
 
+/// Without `.` at its beginning.
+fn plain(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -180,7 +300,7 @@ mod tests {
             fs::create_dir(&path).unwrap();
             (0..50).for_each(|file| fs::write(path.join(file.to_string()), "").unwrap());
         }
-        let source = Source::below(&Folder::open(place.path()).unwrap(), b"").unwrap();
+        let source = Source::below(&Folder::open(place.path()).unwrap(), b"", Links::Skip).unwrap();
         let mut walk = source.walk();
         let (mut found, mut most) = (0, 0);
         while walk.next().is_some() {
@@ -210,15 +330,19 @@ mod tests {
             };
             source.walk().map(line).collect()
         };
-        let all = [".cwnd-0.part Name", "a 3", "b -", "b/2 3", "b/empty -", "out Special"];
+        let all = [".cwnd-0.part Name", "a 3", "b -", "b/2 3", "b/empty -", "out Link"];
         let folder = Folder::open(&tree).unwrap();
-        assert_eq!(found(&Source::below(&folder, b"").unwrap()), all);
+        assert_eq!(found(&Source::below(&folder, b"", Links::Skip).unwrap()), all);
         let mut named: Vec<_> = all.iter().map(|line| format!("tree/{line}")).collect();
         named.insert(0, "tree -".to_owned());
         assert_eq!(found(&Source::at(&tree).unwrap()), named);
-        assert_eq!(found(&Source::below(&folder, b"b/2").unwrap()), ["2 3"]);
-        assert_eq!(found(&Source::below(&folder, b"c").unwrap()), ["c Missing"]);
-        assert_eq!(found(&Source::below(&folder, b"out/secret").unwrap()), ["secret Unreadable"], "it lies outside");
-        assert!(Source::below(&folder, b"../secret").is_err());
+        assert_eq!(found(&Source::below(&folder, b"b/2", Links::Skip).unwrap()), ["2 3"]);
+        assert_eq!(found(&Source::below(&folder, b"c", Links::Skip).unwrap()), ["c Missing"]);
+        assert_eq!(
+            found(&Source::below(&folder, b"out/secret", Links::Skip).unwrap()),
+            ["secret Unreadable"],
+            "it lies outside"
+        );
+        assert!(Source::below(&folder, b"../secret", Links::Skip).is_err());
     }
 }

@@ -11,7 +11,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use cwnd_files::{Event, Folder, GROUP, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve};
+use cwnd_files::{
+    Event, Folder, GROUP, Links, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve,
+};
 
 /// A folder to send from, one to receive into, and a file of some groups in the first.
 struct Place {
@@ -477,4 +479,108 @@ fn a_connection_has_few_open_files_however_many_it_transfers() {
     let (completed, most) = server.join().unwrap();
     // Other tests run beside this one.
     assert!(completed == 300 && most < 200, "{most} open files after {completed}");
+}
+
+/// A link as a client announces it.
+fn link(name: &str, target: &str) -> Vec<u8> {
+    [b".cwnd-link/", name.as_bytes(), b"\0", target.as_bytes()].concat()
+}
+
+#[test]
+fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
+    const LINK: u8 = 11;
+    const TARGET: u8 = 12;
+    let place = tempfile::tempdir().unwrap();
+    let (inbox, outside) = (place.path().join("inbox"), place.path().join("outside"));
+    fs::create_dir(&inbox).unwrap();
+    fs::create_dir(&outside).unwrap();
+    let folder = Folder::open(&inbox).unwrap();
+    let reply = |links, is_folder, name: &[u8]| {
+        let options = ReceiveOptions::new().overwrite(true).links(links);
+        let (mut client, _) = Raw::client(&folder, ServeOptions::writable(options), 1);
+        assert_eq!(client.receive().0, WELCOME);
+        client.reply_to(is_folder, 0, name)
+    };
+    let kept = |name: &str, target: &str| reply(Links::Keep, false, &link(name, target));
+    for links in [Links::Skip, Links::Follow] {
+        assert_eq!(reply(links, false, &link("a", "b")), (REJECT, Some(LINK)));
+    }
+    let absolute = outside.to_str().unwrap();
+    for (name, target) in [
+        ("a", absolute),
+        ("a", "/"),
+        ("a", ".."),
+        ("a", "../outside"),
+        ("d/a", "../../outside"),
+        ("a", "b/../../outside"),
+        ("d/a", "./../../outside"),
+        ("a", ""),
+        ("../a", "b"),
+        ("/a", "b"),
+        ("d/../../a", "b"),
+        (".cwnd-1", "b"),
+        ("", "b"),
+        ("a", "b\0c"),
+    ] {
+        let (kind, reason) = kept(name, target);
+        assert!(kind == REJECT && reason.is_some(), "{name} {target}: {reason:?}");
+        assert!(fs::symlink_metadata(inbox.join("a")).is_err(), "{name} {target}");
+    }
+    assert_eq!(kept("a", "../outside"), (REJECT, Some(TARGET)));
+
+    // To a folder inside, and what comes then.
+    for (name, target) in [("here", "."), ("d/up", ".."), ("d/file", "../other"), ("later", "d")] {
+        assert_eq!(kept(name, target), (PRESENT, None), "{name} {target}");
+        assert_eq!(fs::read_link(inbox.join(name)).unwrap(), Path::new(target));
+    }
+    for name in ["here/file", "d/up/file", "later/file", "here/d/file"] {
+        assert_eq!(reply(Links::Keep, false, name.as_bytes()), (REJECT, Some(NOT_A_FILE)), "{name}");
+        assert_eq!(reply(Links::Keep, true, name.as_bytes()), (REJECT, Some(NOT_A_FILE)), "{name}");
+        // With the links above, this one would lead out.
+        assert_eq!(kept(&format!("{name}/l"), "../x"), (REJECT, Some(NOT_A_FILE)), "{name}");
+    }
+    // A file takes the place of a link, and not of what that leads to; a link takes that of a file, and not of a folder.
+    assert_eq!(reply(Links::Keep, false, b"d/file"), (REJECT, Some(NOT_A_FILE)));
+    assert_eq!(kept("d", "here"), (REJECT, Some(NOT_A_FILE)));
+    fs::write(inbox.join("file"), "mine").unwrap();
+    assert_eq!(kept("file", "d"), (PRESENT, None));
+    assert!(inbox.join("file").is_symlink() && !inbox.join("other").exists());
+    assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_of_which_nothing_is_verified_leaves_nothing() {
+    const GROUP_KIND: u8 = 12;
+    const ABORT: u8 = 14;
+    const UNREADABLE: u8 = 6;
+    let size = 3 * GROUP;
+    let bytes = vec![7; GROUP as usize];
+    let value = {
+        use blake3::hazmat::HasherExt;
+        let mut hasher = blake3::Hasher::new();
+        hasher.set_input_offset(0).update(&bytes).finalize_non_root()
+    };
+    let group = [&value[..], &bytes].concat();
+    for (what, left) in [("unreadable", 0), ("cut off in a group", 0), ("damaged", 0), ("a group, and cut off", 2)] {
+        let inbox = tempfile::tempdir().unwrap();
+        let options = ServeOptions::writable(ReceiveOptions::new());
+        let (mut client, server) = Raw::client(&Folder::open(inbox.path()).unwrap(), options, 1);
+        assert_eq!(client.receive().0, WELCOME);
+        assert_eq!(client.reply_to(false, size, b"file").0, ACCEPT);
+        match what {
+            "unreadable" => client.send(ABORT, &[UNREADABLE]),
+            "cut off in a group" => {
+                client
+                    .0
+                    .write_all(&[&[GROUP_KIND][..], &(group.len() as u32).to_le_bytes(), &group[..9999]].concat())
+                    .unwrap();
+            }
+            "damaged" => client.send(GROUP_KIND, &[&[0; 32], &bytes[..]].concat()),
+            _ => client.send(GROUP_KIND, &group),
+        }
+        drop(client);
+        let result = server.join().unwrap();
+        assert!(result.is_err(), "{what}: {result:?}");
+        assert_eq!(fs::read_dir(inbox.path()).unwrap().count(), left, "{what}");
+    }
 }

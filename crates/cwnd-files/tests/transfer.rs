@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use cwnd_files::{
-    Event, Folder, GROUP, Name, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, receive, send, serve,
+    Event, Folder, GROUP, Links, Name, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, receive, send,
+    serve,
 };
 
 /// A connection that ends after so many bytes written, or changes one of them.
@@ -202,6 +203,93 @@ fn a_link_leads_nowhere() {
     // The folders and the four files in them are refused one by one.
     assert_eq!(sent.unwrap().completed, 0);
     assert!(content(outside.path()).is_empty());
+}
+
+/// Holes are sent as zeros, and take no room at the receiver either.
+#[test]
+fn a_file_of_holes_stays_one() {
+    let (place, from, into) = large(5);
+    let file = fs::OpenOptions::new().write(true).open(&from).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"in the middle", 512 * GROUP + 7).unwrap();
+    file.set_len(1024 * GROUP + 3).unwrap();
+    let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new(), Line::pair());
+    assert_eq!(sent.unwrap().completed, 1);
+    let received = into.path().join("file").metadata().unwrap();
+    assert_eq!(received.len(), 1024 * GROUP + 3);
+    assert!(received.blocks() <= from.metadata().unwrap().blocks().max(64), "{} blocks", received.blocks());
+    drop(place);
+}
+
+/// Sends a folder with links to a receiver that keeps links or does not.
+fn transfer_links(from: &Path, links: Links, kept: Links) -> (Outcome, tempfile::TempDir) {
+    let into = tempfile::tempdir().unwrap();
+    let (near, far) = Line::pair();
+    let options = ServeOptions::writable(ReceiveOptions::new().links(kept));
+    let folder = Folder::open(into.path()).unwrap();
+    let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+    let sent = send(near, &[Source::with_links(from, links).unwrap()], &mut |_| true).unwrap();
+    assert_eq!(sent, server.join().unwrap().unwrap());
+    (sent, into)
+}
+
+#[test]
+fn links_are_left_out_followed_or_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let (tree, outside) = (place.path().join("tree"), place.path().join("outside"));
+    fs::create_dir_all(tree.join("d")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(tree.join("d/file"), "content").unwrap();
+    fs::write(outside.join("far"), "away").unwrap();
+    let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, tree.join(name)).unwrap();
+    link(Path::new("d/file"), "near");
+    link(&outside, "out");
+    // Loops of one link and of two.
+    link(Path::new(".."), "d/up");
+    fs::create_dir(tree.join("e")).unwrap();
+    link(Path::new("../e"), "d/e");
+    link(Path::new("../d"), "e/d");
+
+    let (skipped, into) = transfer_links(&tree, Links::Skip, Links::Keep);
+    assert_eq!((skipped.completed, skipped.skipped, skipped.failed), (1, 5, 0));
+    assert_eq!(content(into.path()).len(), 4);
+
+    let (followed, into) = transfer_links(&tree, Links::Follow, Links::Skip);
+    assert_eq!((followed.linked, followed.failed), (0, 0));
+    let read = |name: &str| fs::read_to_string(into.path().join("tree").join(name)).unwrap();
+    assert_eq!((read("near"), read("out/far"), read("e/d/file")), ("content".into(), "away".into(), "content".into()));
+    assert!(!into.path().join("tree/d/up").exists());
+
+    let (kept, into) = transfer_links(&tree, Links::Keep, Links::Keep);
+    // That to an absolute path is not created.
+    assert_eq!((kept.completed, kept.linked, kept.failed), (1, 4, 1));
+    assert_eq!(fs::read_link(into.path().join("tree/e/d")).unwrap(), Path::new("../d"));
+    let (refused, into) = transfer_links(&tree, Links::Keep, Links::Skip);
+    assert_eq!((refused.completed, refused.skipped, refused.failed), (1, 5, 0));
+    assert_eq!(content(into.path()).len(), 4);
+}
+
+/// Links that are followed for a client stay in the folder that is served.
+#[test]
+fn a_server_follows_no_link_out_of_its_folder() {
+    let place = tempfile::tempdir().unwrap();
+    let (tree, into) = (place.path().join("tree"), tempfile::tempdir().unwrap());
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("file"), "content").unwrap();
+    fs::write(place.path().join("secret"), "secret").unwrap();
+    for (target, name) in [("file", "in"), ("../secret", "out"), ("/etc/passwd", "far")] {
+        std::os::unix::fs::symlink(target, tree.join(name)).unwrap();
+    }
+    let (near, far) = Line::pair();
+    let folder = Folder::open(&tree).unwrap();
+    let options = ServeOptions::read_only().links(Links::Follow);
+    let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+    let names = ["in", "out", "far"].map(|name| Name::new(name.as_bytes()).unwrap());
+    let received =
+        receive(near, &names, &Folder::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |_| true).unwrap();
+    server.join().unwrap().unwrap();
+    assert_eq!((received.completed, received.skipped, received.failed), (1, 2, 0));
+    assert_eq!(fs::read_to_string(into.path().join("in")).unwrap(), "content");
+    assert_eq!(content(into.path()).len(), 1);
 }
 
 #[test]

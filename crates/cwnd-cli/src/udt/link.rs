@@ -12,12 +12,13 @@ use cwnd_run::scenario::Written;
 
 use crate::arguments::{above_zero, whole};
 use crate::emulated::EmulatedLink;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
 use crate::udt::socket_address;
 
 /// A link in user space.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 100mbit --delay 25ms
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 1gbit --delay 50ms --queue red:1bdp --loss 1e-3
@@ -26,7 +27,7 @@ Examples:
   cwnd udt link 127.0.0.1:9001 127.0.0.1:9000 --trace scenarios/traces/swinging.trace --delay 30ms
 Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
 and how late it was. What an option says holds for both directions, each drawing for itself. It does not read what it carries:
---thin-acks finds no acknowledgements of TCP there.")]
+--thin-acks finds no acknowledgements of TCP there."))]
 pub(crate) struct Arguments {
     /// Where clients send to; port 0 for any that is free
     #[arg(value_parser = socket_address)]
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = socket_address)]
     target: SocketAddr,
     #[command(flatten)]
-    link: EmulatedLink,
+    pub(super) link: EmulatedLink,
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = above_zero)]
     duration: Option<Written<Span>>,
@@ -54,8 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     })?;
     let stop = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&stop);
-    ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))?;
+    signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
     let local = relay.local().map_err(|error| Failure::Run(error.to_string()))?;
     eprintln!("link from {local} to {}", arguments.target);
     let duration = arguments.duration.as_ref().map(|duration| *duration.value());

@@ -12,10 +12,12 @@ use std::net::SocketAddr;
 
 use clap::Subcommand;
 use cwnd::{BitRate, Spec};
-use cwnd_net::{BindError, ConnectError, Options, SettingsError};
+use cwnd_net::cwnd_udt::handshake::Refusal;
+use cwnd_net::{BindError, ConnectError, Options, SettingsError, UdtStream};
 use cwnd_run::scenario::Written;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::signals;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -29,6 +31,19 @@ pub(crate) enum Command {
     Send(Box<files::send::Arguments>),
     /// Serve the files of a folder
     Serve(Box<files::serve::Arguments>),
+}
+
+impl Command {
+    /// Whether it was asked for JSON.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Link(arguments) => arguments.link.json,
+            Self::Perf(arguments) => arguments.json,
+            Self::Recv(arguments) => arguments.json_stream,
+            Self::Send(arguments) => arguments.json_stream,
+            Self::Serve(arguments) => arguments.serving.json,
+        }
+    }
 }
 
 pub(crate) fn run(command: &Command) -> Result<String, Failure> {
@@ -69,12 +84,39 @@ pub(crate) fn socket_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001".to_owned())
 }
 
+/// A connection that a signal aborts.
+fn connect_until_signal(peer: &str, options: Options) -> Result<UdtStream, Failure> {
+    signals::listen(|| ())?;
+    let name = peer.to_owned();
+    let connected = signals::unless_stopped(signals::interrupted, move || UdtStream::connect_with(&*name, &options));
+    let stream = connected.ok_or(Failure::Interrupted)?.map_err(|error| connect_failure(peer, error))?;
+    let open = stream.clone();
+    signals::listen(move || open.clone().abort())?;
+    // It may have come before the connection could be aborted.
+    if signals::interrupted() { Err(Failure::Interrupted) } else { Ok(stream) }
+}
+
 /// Why there is no connection to `server`, as it was given.
 fn connect_failure(server: &str, error: ConnectError) -> Failure {
     match error {
         ConnectError::Bind(error) => bind_failure(&server, error),
-        ConnectError::Refused { peer, why } if peer.to_string() == server => Failure::Run(format!("{server}: {why}")),
-        error => Failure::Run(format!("{server}: {error}")),
+        error => Failure::Transfer(connect_kind(&error), format!("{server}: {}", connect_reason(server, &error))),
+    }
+}
+
+/// Why there is no connection to `server`, without its address where that is the one that was given.
+fn connect_reason(server: &str, error: &ConnectError) -> String {
+    match error {
+        ConnectError::Refused { peer, why } if peer.to_string() == server => why.to_string(),
+        error => error.to_string(),
+    }
+}
+
+fn connect_kind(error: &ConnectError) -> Kind {
+    match error {
+        ConnectError::Address(_) | ConnectError::Refused { why: Refusal::Timeout, .. } => Kind::NoAnswer,
+        ConnectError::Join(_) | ConnectError::Refused { .. } | ConnectError::Streams { .. } => Kind::Refused,
+        _ => Kind::Failed,
     }
 }
 

@@ -346,5 +346,5 @@ fn a_server_that_does_not_answer_is_named_once() {
     let port = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
     let server = port.local_addr().expect("its address").to_string();
     let result = cwnd.run(&["udt", "perf", &server, "--time", "1s"]);
-    assert_eq!((result.code, result.err), (Some(1), format!("error: {server}: no answer\n")));
+    assert_eq!((result.code, result.err), (Some(6), format!("error: {server}: no answer\n")));
 }

@@ -99,11 +99,11 @@ fn a_full_disk_leaves_nothing() {
 #[test]
 fn a_signal_leaves_nothing() {
     for work in LONG_WORK {
-        for signal in ["-INT", "-TERM"] {
+        for (signal, code) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
             let cwnd = place();
             let work = [work, &["--out", "a/out"]].concat();
             let result = interrupted(&cwnd, &work, signal);
-            assert_eq!(result.code, Some(130), "{work:?} {signal}: {}", result.err);
+            assert_eq!(result.code, Some(code), "{work:?} {signal}: {}", result.err);
             assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?} {signal}");
         }
     }
@@ -124,10 +124,10 @@ fn an_unfinished_sweep_has_whole_files_alone() {
     let part = "a/out/cells/part-00000000-00000003.csv";
     let [resumed, whole] = [cwnd, whole].map(|cwnd| std::fs::read(cwnd.path().join(part)).expect("a part"));
     assert_eq!(resumed, whole);
-    for signal in ["-INT", "-TERM"] {
+    for (signal, code) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
         let cwnd = place();
         let result = interrupted(&cwnd, &[&work[..], &["--set", "duration=100h"]].concat(), signal);
-        assert_eq!(result.code, Some(130), "{signal}: {}", result.err);
+        assert_eq!(result.code, Some(code), "{signal}: {}", result.err);
         assert_eq!(left(&cwnd), began, "{signal}");
     }
 }

@@ -3,6 +3,7 @@
 mod attacks;
 mod doctor;
 mod documents;
+mod endings;
 mod errors;
 mod finished;
 mod flags;

@@ -97,7 +97,7 @@ fn a_meeting_place_that_is_not_there_is_an_error() {
             let (cwnd, address) = (&cwnd, &address);
             threads.spawn(move || {
                 let CommandResult { code, err, .. } = cwnd.run(&arguments);
-                assert_eq!(code, Some(1), "{err}");
+                assert_eq!(code, Some(6), "{err}");
                 assert!(err.contains(&format!("{address}: no `cwnd meet` answers there")), "{err}");
             });
         }

@@ -28,12 +28,12 @@ struct Sharing {
 impl Sharing {
     fn start(cwnd: &Cwnd, arguments: &[&str]) -> Self {
         let mut command = cwnd.command(&[arguments, &["--json", "--at", "127.0.0.1:0"]].concat());
-        let mut child = command
-            .env_remove("CWND_CODE")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary was built");
+        command.env_remove("CWND_CODE");
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
         let mut err = child.stderr.take().expect("it is piped");
         let said = thread::spawn(move || {
             let mut text = String::new();
@@ -138,7 +138,7 @@ fn several_connections_and_a_choice_by_the_path_are_encrypted_too() {
     let sender = Sharing::start(&cwnd, &["send", "out", "--path", "lossy"]);
     let receive = ["recv", sender.says("address"), "--dir", "inbox", "--streams", "3", "--path", "lossy"];
     let wrong = sender.client(&cwnd, CODE, &receive);
-    assert!(wrong.code == Some(1) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
+    assert!(wrong.code == Some(3) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
     assert!(wrong.err.contains("congestion control: bbr3, "), "{}", wrong.err);
     let right = sender.client(&cwnd, sender.says("code"), &receive);
     assert_eq!(right.code, Some(0), "{}", right.err);
@@ -155,11 +155,11 @@ fn wrong_codes_get_nothing_are_logged_and_limited() {
     let server = Sharing::start(&cwnd, &["serve", "out"]);
     for guess in 1..=5 {
         let result = server.recv(&cwnd, CODE);
-        assert!(result.code == Some(1) && result.err.contains("the code is wrong"), "{guess}: {}", result.err);
+        assert!(result.code == Some(3) && result.err.contains("the code is wrong"), "{guess}: {}", result.err);
     }
     // No proof of this address is looked at any more, not the right one either.
     let result = server.recv(&cwnd, server.says("code"));
-    assert!(result.code == Some(1) && result.err.contains("too many wrong codes"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("too many wrong codes"), "{}", result.err);
     assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
     let said = server.stop();
     assert_eq!(said.matches("refused, a wrong code").count(), 5, "{said}");
@@ -171,14 +171,14 @@ fn one_side_in_the_clear_is_an_error_of_both_and_nothing_passes() {
     let cwnd = place();
     let secure = Sharing::start(&cwnd, &["serve", "out"]);
     let result = secure.client(&cwnd, CODE, &["recv", secure.says("address"), "--dir", "inbox", "--plain"]);
-    assert!(result.code == Some(1) && result.err.contains("this server encrypts"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("this server encrypts"), "{}", result.err);
     let said = secure.stop();
     assert!(said.contains("refused, it does not encrypt"), "{said}");
 
     let plain = Sharing::start(&cwnd, &["serve", "out", "--plain"]);
     assert!(plain.ready.get("code").is_none());
     let result = plain.recv(&cwnd, CODE);
-    assert!(result.code == Some(1) && result.err.contains("the other side does not encrypt"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("the other side does not encrypt"), "{}", result.err);
     assert!(result.err.contains("--plain, which both sides then need"), "{}", result.err);
     assert_eq!(fs::read_dir(cwnd.path().join("inbox")).expect("a folder").count(), 0);
     let result = plain.client(&cwnd, CODE, &["recv", plain.says("address"), "--dir", "inbox", "--plain"]);
@@ -192,7 +192,7 @@ fn a_code_to_read_is_none_to_write() {
     let server = Sharing::start(&cwnd, &["serve", "inbox", "--writable"]);
     let send = ["udt", "send", "out", server.says("address")];
     let result = server.client(&cwnd, server.says("code"), &send);
-    assert!(result.code == Some(1) && result.err.contains("does not receive files"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("does not receive files"), "{}", result.err);
     let result = server.client(&cwnd, server.says("write_code"), &send);
     assert_eq!(result.code, Some(0), "{}", result.err);
     assert!(has_arrived(&cwnd, "out/deep/large", "."));
@@ -209,7 +209,7 @@ fn a_share_ends_after_a_transfer_or_a_time() {
     assert_eq!(brief.ends().0, Some(0));
     let brief = Sharing::start(&cwnd, &["send", "out", "--expires", "300ms"]);
     let (code, _, err) = brief.ends();
-    assert!(code == Some(1) && err.contains("nobody has fetched"), "{err}");
+    assert!(code == Some(6) && err.contains("nobody has fetched"), "{err}");
 }
 
 #[test]
@@ -225,13 +225,13 @@ fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
         let own = ["--key", own, "--server-key", expected];
         cwnd.run(&[&["udt", "send", "out", server.says("address")], &own[..]].concat())
     };
-    for (own, expected, says) in [
-        ("unknown", &keys[0], "does not know your key"),
-        ("reader", &keys[0], "does not receive files"),
-        ("writer", &keys[3], "has another key than you expect"),
+    for (own, expected, code, says) in [
+        ("unknown", &keys[0], 3, "does not know your key"),
+        ("reader", &keys[0], 4, "does not receive files"),
+        ("writer", &keys[3], 3, "has another key than you expect"),
     ] {
         let result = send(own, expected);
-        assert!(result.code == Some(1) && result.err.contains(says), "{own}: {}", result.err);
+        assert!(result.code == Some(code) && result.err.contains(says), "{own}: {}", result.err);
     }
     let result = server.recv(&cwnd, CODE);
     assert!(result.err.contains("another kind of proof"), "{}", result.err);
@@ -410,4 +410,63 @@ fn a_flood_of_garbage_costs_others_little() {
     assert!(has_arrived(&cwnd, "deep/large", "out"));
     let (said, flood) = (server.stop(), socket.local_addr().expect("it has one").to_string());
     assert!(said.contains(": deep/large, 5242880 bytes") && !said.contains(&flood), "{said}");
+}
+
+/// Sends these bytes from standard input.
+fn send_input(cwnd: &Cwnd, bytes: &[u8]) -> Sharing {
+    fs::write(cwnd.path().join("input"), bytes).expect("room for it");
+    let mut shell = Command::new("sh");
+    let script = "exec \"$0\" send - --name pipe --json --at 127.0.0.1:0 < input";
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_cwnd")]).current_dir(cwnd.path()).env_remove("CWND_CODE");
+    Sharing::of(shell)
+}
+
+/// Receives to standard output: the process, which has the code.
+fn receive_output(cwnd: &Cwnd, sender: &Sharing, more: &[&str]) -> Child {
+    let mut command = cwnd.command(&[&["recv", sender.says("address"), "-o", "-"], more].concat());
+    command.env("CWND_CODE", sender.says("code")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the binary was built")
+}
+
+#[test]
+fn a_pipe_goes_from_one_side_to_the_other() {
+    let cwnd = place();
+    let large = fs::read(cwnd.path().join("out/deep/large")).expect("a file");
+    for bytes in [&large[..], b"some", b""] {
+        let sender = send_input(&cwnd, bytes);
+        let output = receive_output(&cwnd, &sender, &["pipe", "--json"]).wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{err}");
+        assert!(output.stdout == bytes, "{} bytes", output.stdout.len());
+        assert!(err.lines().all(|line| line.starts_with('{')) && err.contains("\"whole\""), "{err}");
+        assert_eq!(sender.ends().0, Some(0));
+    }
+}
+
+#[test]
+fn standard_output_takes_one_file_and_may_be_closed() {
+    let cwnd = place();
+    let sender = Sharing::start(&cwnd, &["serve", "out"]);
+    for (names, code) in [(&[][..], 1), (&["deep"], 1), (&["small"], 0), (&["small", "deep/large"], 2)] {
+        let output = receive_output(&cwnd, &sender, names).wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{names:?}: {err}");
+        assert_eq!(output.stdout == b"small", code == 0, "{names:?}: {err}");
+    }
+    let mut receiver = receive_output(&cwnd, &sender, &["deep/large"]);
+    drop(receiver.stdout.take());
+    let result = receiver.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.code() == Some(141) && !err.contains("panicked"), "{err}");
+    // A signal ends one whose output nobody reads.
+    let mut receiver = receive_output(&cwnd, &sender, &["deep/large", "--json"]);
+    let mut says = BufReader::new(receiver.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains("\"begin\"") {
+        line.clear();
+        assert!(says.read_line(&mut line).expect("text") > 0);
+    }
+    let killed = Command::new("kill").args(["-TERM", &receiver.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(receiver.wait().expect("it ends").code(), Some(143));
 }

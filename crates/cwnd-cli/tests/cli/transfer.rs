@@ -226,14 +226,19 @@ fn files_are_fetched_sent_and_left_alone() {
     for (arguments, code, says) in [
         (&["udt", "recv", address, "../out"][..], 2, "not that of a file below the folder"),
         (&["udt", "recv", address, "none"], 1, "none: there is no such file"),
-        (&["udt", "recv", address, "--dir", "nowhere"], 2, "--dir: nowhere"),
-        (&["udt", "send", "nowhere", address], 2, "nowhere: "),
+        (&["udt", "recv", address, "--dir", "nowhere"], 7, "--dir: nowhere"),
+        (&["udt", "send", "nowhere", address], 7, "nowhere: "),
         (&["udt", "send", "out", "127.0.0.1"], 2, "a port is missing"),
         (&["udt", "serve", address], 1, address),
         (&["udt", "recv", address, "--libudt"], 2, "exactly one name"),
         (&["udt", "recv", address, "a", "--libudt", "--streams", "2"], 2, "--streams: the demo server"),
         (&["recv", address, "--meet", "--streams", "2"], 2, "--streams: connections by --meet"),
         (&["udt", "recv", address, "--streams", "9"], 2, "--streams"),
+        (&["udt", "recv", address, "-o", "file"], 2, "--output: accepted is `-`"),
+        (&["udt", "recv", address, "-o", "-", "--dir", "inbox"], 2, "cannot be used with"),
+        (&["udt", "send", "out", address, "--name", "x"], 2, "--name: expected `-`"),
+        (&["udt", "send", "-", "-", address], 2, "standard input can be sent once"),
+        (&["udt", "send", "-", address, "--name", "a/b"], 2, "expected a name without `/`"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);
@@ -241,10 +246,10 @@ fn files_are_fetched_sent_and_left_alone() {
     }
     let readers = Server::start(&cwnd, &["--dir", "inbox", "--streams", "2"], "127.0.0.1:0");
     let result = cwnd.run(&["udt", "send", "out", &readers.address]);
-    assert!(result.code == Some(1) && result.err.contains("this server does not receive files"), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains("this server does not receive files"), "{}", result.err);
     let result = cwnd.run(&["udt", "recv", &readers.address, "--dir", "copy", "--streams", "3"]);
     let says = "the other side allows 2 connections at most";
-    assert!(result.code == Some(1) && result.err.contains(says), "{}", result.err);
+    assert!(result.code == Some(4) && result.err.contains(says), "{}", result.err);
 }
 
 /// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.
@@ -259,7 +264,7 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
     fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
     let receive = ["udt", "recv", &server.address, "--dir", "copy", "--retries", "0"];
     let result = on_a_full_disk(&cwnd, &receive);
-    assert_eq!((result.code, result.err.matches("error: ").count()), (Some(1), 1), "{}", result.err);
+    assert_eq!((result.code, result.err.matches("error: ").count()), (Some(7), 1), "{}", result.err);
     assert!(result.err.contains("File too large"), "{}", result.err);
     for (name, bytes) in content(&cwnd.path().join("copy")) {
         let mode = fs::metadata(cwnd.path().join("copy").join(&name)).expect("a file").permissions().mode();
@@ -384,7 +389,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let took = ends_after(&mut once);
     assert!(took < Duration::from_secs(12), "{took:?}");
     let result = CommandResult::of(&once.wait_with_output().expect("it ends"));
-    assert!(result.code == Some(1) && result.err.contains("the peer has timed out"), "{}", result.err);
+    assert!(result.code == Some(6) && result.err.contains("the peer has timed out"), "{}", result.err);
     // Among attempts to connect and pauses between them.
     let mut says = BufReader::new(patient.stderr.take().expect("it is piped"));
     let mut said = String::new();
@@ -395,7 +400,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     signal("-TERM", &patient);
     let took = ends_after(&mut patient);
     assert!(took < Duration::from_secs(2), "{took:?}");
-    assert_eq!(patient.wait().expect("it ends").code(), Some(130));
+    assert_eq!(patient.wait().expect("it ends").code(), Some(143));
     server.kill();
 }
 

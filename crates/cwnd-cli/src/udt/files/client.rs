@@ -1,5 +1,6 @@
 //! A client's transfer, over as many connections as it needs.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,17 +8,16 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_files::{Event, Outcome, TransferError};
-use cwnd_net::cwnd_udt::Refusal;
 use cwnd_net::{ConnectError, Options, UdtBundle};
 use cwnd_secure::{Proof, SecureError, connect};
 
-use super::CHECK;
 use super::channel::Channel;
 use super::meeting::{MeetError, Meeting, PEER_TIMEOUT};
-use super::proof::explain;
+use super::proof::{self, explain};
 use super::report::{Report, print_text};
-use crate::failure::Failure;
-use crate::udt::{MAY_BE_FULL, connect_failure, is_end};
+use crate::failure::{Failure, Kind};
+use crate::signals;
+use crate::udt::{MAY_BE_FULL, connect_failure, connect_reason, is_end};
 
 /// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
@@ -35,6 +35,8 @@ pub(super) struct Client<'a> {
     pub(super) streams: u8,
     pub(super) retries: u32,
     pub(super) json: bool,
+    /// What is received goes to standard output. A thread that writes there may wait for its reader, so that a signal ends the process at once.
+    pub(super) to_output: bool,
 }
 
 /// A connection, and by a meeting place also where to, and whether through it.
@@ -52,7 +54,12 @@ impl Client<'_> {
         // Reading and writing may block: an interruption aborts the connection, which wakes them.
         let current: Arc<Mutex<Option<UdtBundle>>> = Arc::default();
         let open = Arc::clone(&current);
-        super::handle_interrupts(move || {
+        let (to_output, json) = (self.to_output, self.json);
+        signals::listen(move || {
+            if to_output {
+                crate::report(&stopped(), json);
+                std::process::exit(stopped().code().into());
+            }
             if let Some(stream) = open.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 stream.abort();
             }
@@ -61,8 +68,8 @@ impl Client<'_> {
         let mut failures = 0;
         loop {
             let (mut answered, mut transferred) = (false, false);
-            let (again, error) = match self.connect() {
-                None => (false, String::new()),
+            let (again, kind, error) = match self.connect() {
+                None => (false, Kind::NoAnswer, String::new()),
                 Some(Ok((stream, met))) => {
                     if let Some((peer, relayed)) = met {
                         report.met(peer, relayed);
@@ -76,7 +83,7 @@ impl Client<'_> {
                             answered = true;
                             transferred |= matches!(event, Event::Transferred(_));
                             report.handle(&event, &stream);
-                            !super::interrupted()
+                            !signals::interrupted()
                         });
                         (channel, result)
                     });
@@ -86,8 +93,11 @@ impl Client<'_> {
                         Err(error) if error.is_retryable() => {
                             (Channel::Plain(stream), Err(TransferError::Io(error.into())))
                         }
-                        Err(_) if super::interrupted() => return Err(stopped()),
-                        Err(error) => return Err(Failure::Run(format!("{}: {}", self.server, explain(&error)))),
+                        Err(_) if signals::interrupted() => return Err(stopped()),
+                        Err(error) => {
+                            let why = format!("{}: {}", self.server, explain(&error));
+                            return Err(Failure::Transfer(proof::kind(&error), why));
+                        }
                     };
                     match result {
                         Ok(outcome) => {
@@ -97,35 +107,38 @@ impl Client<'_> {
                         }
                         Err(TransferError::File { name, error }) => {
                             let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
-                            return Err(Failure::Run(format!("{}: {error}", path.display())));
+                            return Err(Failure::Transfer(Kind::File, format!("{}: {error}", path.display())));
                         }
-                        Err(TransferError::Io(error)) if !answered && is_end(&error) => (true, MAY_BE_FULL.to_owned()),
-                        Err(error) => (error.is_retryable(), error.to_string()),
+                        Err(TransferError::Io(error)) if !answered && is_end(&error) => {
+                            (true, Kind::Refused, MAY_BE_FULL.to_owned())
+                        }
+                        Err(error) => (error.is_retryable(), kind(&error), error.to_string()),
                     }
                 }
                 Some(Err(MeetError::Connect(error @ ConnectError::Bind(_)))) => {
                     return Err(connect_failure(self.server, error));
                 }
                 // The first connection must succeed, unless there was no room for it; later, a server that is gone may come back.
-                Some(Err(MeetError::Connect(ConnectError::Refused { peer, why })))
-                    if peer.to_string() == self.server =>
-                {
-                    (failures > 0 || why == Refusal::Full, why.to_string())
+                Some(Err(error)) => {
+                    let why = match &error {
+                        MeetError::Connect(error) => connect_reason(self.server, error),
+                        error => error.to_string(),
+                    };
+                    (failures > 0 || error.is_full(), error.kind(), why)
                 }
-                Some(Err(error)) => (failures > 0 || error.is_full(), error.to_string()),
             };
-            if super::interrupted() {
+            if signals::interrupted() {
                 return Err(stopped());
             }
             failures = if transferred { 1 } else { failures + 1 };
             if !again || failures > self.retries {
-                return Err(Failure::Run(format!("{}: {error}", self.server)));
+                return Err(Failure::Transfer(kind, format!("{}: {error}", self.server)));
             }
             let wait = Duration::from_secs(1 << (failures - 1).min(4));
             report.retry(wait, &error);
-            for _ in 0..wait.as_millis() / CHECK.as_millis() {
-                thread::sleep(CHECK);
-                if super::interrupted() {
+            for _ in 0..wait.as_millis() / signals::CHECK.as_millis() {
+                thread::sleep(signals::CHECK);
+                if signals::interrupted() {
                     return Err(stopped());
                 }
             }
@@ -144,12 +157,26 @@ impl Client<'_> {
     fn connect(&self) -> Option<Result<Connected, MeetError>> {
         let (server, options, streams) = (self.server.to_owned(), self.options.clone(), self.streams);
         let meeting = self.meeting.clone();
-        super::unless_stopped(super::interrupted, move || match meeting {
+        signals::unless_stopped(signals::interrupted, move || match meeting {
             Some(meeting) => meeting
                 .connect(Some(PEER_TIMEOUT))
                 .map(|met| (met.stream.clone().into(), Some((met.peer, met.relayed)))),
             None => Ok((UdtBundle::connect_with(&*server, &options, streams)?, None)),
         })
+    }
+}
+
+/// What scripts see of a transfer that failed.
+fn kind(error: &TransferError) -> Kind {
+    match error {
+        TransferError::Busy => Kind::Busy,
+        TransferError::CutOff(_) => Kind::NoAnswer,
+        TransferError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Kind::Closed,
+        TransferError::Output(_) => Kind::File,
+        TransferError::File { .. } => Kind::File,
+        TransferError::Io(_) if error.is_retryable() => Kind::NoAnswer,
+        TransferError::ReadOnly | TransferError::Refused(_) | TransferError::Version(_) => Kind::Refused,
+        _ => Kind::Failed,
     }
 }
 

@@ -12,7 +12,8 @@ use cwnd_secure::Code;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
-use crate::udt::is_end;
+use crate::failure::Kind;
+use crate::udt::{connect_kind, is_end};
 
 /// A meeting place, and whom to meet there.
 #[derive(Clone, Debug)]
@@ -57,6 +58,15 @@ pub(super) enum MeetError {
 }
 
 impl MeetError {
+    /// What scripts see of it.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Connect(error) => connect_kind(error),
+            Self::Full => Kind::Refused,
+            Self::Io(_) | Self::Nobody(_) | Self::NoAnswer | Self::Unreachable => Kind::NoAnswer,
+        }
+    }
+
     /// Whether another attempt may find room.
     pub(super) fn is_full(&self) -> bool {
         match self {

@@ -31,19 +31,18 @@ mod report;
 mod share;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use cwnd::{BitRate, Spec};
+use cwnd_files::{Folder, Links};
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
 use cwnd_run::scenario::Written;
 
 use crate::arguments::whole;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 
 /// The options of the transport.
 #[derive(Args, Debug)]
@@ -113,6 +112,34 @@ impl TransportOptions {
     }
 }
 
+/// What is done with symbolic links.
+#[derive(Args, Debug)]
+struct LinkOptions {
+    /// What is done with symbolic links below the folders
+    #[arg(long, value_enum, default_value_t = LinkChoice::Skip)]
+    links: LinkChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LinkChoice {
+    /// Leave them out, and report them
+    Skip,
+    /// Send what they lead to; a server does not leave its folder for that
+    Follow,
+    /// Send them as links, and create those that lead to a place inside the folder; both sides need it
+    Keep,
+}
+
+impl LinkOptions {
+    fn links(&self) -> Links {
+        match self.links {
+            LinkChoice::Skip => Links::Skip,
+            LinkChoice::Follow => Links::Follow,
+            LinkChoice::Keep => Links::Keep,
+        }
+    }
+}
+
 /// How many connections a client uses.
 #[derive(Args, Debug)]
 struct StreamOptions {
@@ -154,45 +181,17 @@ fn set_timeouts(stream: &UdtBundle) {
     stream.set_write_timeout(Some(TIMEOUT));
 }
 
-/// Whether SIGINT or SIGTERM has arrived since [`handle_interrupts`].
-fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
-}
-
-/// Calls `then` on SIGINT and SIGTERM.
-fn handle_interrupts(then: impl Fn() + Send + 'static) -> Result<(), Failure> {
-    ctrlc::set_handler(move || {
-        INTERRUPTED.store(true, Ordering::Relaxed);
-        then();
-    })
-    .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
-}
-
-/// What `work` returns, unless it is to `stop` before: then its thread, which waits for the network, is left behind.
-fn unless_stopped<T: Send + 'static>(stop: impl Fn() -> bool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(work()));
-    loop {
-        match receiver.recv_timeout(CHECK) {
-            Ok(done) => return Some(done),
-            Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) if stop() => return None,
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    }
+/// The folder of `--dir`.
+fn open_folder(dir: &Path) -> Result<Folder, Failure> {
+    Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }
 
 /// Packets after which a receiver acknowledges on a lossy path: BBRv3 takes what a report brings at once for aggregation.
 const LOSSY_ACKS: u32 = 8;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 /// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may
 /// cause that, also while a receiver verifies what it has of a file.
 const TIMEOUT: Duration = Duration::from_secs(300);
-
-/// How often an interruption is looked for.
-const CHECK: Duration = Duration::from_millis(20);
 
 /// The loopback, for those who name no address.
 const LOCAL: &str = "127.0.0.1:9001";

@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{Event, Outcome, Source, TransferError};
+use cwnd_files::{BUSY, Event, Name, Outcome, Source, TransferError};
 use cwnd_meet::Role;
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 use serde::Serialize;
@@ -15,14 +16,16 @@ use super::meeting::{MeetError, Meeting, PeerConnection};
 use super::report::{Report, print_line, print_text};
 use super::serve::{POLL, listen_address};
 use super::share::{Rights, Share, ShareOptions};
-use super::{MostStreamsOptions, TransportOptions, reachable, send};
-use crate::failure::Failure;
+use super::{LinkOptions, MostStreamsOptions, TransportOptions, reachable, send};
+use crate::clock::Stopwatch;
+use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::signals;
 use crate::udt::clients::{Clients, Place, bounded};
 use crate::udt::{bind_failure, connect_failure, server_address};
 
 /// Sends files and folders to whoever has the code.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd send photos big.iso                   prints an address and a code, and waits for the other side
@@ -30,17 +33,20 @@ Examples:
   cwnd send photos --path lossy              packets are lost at random: not the default, and much faster there
   cwnd send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
   cwnd send photos --meet meet.example.org:9002   both sides behind address translators: see `cwnd meet`
+  tar c photos | cwnd send - --name photos.tar    standard input; the other side: cwnd recv ADDRESS -o - | tar x
   cwnd send photos --json                    the address and the code as the first line, for programs
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
 transfer, and goes with this command. Everything is encrypted, names and sizes too. If the connection breaks the other side
-resumes. To send to a server that is there already: `cwnd udt send`.
-Exit codes: 0 if all files are there, 1 if some are not, 2 for a wrong argument, 130 after Ctrl-C.",
+resumes. To send to a server that is there already: `cwnd udt send`.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct Arguments {
-    /// Files and folders
+    /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The name of what comes from standard input [default: stdin]
+    #[arg(long, value_parser = send::name)]
+    name: Option<Name>,
     /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     at: SocketAddr,
@@ -53,9 +59,11 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: MostStreamsOptions,
+    #[command(flatten)]
+    links: LinkOptions,
     /// Print a JSON object per line and event, and nothing else; the first has the address and the code
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// The first line of `--json`.
@@ -82,15 +90,17 @@ struct Offer {
     share: Option<Share>,
     clients: Clients,
     bundles: Bundles<Place>,
-    /// The one that is served now. The next that proves itself takes its place: it is the same one, whose connection broke.
+    /// The connection that is served now, or was served last.
     current: Mutex<Option<UdtBundle>>,
-    report: Mutex<Report>,
+    /// Held while one is served.
+    turn: Mutex<()>,
+    report: Report,
     ended: Mutex<Option<Outcome>>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, at, meet, share, transport, streams, json } = arguments;
-    let sources = send::sources(paths)?;
+    let Arguments { paths, name, at, meet, share, transport, streams, links, json } = arguments;
+    let sources = send::sources(paths, name.as_ref(), links)?;
     let share = share.share(&[Rights::Read])?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
         (Some(place), Some((code, _))) => {
@@ -111,19 +121,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         clients: Clients::default(),
         bundles: Bundles::new(streams.streams),
         current: Mutex::default(),
-        report: Mutex::new(Report::new(*json, Some(transport.algorithm().to_owned()))),
+        turn: Mutex::default(),
+        report: Report::new(*json, Some(transport.algorithm().to_owned())),
         ended: Mutex::default(),
     });
     let open = Arc::clone(&offer);
     // Reading and writing may block: an interruption aborts the connections, which wakes them.
-    super::handle_interrupts(move || open.clients.abort())?;
-    while !super::interrupted() {
+    signals::listen(move || open.clients.abort())?;
+    while !signals::interrupted() {
         let ended = lock(&offer.ended).take();
         if let Some(outcome) = ended {
-            return super::client::finish(&lock(&offer.report), &outcome);
+            return super::client::finish(&offer.report, &outcome);
         }
         if offer.is_over() && offer.clients.is_empty() {
-            return Err(Failure::Run("nobody has fetched the files in time".to_owned()));
+            return Err(Failure::Transfer(Kind::NoAnswer, "nobody has fetched the files in time".to_owned()));
         }
         match &way {
             Way::Listener(listener) => offer.accept(listener)?,
@@ -146,34 +157,54 @@ impl Offer {
             stream.abort();
             return Ok(());
         };
-        let (offer, rejected) = (Arc::clone(self), stream.clone());
-        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, place)) {
-            print_line(&format!("{client}: no thread: {error}"));
-            rejected.abort();
+        self.serve_apart(stream, client, place, None);
+        Ok(())
+    }
+
+    /// Waits for a client at a meeting place, and serves it.
+    fn meet(self: &Arc<Self>, place: &str, meeting: &Meeting) -> Result<(), Failure> {
+        let meeting = meeting.clone();
+        let stop = || signals::interrupted() || self.is_over() || lock(&self.ended).is_some();
+        let PeerConnection { stream, peer, relayed } =
+            match signals::unless_stopped(stop, move || meeting.connect(None)) {
+                None => return Ok(()),
+                Some(Ok(met)) => met,
+                Some(Err(error @ MeetError::Unreachable)) => {
+                    self.report.lost(&format!("{error}; waiting for it to come again"));
+                    return Ok(());
+                }
+                Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
+                Some(Err(error)) => return Err(Failure::Transfer(error.kind(), format!("{place}: {error}"))),
+            };
+        match self.clients.admit(&stream, peer) {
+            // To wait for another one there would end this one's use of the relay.
+            Some(place) if relayed => self.serve(stream, peer, place, Some(relayed)),
+            Some(place) => self.serve_apart(stream, peer, place, Some(relayed)),
+            None => {}
         }
         Ok(())
     }
 
-    /// Waits for the client at a meeting place, and serves it.
-    fn meet(&self, place: &str, meeting: &Meeting) -> Result<(), Failure> {
-        let meeting = meeting.clone();
-        let stop = || super::interrupted() || self.is_over();
-        let PeerConnection { stream, peer, relayed } = match super::unless_stopped(stop, move || meeting.connect(None))
-        {
-            None => return Ok(()),
-            Some(Ok(met)) => met,
-            Some(Err(error @ MeetError::Unreachable)) => {
-                lock(&self.report).lost(&format!("{error}; waiting for it to come again"));
-                return Ok(());
-            }
-            Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
-            Some(Err(error)) => return Err(Failure::Run(format!("{place}: {error}"))),
-        };
-        lock(&self.report).met(peer, relayed);
-        if let Some(place) = self.clients.admit(&stream, peer) {
-            self.serve(stream, peer, place);
+    /// Serves one client in a thread of its own.
+    fn serve_apart(self: &Arc<Self>, stream: UdtStream, client: SocketAddr, place: Place, relayed: Option<bool>) {
+        let (offer, rejected) = (Arc::clone(self), stream.clone());
+        if let Err(error) = thread::Builder::new().spawn(move || offer.serve(stream, client, place, relayed)) {
+            print_line(&format!("{client}: no thread: {error}"));
+            rejected.abort();
         }
-        Ok(())
+    }
+
+    /// Makes this connection the one that is served, unless the other side of the one before is still there. One that has lost its
+    /// connection sends nothing on it, and takes its place back.
+    fn take_turn(&self, stream: &UdtBundle) -> bool {
+        let mut current = lock(&self.current);
+        if current.as_ref().is_some_and(is_heard) {
+            return false;
+        }
+        if let Some(before) = current.replace(stream.clone()) {
+            before.abort();
+        }
+        true
     }
 
     /// Whether no more clients are admitted.
@@ -181,8 +212,8 @@ impl Offer {
         self.share.as_ref().is_some_and(Share::is_over)
     }
 
-    /// Serves one client.
-    fn serve(&self, stream: UdtStream, client: SocketAddr, place: Place) {
+    /// Serves one client, which was met at a meeting place if it is known whether it is `relayed`.
+    fn serve(&self, stream: UdtStream, client: SocketAddr, place: Place, relayed: Option<bool>) {
         super::serve::set_timeouts(&stream.clone().into());
         let (stream, places) = match self.bundles.join(stream, place) {
             Ok(Some(joined)) => joined,
@@ -204,15 +235,21 @@ impl Offer {
             },
         };
         super::set_timeouts(&stream);
-        let before = lock(&self.current).replace(stream.clone());
-        if let Some(before) = before {
-            before.abort();
+        if !self.take_turn(&stream) {
+            print_line(&format!("{client}: refused, another receiver has this transfer"));
+            let _refused = cwnd_files::refuse(&mut channel, BUSY);
+            let _closed = channel.close();
+            return;
         }
-        let report = lock(&self.report);
+        let _turn = lock(&self.turn);
+        let report = &self.report;
+        if let Some(relayed) = relayed {
+            report.met(client, relayed);
+        }
         let following = report.follow(&stream);
         let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
             report.handle(&event, &stream);
-            !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+            !signals::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
         });
         drop(following);
         match result {
@@ -220,13 +257,30 @@ impl Offer {
                 let _closed = channel.close();
                 *lock(&self.ended) = Some(outcome);
             }
-            Err(TransferError::Interrupted) if super::interrupted() => stream.abort(),
+            Err(TransferError::Interrupted) if signals::interrupted() => stream.abort(),
             Err(error) => {
                 report.lost(&format!("{client}: {error}; waiting for it to come again"));
                 let _closed = channel.close();
             }
         }
     }
+}
+
+/// Whether the other side sends anything, as one that is there does every second.
+fn is_heard(stream: &UdtBundle) -> bool {
+    let clock = Stopwatch::start();
+    while clock.elapsed() < SILENCE && !signals::interrupted() {
+        let waited = clock.elapsed().as_nanos();
+        let mut open = stream.streams().iter().filter_map(UdtStream::stats).peekable();
+        if open.peek().is_none() {
+            return false;
+        }
+        if open.any(|stats| u128::from(stats.udt.lastrcv.as_nanos()) < waited) {
+            return true;
+        }
+        thread::sleep(signals::CHECK);
+    }
+    false
 }
 
 /// Says where this end is, and what the other one needs.
@@ -257,3 +311,6 @@ fn announce(way: &Way, share: Option<&Share>, json: bool) {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Two of the packets that keep an idle connection alive, and a round trip.
+const SILENCE: Duration = Duration::from_millis(2500);

@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_secure::{Code, Proof, PublicKey, SecureError};
+use cwnd_secure::{Code, Proof, PublicKey, Refusal, SecureError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::udt::key;
 
 #[derive(Args, Debug)]
@@ -77,6 +77,18 @@ pub(super) fn explain(error: &SecureError) -> String {
         }
         SecureError::Foreign => format!("{error}: is it `cwnd serve` or `cwnd send`, and not with --libudt?"),
         error => error.to_string(),
+    }
+}
+
+/// What scripts see of a handshake that failed.
+pub(super) fn kind(error: &SecureError) -> Kind {
+    match error {
+        SecureError::Refused(Refusal::Proof | Refusal::UnknownKey | Refusal::WrongCode) | SecureError::Unproven => {
+            Kind::Unproven
+        }
+        SecureError::Foreign | SecureError::Plain | SecureError::Refused(_) | SecureError::Version(_) => Kind::Refused,
+        SecureError::Altered | SecureError::Io(_) | SecureError::Truncated => Kind::NoAnswer,
+        _ => Kind::Failed,
     }
 }
 

@@ -1,12 +1,11 @@
 //! `cwnd recv` and `cwnd udt recv`
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::{Folder, Name, ReceiveOptions};
+use cwnd_files::{Links, Name, ReceiveOptions};
 use cwnd_meet::Role;
-use cwnd_net::UdtStream;
 use cwnd_secure::Proof;
 use tempfile::Builder;
 
@@ -17,12 +16,14 @@ use super::proof::ProofOptions;
 use super::{StreamOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::clock;
-use crate::failure::Failure;
-use crate::udt::{connect_failure, server_address};
+use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::output;
+use crate::signals;
+use crate::udt::{connect_until_signal, server_address};
 
 /// Fetches files and folders.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd recv 192.0.2.1:9001                               everything the other side has, into this folder
   cwnd recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
@@ -30,13 +31,13 @@ Examples:
   cwnd recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `cwnd key`
   cwnd recv --meet meet.example.org:9002                 both sides behind address translators: see `cwnd meet`
   cwnd recv 192.0.2.1:9001 --path lossy --streams 4      packets are lost at random; four connections at once
+  cwnd recv 192.0.2.1:9001 -o - | tar x                  the only file there, to standard output
   cwnd udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `cwnd send` or `cwnd serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
 --libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
 gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
-from there. libudt's demo supports neither.
-Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.")]
+from there. libudt's demo supports neither."))]
 pub(crate) struct Arguments {
     /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
     #[arg(long)]
@@ -51,10 +52,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// The folder they go into
-    #[arg(long, default_value = ".", conflicts_with = "libudt")]
+    #[arg(long, default_value = ".", conflicts_with_all = ["libudt", "output"])]
     dir: PathBuf,
-    /// Where the file goes [default: the last part of its name, in this folder]
-    #[arg(short, long, value_name = "FILE", requires = "libudt")]
+    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
+    /// file goes [default: the last part of its name, in this folder]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace files that are there
     #[arg(long)]
@@ -68,15 +70,31 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
+    /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
+    /// folder
+    #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
+    links: String,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long, alias = "json", conflicts_with = "libudt")]
-    json_stream: bool,
+    pub(crate) json_stream: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let to_output = arguments.output.as_deref() == Some(Path::new("-"));
+    if to_output {
+        output::reserve();
+    }
+    if arguments.output.is_some() && arguments.libudt == to_output {
+        let accepted = "accepted is `-`, standard output, or with --libudt a file";
+        return Err(Failure::Input(format!("--output: {accepted}; --dir names the folder for files")));
+    }
+    if to_output && (arguments.names.len() > 1 || arguments.force || arguments.sync) {
+        let why = "standard output takes one file, without --force and --sync";
+        return Err(Failure::Input(format!("--output: {why}")));
+    }
     if arguments.libudt {
         if arguments.streams.streams > 1 {
             return Err(Failure::Input(
@@ -88,19 +106,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             _ => Err(Failure::Input("--libudt: the demo server gives one file at a time: exactly one name".to_owned())),
         };
     }
-    let Arguments { meet, server, names, dir, force, sync, proof, transport, streams, retries, json_stream, .. } =
-        arguments;
+    let Arguments {
+        meet, server, names, dir, force, sync, proof, transport, streams, links, retries, json_stream, ..
+    } = arguments;
     if *meet && streams.streams > 1 {
         return Err(Failure::Input("--streams: connections by --meet cannot be joined: leave it out".to_owned()));
     }
-    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let folder = super::open_folder(dir)?;
     let checked = |name: &String| {
         // What a shell adds to a folder's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };
     let names = names.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
-    let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE);
+    let links = if links == "keep" { Links::Keep } else { Links::Skip };
+    let rules = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(KEEP_FREE).links(links);
     let proof = proof.proof()?;
     transport.announce();
     let meeting = match &proof {
@@ -117,8 +137,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         streams: streams.streams,
         retries: *retries,
         json: *json_stream,
+        to_output,
     };
-    client.run(|channel, observer| cwnd_files::receive(channel, &names, &folder, &rules, observer))
+    client.run(|channel, observer| match to_output {
+        true => cwnd_files::receive_to(channel, names.first(), &mut io::stdout(), observer),
+        false => cwnd_files::receive(channel, &names, &folder, &rules, observer),
+    })
 }
 
 /// Fetches a file from the demo server.
@@ -135,12 +159,14 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let at = |error: std::io::Error| Failure::Run(format!("{}: {error}", path.display()));
+    let at = |error: std::io::Error| Failure::Transfer(Kind::File, format!("{}: {error}", path.display()));
     let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
 
-    let failed = |error: ReceiveError| Failure::Run(format!("{server}: {error}"));
-    let mut stream =
-        UdtStream::connect_with(server, &transport.options()).map_err(|error| connect_failure(server, error))?;
+    let failed = |error: ReceiveError| match signals::interrupted() {
+        true => Failure::Interrupted,
+        false => Failure::Run(format!("{server}: {error}")),
+    };
+    let mut stream = connect_until_signal(server, transport.options())?;
     let size = demo::request(&mut stream, name).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
     let (received, took) = clock::timed(|| demo::receive(&mut stream, size, &mut out));

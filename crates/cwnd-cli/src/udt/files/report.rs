@@ -15,6 +15,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::clock::Stopwatch;
+use crate::output;
 
 /// The report of one transfer, over all connections it takes.
 pub(super) struct Report(Arc<Mutex<State>>);
@@ -72,12 +73,25 @@ enum Line<'a> {
     Unchanged { name: &'a str, bytes: u64 },
     /// A file was not transferred.
     Failed { name: &'a str, reason: String },
+    /// A symbolic link is there as a link.
+    Linked { name: &'a str },
+    /// A symbolic link was left out.
+    Skipped { name: &'a str, reason: String },
     /// The connection is lost, and tried again.
     Retry { seconds: f64, error: &'a str },
     /// The connection is lost, and the other side is waited for.
     Lost { error: &'a str },
     /// All is done.
-    End { whole: u64, unchanged: u64, failed: u64, bytes: u64, seconds: f64, bits_per_second: f64 },
+    End {
+        whole: u64,
+        unchanged: u64,
+        linked: u64,
+        skipped: u64,
+        failed: u64,
+        bytes: u64,
+        seconds: f64,
+        bits_per_second: f64,
+    },
 }
 
 impl Report {
@@ -200,18 +214,23 @@ impl State {
             Event::Failed { name, reason } => {
                 self.print(&Line::Failed { name, reason: reason.to_string() }, || Some(format!("{name}: {reason}")));
             }
+            Event::Linked { name } => self.print(&Line::Linked { name: &name.to_string() }, || None),
+            Event::Skipped { name, reason } => {
+                let text = || Some(format!("{name}: {reason}, left out"));
+                self.print(&Line::Skipped { name, reason: reason.to_string() }, text);
+            }
             _ => {}
         }
     }
 
     fn end(&self, outcome: &Outcome) -> String {
         self.bar.finish_and_clear();
-        let Outcome { completed: whole, unchanged, failed, .. } = outcome;
+        let Outcome { completed: whole, unchanged, linked, skipped, failed, .. } = outcome;
         let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
         let bits_per_second = rate(bytes, seconds);
         if self.json {
-            let (whole, unchanged, failed) = (*whole, *unchanged, *failed);
-            return line(&Line::End { whole, unchanged, failed, bytes, seconds, bits_per_second });
+            let (whole, unchanged, failed, linked, skipped) = (*whole, *unchanged, *failed, *linked, *skipped);
+            return line(&Line::End { whole, unchanged, linked, skipped, failed, bytes, seconds, bits_per_second });
         }
         let files = |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         let mut text = format!(
@@ -222,6 +241,13 @@ impl State {
         );
         if *unchanged > 0 {
             text += &format!("; {} there before", files(*unchanged));
+        }
+        let links = |count: u64| if count == 1 { "1 link".to_owned() } else { format!("{count} links") };
+        if *linked > 0 {
+            text += &format!("; {} kept", links(*linked));
+        }
+        if *skipped > 0 {
+            text += &format!("; {} left out", links(*skipped));
         }
         if *failed > 0 {
             text += &format!("; {} failed", files(*failed));
@@ -303,8 +329,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// Prints text on standard output. A failure is ignored: that nobody reads it must not end the transfer.
 pub(super) fn print_text(text: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = output::write(text);
 }
 
 /// Prints a line on standard error, and ignores a failure likewise.

@@ -1,20 +1,22 @@
 //! `cwnd udt send`
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_files::Source;
+use cwnd_files::{Name, Source};
 
 use super::client::Client;
 use super::proof::ProofOptions;
-use super::{StreamOptions, TransportOptions};
+use super::{LinkOptions, StreamOptions, TransportOptions};
 use crate::arguments::whole;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::signals;
 use crate::udt::server_address;
 
 /// Sends files and folders.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd udt send big.iso photos 192.0.2.1:9001
@@ -24,14 +26,17 @@ Examples:
 The server is `cwnd serve --writable`, whose code to read and write is asked for on the terminal or taken from CWND_CODE. Everything is
 encrypted, unless both sides say --plain. `cwnd send` needs no server: there this side waits for `cwnd recv`. Every file is checked with
 BLAKE3 as it arrives and gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the
-same command resumes from there. Links and devices are left out.
-Exit codes: 0 if all files are there, 1 if some are not or the connection was lost for good, 2 for a wrong argument, 130 after Ctrl-C.",
+same command resumes from there. Devices are left out, and so are
+symbolic links without --links.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct Arguments {
-    /// Files and folders
+    /// Files and folders; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The name of what comes from standard input [default: stdin]
+    #[arg(long, value_parser = name)]
+    name: Option<Name>,
     /// Where they go, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
@@ -41,17 +46,19 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
+    #[command(flatten)]
+    links: LinkOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX))]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
     #[arg(long, alias = "json")]
-    json_stream: bool,
+    pub(crate) json_stream: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { paths, server, proof, transport, streams, retries, json_stream } = arguments;
-    let sources = sources(paths)?;
+    let Arguments { paths, name, server, proof, transport, streams, links, retries, json_stream } = arguments;
+    let sources = sources(paths, name.as_ref(), links)?;
     transport.announce();
     let client = Client {
         server,
@@ -63,13 +70,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         streams: streams.streams,
         retries: *retries,
         json: *json_stream,
+        to_output: false,
     };
     client.run(|channel, observer| cwnd_files::send(channel, &sources, observer))
 }
 
 /// What is to be sent.
-pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-    let open =
-        |path: &PathBuf| Source::at(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())));
+pub(super) fn sources(paths: &[PathBuf], name: Option<&Name>, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
+    let failed = |path: &PathBuf, error: io::Error| {
+        let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
+        Failure::Transfer(kind, format!("{}: {error}", path.display()))
+    };
+    match paths.iter().filter(|path| is_input(path)).count() {
+        0 if name.is_some() => {
+            return Err(Failure::Input("--name: expected `-` among the paths, whose name it is".to_owned()));
+        }
+        0 | 1 => {}
+        _ => return Err(Failure::Input("-: standard input can be sent once".to_owned())),
+    }
+    let open = |path: &PathBuf| match is_input(path) {
+        true => read_input(name),
+        false => Source::with_links(path, links.links()).map_err(|error| failed(path, error)),
+    };
     paths.iter().map(open).collect()
+}
+
+fn is_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Standard input as a file. Its length is announced before its first byte is sent, so that all of it is stored first, in a file without
+/// a name in the folder for temporary files.
+fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
+    let unnamed = Name::new(b"stdin").map_err(|error| Failure::Run(error.to_string()))?;
+    signals::listen(|| ())?;
+    let store = || {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        Ok(file)
+    };
+    let stored = signals::unless_stopped(signals::interrupted, store).ok_or(Failure::Interrupted)?;
+    stored
+        .and_then(|file| Source::of_file(file, name.unwrap_or(&unnamed)))
+        .map_err(|error: io::Error| Failure::Transfer(Kind::File, format!("standard input: {error}")))
+}
+
+/// The name of a file that has no folder.
+pub(super) fn name(text: &str) -> Result<Name, String> {
+    let name = Name::new(text.as_bytes()).map_err(|error| format!("{error}: expected a name without `/`"))?;
+    if text.contains('/') { Err("expected a name without `/`".to_owned()) } else { Ok(name) }
 }

@@ -17,14 +17,15 @@ use serde::Serialize;
 use super::channel::Channel;
 use super::report::{print_line, print_text};
 use super::share::{Rights, Share, ShareOptions};
-use super::{MostStreamsOptions, TransportOptions, demo, reachable, recv};
-use crate::failure::Failure;
+use super::{LinkOptions, MostStreamsOptions, TransportOptions, demo, reachable, recv};
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
 use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
 
 /// Serves the files of a folder.
 #[derive(Args, Debug)]
-#[command(after_help = concat!(
+#[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   cwnd serve public                              prints an address, and a code to read
@@ -32,11 +33,11 @@ Examples:
   cwnd serve public --expires 1h                 lets nobody in after an hour
   cwnd serve public --path lossy                 for clients at the far end of a path that loses packets at random
   cwnd serve inbox --writable --authorized friends   for those whose keys are in a file: see `cwnd key`
-Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; links are not
-followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
+Clients are `cwnd recv` and `cwnd udt send`. They see the regular files below the folder, all of them and no others; symbolic
+links are left out without --links, and never followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
 write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
     help_on_paths!()
-))]
+)))]
 pub(crate) struct TopArguments {
     /// The folder whose files are served
     #[arg(default_value = ".")]
@@ -45,18 +46,18 @@ pub(crate) struct TopArguments {
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = super::ANY)]
     at: SocketAddr,
     #[command(flatten)]
-    serving: Serving,
+    pub(crate) serving: Serving,
 }
 
 /// Serves the files of a folder, also to libudt.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd udt serve                                         this folder, for this host only: 127.0.0.1:9001
   cwnd udt serve --dir public 0.0.0.0:9001               for every host that reaches this one
   cwnd udt serve --dir inbox --writable 192.0.2.1:9001   clients may also send
   cwnd udt serve --libudt --dir public 9000              for the demo `recvfile` of libudt
-As `cwnd serve`, which says more.")]
+As `cwnd serve`, which says more."))]
 pub(crate) struct Arguments {
     /// Speak to the demo client `recvfile` of libudt, in the clear
     #[arg(long, conflicts_with_all = ["writable", "force", "sync", "authorized", "key", "once", "expires"])]
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = ".")]
     dir: PathBuf,
     #[command(flatten)]
-    serving: Serving,
+    pub(crate) serving: Serving,
     /// Where clients reach it, as address:port; a port alone is one of the loopback
     #[arg(value_parser = listen_address, default_value = super::LOCAL)]
     listen: SocketAddr,
@@ -73,7 +74,7 @@ pub(crate) struct Arguments {
 
 /// What both have.
 #[derive(Args, Debug)]
-struct Serving {
+pub(crate) struct Serving {
     /// Clients may send files into the folder
     #[arg(long)]
     writable: bool,
@@ -90,11 +91,13 @@ struct Serving {
     once: bool,
     /// Print an object with the address and the codes, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
     transport: TransportOptions,
     #[command(flatten)]
     streams: MostStreamsOptions,
+    #[command(flatten)]
+    links: LinkOptions,
 }
 
 /// The protocol of all clients.
@@ -127,9 +130,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> Result<String, Failure> {
-    let Serving { writable, force, sync, share, once, json, transport, streams } = serving;
+    let Serving { writable, force, sync, share, once, json, transport, streams, links } = serving;
     let once = *once;
-    let folder = Folder::open(dir).map_err(|error| Failure::Input(format!("--dir: {}: {error}", dir.display())))?;
+    let folder = super::open_folder(dir)?;
     let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
     let protocol = Arc::new(match share.share(rights)? {
         _ if libudt => Protocol::Libudt,
@@ -137,17 +140,18 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         None => Protocol::Plain,
     });
     transport.announce();
-    super::handle_interrupts(|| {})?;
+    signals::listen(|| ())?;
     let listener: UdtListener =
         UdtListener::bind_with(listen, &bounded(transport.options())).map_err(|error| bind_failure(&listen, error))?;
     listener.set_timeout(Some(POLL));
     announce(dir, listener.local_addr(), &protocol, *json);
-    let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE);
+    let receive = ReceiveOptions::new().overwrite(*force).sync(*sync).keep_free(recv::KEEP_FREE).links(links.links());
     let serving = if *writable { ServeOptions::writable(receive) } else { ServeOptions::read_only() };
+    let serving = serving.links(links.links());
     let clients = Clients::default();
     let bundles = Arc::new(Bundles::new(streams.streams));
     let is_over = || matches!(&*protocol, Protocol::Secure(share) if share.is_over());
-    while !super::interrupted() && !is_over() {
+    while !signals::interrupted() && !is_over() {
         clients.sweep();
         let (stream, client) = match listener.accept() {
             Ok(accepted) => accepted,
@@ -180,7 +184,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
             };
             let Some((channel, rights)) = share.admit(bundle, client) else { return };
             Place::is_proven(&places);
-            let serving = if rights == Rights::Read { ServeOptions::read_only() } else { serving };
+            let serving = if rights == Rights::Read { ServeOptions::read_only().links(serving.links) } else { serving };
             if serve(channel, client, &folder, &serving, &places) && once {
                 share.end();
             }
@@ -191,7 +195,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         }
     }
     // Those that began before the share was over go on.
-    while !super::interrupted() && !clients.is_empty() {
+    while !signals::interrupted() && !clients.is_empty() {
         clients.sweep();
         thread::sleep(LAST_POLL);
     }
@@ -220,11 +224,14 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
         }
         match event {
             Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {size} bytes")),
-            Event::Failed { name, reason } => print_line(&format!("{client}: {name}: {reason}")),
+            Event::Linked { name } => print_line(&format!("{client}: {name}, a link")),
+            Event::Failed { name, reason } | Event::Skipped { name, reason } => {
+                print_line(&format!("{client}: {name}: {reason}"));
+            }
             _ => {}
         }
         // A client that has left while nothing is transferred shows in the state of its connection only.
-        !super::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+        !signals::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
     });
     let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
     match &result {
@@ -236,10 +243,10 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     }
     match result {
         Ok(outcome) => print_line(&format!(
-            "{client}: done, {} completed, {} unchanged, {} failed",
-            outcome.completed, outcome.unchanged, outcome.failed
+            "{client}: done, {} completed, {} unchanged, {} links, {} links left out, {} failed",
+            outcome.completed, outcome.unchanged, outcome.linked, outcome.skipped, outcome.failed
         )),
-        Err(TransferError::Interrupted) if super::interrupted() => {}
+        Err(TransferError::Interrupted) if signals::interrupted() => {}
         Err(TransferError::Interrupted) => print_line(&format!("{client}: has left")),
         Err(error) => print_line(&format!("{client}: {error}")),
     }

@@ -13,26 +13,33 @@ use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Interval, Outcome, Report, Start};
 use crate::clock::Stopwatch;
-use crate::failure::Failure;
-use crate::udt::{MAY_BE_FULL, connect_failure, is_end};
+use crate::failure::{Failure, Kind};
+use crate::signals;
+use crate::udt::{MAY_BE_FULL, connect_until_signal, is_end};
 use crate::usage::Usage;
 
 pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("{peer}: {error}"));
+    let failed = |error: io::Error| {
+        let kind = if error.kind() == io::ErrorKind::Other { Kind::Failed } else { Kind::NoAnswer };
+        Failure::Transfer(kind, format!("{peer}: {error}"))
+    };
     let seconds = arguments.time.as_ref().map_or(10.0, |time| time.value().as_secs_f64());
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     until.check().map_err(|error| Failure::Input(format!("--time: {error}")))?;
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
 
-    let stream = UdtStream::connect_with(peer, &arguments.options()).map_err(|error| connect_failure(peer, error))?;
+    let stream = connect_until_signal(peer, arguments.options())?;
     let start =
         Start::new(stream.local_addr(), stream.peer_addr(), &request, !arguments.no_gso, stream.stats().as_ref());
     let clock = Stopwatch::start();
     let mut intervals = Vec::new();
     let outcome = watched(&stream, arguments, &mut intervals, || measure(&stream, arguments, &request));
+    if signals::interrupted() {
+        return Err(Failure::Interrupted);
+    }
     let (local, remote) = outcome.map_err(|error| match is_end(&error) {
-        true => failed(&MAY_BE_FULL),
-        false => failed(&error),
+        true => Failure::Transfer(Kind::Refused, format!("{peer}: {MAY_BE_FULL}")),
+        false => failed(error),
     })?;
     let elapsed = clock.elapsed();
     // Both ends have reported: an error here changes nothing.

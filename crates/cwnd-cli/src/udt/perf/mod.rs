@@ -14,12 +14,12 @@ use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_run::scenario::Written;
 
 use crate::arguments::{above_zero, whole};
-use crate::failure::Failure;
+use crate::failure::{Failure, with_exit_codes};
 use crate::udt::{server_address, socket_address};
 
 /// A measurement, or a server for measurements.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_help = with_exit_codes("\
 Examples:
   cwnd udt perf --server                            on this host only: 127.0.0.1:9000
   cwnd udt perf --server 0.0.0.0:9000               for every host that reaches this one
@@ -28,7 +28,7 @@ Examples:
   cwnd udt perf 192.0.2.1:9000 --reverse
   cwnd udt perf 127.0.0.1:9000 --libudt             to libudt's demo `appserver`
   cwnd udt perf --server --libudt                   for libudt's demo `appclient`
-Nothing is encrypted or authenticated.")]
+Nothing is encrypted or authenticated."))]
 pub(crate) struct Arguments {
     /// The server, as host:port
     #[arg(value_name = "HOST:PORT", required_unless_present = "server", value_parser = server_address)]
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     no_gso: bool,
     /// Print one JSON document in the shape of iperf3's, and nothing else
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// The other end is a demo of libudt: `appserver`, which discards, or with --server `appclient`, which sends
     #[arg(long)]
     libudt: bool,

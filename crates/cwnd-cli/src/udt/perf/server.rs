@@ -13,7 +13,8 @@ use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
 use super::report::{End, Outcome, Report, Start};
 use crate::clock::Stopwatch;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::signals;
 use crate::udt::bind_failure;
 use crate::udt::clients::{Clients, Place, bounded};
 use crate::usage::Usage;
@@ -23,20 +24,15 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
         UdtListener::bind_with(local, &bounded(arguments.options())).map_err(|error| bind_failure(&local, error))?;
     let reach = if local.ip().is_loopback() { "reachable from this host only" } else { "reachable from other hosts" };
     eprintln!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
-    if arguments.one_off {
-        let (stream, peer) = listener.accept().map_err(|error| Failure::Run(error.to_string()))?;
-        return serve(&stream, arguments, || ()).map_err(|error| Failure::Run(format!("{peer}: {error}")));
-    }
     listener.set_timeout(Some(POLL));
     let clients = Clients::default();
+    let open = clients.clone();
+    signals::listen(move || open.abort())?;
+    if arguments.one_off {
+        return serve_once(&listener, arguments, &clients);
+    }
     thread::scope(|scope| {
-        loop {
-            clients.sweep();
-            let (stream, peer) = match listener.accept() {
-                Ok(accepted) => accepted,
-                Err(AcceptError::Timeout) => continue,
-                Err(_) => break,
-            };
+        while let Some((stream, peer)) = accept(&listener, &clients)? {
             let Some(place) = clients.admit(&stream, peer) else {
                 eprintln!("{peer}: too many clients");
                 stream.abort();
@@ -61,8 +57,33 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
                 rejected.abort();
             }
         }
-    });
-    Err(Failure::Run("the port was shut".to_owned()))
+        // One may have come while the signal was handled.
+        clients.abort();
+        Ok(String::new())
+    })
+}
+
+/// Measures with one client.
+fn serve_once(listener: &UdtListener, arguments: &Arguments, clients: &Clients) -> Result<String, Failure> {
+    let (stream, peer) = accept(listener, clients)?.ok_or(Failure::Interrupted)?;
+    let _place = clients.admit(&stream, peer);
+    let served = serve(&stream, arguments, || ());
+    if signals::interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    served.map_err(|error| Failure::Transfer(Kind::NoAnswer, format!("{peer}: {error}")))
+}
+
+/// The next client; none after a signal.
+fn accept(listener: &UdtListener, clients: &Clients) -> Result<Option<(UdtStream, SocketAddr)>, Failure> {
+    while !signals::interrupted() {
+        clients.sweep();
+        match listener.accept() {
+            Err(AcceptError::Timeout) => {}
+            accepted => return accepted.map(Some).map_err(|error| Failure::Run(error.to_string())),
+        }
+    }
+    Ok(None)
 }
 
 /// Measures with one client; calls `requested` once it has said what, or at once if it never does.
@@ -112,7 +133,8 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
     Ok((local, Some(exchange::receive(&mut stream)?)))
 }
 
-/// How often clients are judged.
+/// How often a signal is looked for, and clients are judged.
 const POLL: Duration = Duration::from_millis(200);
+
 /// How long a client may send or read nothing while it is its turn.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,0 +1,307 @@
+//! How commands that use the network end: the exit code, and the last line of `--json`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use super::finished::on_a_full_disk;
+use super::{Cwnd, wait_until};
+
+/// A command that has printed its first line of JSON.
+struct Started {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    ready: Value,
+}
+
+impl Started {
+    fn new(cwnd: &Cwnd, arguments: &[&str]) -> Self {
+        Self::of(cwnd.command(arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary was built");
+        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("its output is text");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        Self { child, out, ready }
+    }
+
+    fn address(&self) -> &str {
+        self.ready["address"].as_str().expect("text")
+    }
+
+    fn read_until(&mut self, event: &str) {
+        let mut line = String::new();
+        while !line.contains(&format!("\"event\":\"{event}\"")) {
+            line.clear();
+            assert!(self.out.read_line(&mut line).expect("its output is text") > 0, "no {event}");
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+    }
+
+    /// Waits until it ends: its exit code, and what it has printed since.
+    fn ends(mut self) -> (Option<i32>, String) {
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).expect("its output is text");
+        (self.child.wait().expect("it ends").code(), text)
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Checks that the last line, and no other, is the object of a failure of this kind.
+fn check(what: &str, code: Option<i32>, out: &str, kind: &str, exit: i32) {
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{what}: {line}: {error}")))
+        .collect();
+    let last = lines.last().unwrap_or_else(|| panic!("{what}: no line"));
+    assert_eq!(lines.iter().filter(|line| line["event"] == "error").count(), 1, "{what}: {out}");
+    assert_eq!(
+        (&last["event"], &last["kind"], &last["exit"]),
+        (&"error".into(), &kind.into(), &exit.into()),
+        "{what}: {out}"
+    );
+    assert!(last["error"].as_str().is_some_and(|text| !text.is_empty()), "{what}: {out}");
+    assert_eq!(code, Some(exit), "{what}: {out}");
+}
+
+/// Two files to send, and an inbox.
+fn place() -> Cwnd {
+    let cwnd = Cwnd::new();
+    fs::create_dir(cwnd.path().join("out")).expect("a new folder");
+    fs::create_dir(cwnd.path().join("inbox")).expect("a new folder");
+    fs::write(cwnd.path().join("out/large"), vec![7; 40 << 20]).expect("room for it");
+    fs::write(cwnd.path().join("out/small"), "small").expect("room for it");
+    cwnd
+}
+
+/// Every command that uses the network, with arguments that it takes.
+const COMMANDS: [&[&str]; 10] = [
+    &["send", "out"],
+    &["recv", "127.0.0.1:9"],
+    &["serve", "out"],
+    &["meet", "127.0.0.1:0"],
+    &["link", "--tun", "true"],
+    &["udt", "send", "out", "127.0.0.1:9"],
+    &["udt", "recv", "127.0.0.1:9"],
+    &["udt", "serve"],
+    &["udt", "perf", "127.0.0.1:9"],
+    &["udt", "link", "127.0.0.1:0", "127.0.0.1:9"],
+];
+
+#[test]
+fn arguments_that_are_refused_end_json_with_an_object() {
+    let cwnd = place();
+    for command in COMMANDS {
+        let (words, rest) = command.split_at(if command[0] == "udt" { 2 } else { 1 });
+        for wrong in ["--nonsense", "--mss=1", "--rate=fast"] {
+            let result = cwnd.run(&[words, &["--json", wrong], rest].concat());
+            check(&format!("{command:?} {wrong}"), result.code, &result.out, "usage", 2);
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_failure_has_its_code_and_its_object() {
+    let cwnd = place();
+    let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json"]);
+    let (silent, address) = (UdpSocket::bind("127.0.0.1:0").expect("a port"), server.address());
+    let nobody = silent.local_addr().expect("it has one").to_string();
+    let run = |arguments: &[&str]| cwnd.run(&[arguments, &["--json"]].concat());
+    let mut other = cwnd.command(&["serve", "out", "--at", "127.0.0.1:0", "--json"]);
+    other.env_remove("CWND_CODE");
+    let other = Started::of(other);
+    let full = on_a_full_disk(&cwnd, &["recv", address, "--dir", "inbox", "--retries", "0", "--json"]);
+    for (result, kind, exit) in [
+        (run(&["recv", address, "nothing", "--dir", "inbox"]), "failed", 1),
+        (run(&["recv", other.address(), "--dir", "inbox"]), "unproven", 3),
+        (run(&["recv", address, "--plain", "--dir", "inbox"]), "refused", 4),
+        (run(&["udt", "send", "out", address]), "refused", 4),
+        (run(&["recv", &nobody, "--dir", "inbox"]), "no_answer", 6),
+        (run(&["recv", "--meet", &nobody, "--dir", "inbox"]), "no_answer", 6),
+        (run(&["send", "out", "--meet", &nobody]), "no_answer", 6),
+        (run(&["udt", "send", "out", &nobody]), "no_answer", 6),
+        (run(&["udt", "perf", &nobody]), "no_answer", 6),
+        (run(&["send", "nothing"]), "file", 7),
+        (run(&["udt", "send", "nothing", address]), "file", 7),
+        (run(&["recv", address, "--dir", "nothing"]), "file", 7),
+        (run(&["serve", "nothing"]), "file", 7),
+        (run(&["udt", "serve", "--dir", "nothing"]), "file", 7),
+        (full, "file", 7),
+        (run(&["send", "out", "--expires", "100ms"]), "no_answer", 6),
+    ] {
+        let out = if result.out.starts_with("{\"event\":\"ready\"") {
+            result.out.split_once('\n').expect("lines").1
+        } else {
+            &result.out
+        };
+        check(&format!("{kind}: {}", result.err), result.code, out, kind, exit);
+    }
+}
+
+/// At an address, and at a meeting place.
+#[test]
+fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
+    let cwnd = place();
+    let meeting_place = Started::new(&cwnd, &["meet", "127.0.0.1:0", "--json"]);
+    let met = meeting_place.address();
+    for (send, receive) in [(&["--at", "127.0.0.1:0"][..], &[][..]), (&["--meet", met], &["--meet"])] {
+        let sender = Started::new(&cwnd, &[&["send", "out", "--rate-limit", "60mbit", "--json"], send].concat());
+        let receive = [&["recv", sender.address(), "--force", "--dir", "inbox", "--json"], receive].concat();
+        let mut first = Started::new(&cwnd, &receive);
+        first.read_until("begin");
+        let second = cwnd.run(&receive);
+        let lines: Vec<&str> = second.out.lines().filter(|line| !line.contains("\"event\":\"met\"")).collect();
+        check(&second.err, second.code, &lines.join("\n"), "busy", 5);
+        assert_eq!(lines.len(), 1, "{}", second.out);
+        first.child.kill().expect("it can be killed");
+        let (_, out) = first.ends();
+        assert!(!out.contains("retry") && !out.contains("\"event\":\"error\""), "{out}");
+        // What is started again after that takes the place of the first.
+        let mut again = Started::new(&cwnd, &receive);
+        again.read_until("begin");
+        let (code, out) = again.ends();
+        assert!(code == Some(0) && !out.contains("retry"), "{out}");
+        assert_eq!(sender.ends().0, Some(0));
+        fs::remove_dir_all(cwnd.path().join("inbox/out")).expect("it has come");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_client_with_its_code_and_a_server_with_none() {
+    let cwnd = place();
+    for (signal, exit) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
+        let sender = Started::new(&cwnd, &["send", "out", "--at", "127.0.0.1:0", "--rate-limit", "20mbit", "--json"]);
+        let receiver = Started::new(&cwnd, &["recv", sender.address(), "--dir", "inbox", "--retries", "0", "--json"]);
+        receiver.signal(signal);
+        sender.signal(signal);
+        for one in [receiver, sender] {
+            let (code, out) = one.ends();
+            check(signal, code, &out, "interrupted", exit);
+        }
+        for command in [&["serve", "out", "--at", "127.0.0.1:0", "--json"][..], &["meet", "127.0.0.1:0", "--json"]] {
+            let server = Started::new(&cwnd, command);
+            server.signal(signal);
+            assert_eq!(server.ends(), (Some(0), String::new()), "{signal} {command:?}");
+        }
+    }
+}
+
+/// Whether a process is there, and is no zombie that nobody has waited for yet.
+fn lives(id: &str) -> bool {
+    let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    !state.is_empty() && !state.contains(") Z ")
+}
+
+/// The processes of a group.
+fn group(id: u32) -> Vec<String> {
+    let listed = Command::new("ps").args(["-e", "-o", "pid=,pgid=,stat="]).output().expect("ps runs");
+    let lines = String::from_utf8(listed.stdout).expect("text");
+    let members = lines.lines().filter_map(|line| {
+        let [process, group, state] = line.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+        (group == id.to_string() && !state.starts_with('Z')).then(|| process.to_owned())
+    });
+    members.collect()
+}
+
+#[test]
+fn a_signal_leaves_no_process() {
+    use std::os::unix::process::CommandExt;
+    let cwnd = place();
+    let servers: [&[&str]; 8] = [
+        &["send", "out", "--at", "127.0.0.1:0"],
+        &["serve", "out", "--at", "127.0.0.1:0"],
+        &["meet", "127.0.0.1:0"],
+        &["live", "--no-open"],
+        &["udt", "serve", "127.0.0.1:0"],
+        &["udt", "perf", "--server", "127.0.0.1:0"],
+        &["udt", "perf", "--server", "127.0.0.1:0", "--one-off"],
+        &["udt", "link", "127.0.0.1:0", "127.0.0.1:9"],
+    ];
+    for command in servers {
+        for signal in ["-HUP", "-INT", "-TERM"] {
+            let mut child = cwnd.command(command);
+            let child = child.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+            let mut child = child.expect("the binary was built");
+            let mut line = String::new();
+            let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
+            says.read_line(&mut line).expect("its output is text");
+            let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+            assert!(kill.success());
+            child.wait().expect("it ends");
+            assert_eq!(group(child.id()), Vec::<String>::new(), "{command:?} {signal}");
+        }
+    }
+}
+
+/// The programs of a link have groups of their own, and end with it.
+#[test]
+fn a_signal_ends_the_programs_of_a_link() {
+    let cwnd = place();
+    if cwnd.run(&["link", "--tun", "true"]).code != Some(0) {
+        // It needs root and a device.
+        return;
+    }
+    cwnd.file("program.sh", "sleep 1000 & echo $! > $1.new; mv $1.new $1; wait");
+    let link = ["link", "--tun", "--server", "sh program.sh server", "sh", "program.sh", "client"];
+    for signal in ["-INT", "-TERM"] {
+        let mut child = cwnd.command(&link).stderr(Stdio::null()).spawn().expect("the binary was built");
+        let id = |name: &str| fs::read_to_string(cwnd.path().join(name)).map(|text| text.trim().to_owned());
+        wait_until("both programs run", || id("server").is_ok() && id("client").is_ok());
+        let programs = [id("server"), id("client")].map(|id| id.expect("it is there"));
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+        child.wait().expect("it ends");
+        assert!(!programs.iter().any(|id| lives(id)), "{signal}");
+        for name in ["server", "client"] {
+            fs::remove_file(cwnd.path().join(name)).expect("it is there");
+        }
+    }
+}
+
+/// What is verified stays for the next time, and nothing else.
+#[test]
+fn a_signal_leaves_only_what_can_be_resumed() {
+    for (rate, stays) in [("1mbit", false), ("60mbit", true)] {
+        for signal in ["-HUP", "-INT", "-TERM"] {
+            let cwnd = place();
+            fs::remove_file(cwnd.path().join("out/small")).expect("it is there");
+            let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json", "--rate-limit", rate]);
+            let receive = ["recv", server.address(), "--dir", "inbox", "--json", "--retries", "0"];
+            let mut receiver = Started::new(&cwnd, &receive);
+            receiver.read_until("begin");
+            let length = || {
+                let parts = fs::read_dir(cwnd.path().join("inbox")).expect("a folder").flatten();
+                parts.filter_map(|part| Some(part.metadata().ok()?.len())).max().unwrap_or(0)
+            };
+            wait_until("five groups have come", || !stays || length() >= 5 << 20);
+            receiver.signal(signal);
+            receiver.ends();
+            let mut left: Vec<String> = cwnd.files().into_iter().filter(|file| file.starts_with("inbox/")).collect();
+            left.retain(|file| !file.ends_with(".journal") && !file.ends_with(".part"));
+            assert_eq!(left, Vec::<String>::new());
+            let kept = cwnd.files().iter().filter(|file| file.ends_with(".part") || file.ends_with(".journal")).count();
+            assert_eq!(kept, if stays { 2 } else { 0 }, "{rate} {signal}");
+            if stays && signal == "-TERM" {
+                let resumed = cwnd.succeed(&receive);
+                assert!(!resumed.contains("\"from\":0,") && !resumed.contains("\"from\":0}"), "{resumed}");
+                assert_eq!(cwnd.files().iter().filter(|file| file.starts_with("inbox/")).count(), 1);
+            }
+        }
+    }
+}
