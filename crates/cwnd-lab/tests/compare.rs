@@ -231,7 +231,7 @@ fn a_path_that_changes_once_is_not_stationary() {
     };
     let outages = ["10s..11s", "20s..21s"].map(Written::literal).to_vec();
     let changed = reason(Dumbbell { outage: outages, ..Dumbbell::default() });
-    assert_eq!(changed.as_deref(), Some("the link `bottleneck` changes once, at 10s, in the window"));
+    assert_eq!(changed.as_deref(), Some("the link `bottleneck` changes once, at 10 s, in the window"));
     let stepped = |repeat: &'static str| {
         let schedule = serde_json::json!({"repeat": repeat, "steps": [{"at": "1s", "rate": "8mbit"}]});
         reason(Dumbbell { schedule: serde_json::from_value(schedule).expect("a schedule"), ..Dumbbell::default() })

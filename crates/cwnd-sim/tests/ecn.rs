@@ -30,7 +30,7 @@ fn run(setup: &Setup) -> Trace {
 fn what_is_sent_again_is_capable_where_marks_come_back_per_packet() {
     let acked = RecoveryScheme::ALL.map(|scheme| ("reno", scheme));
     let routed = ["xcp", "vcp", "decbit"].map(|name| (name, RecoveryScheme::Sack));
-    let others = [("dctcp", RecoveryScheme::Rack), ("bbr", RecoveryScheme::Rack)];
+    let others = [("dctcp", RecoveryScheme::Rack), ("bbr3", RecoveryScheme::Rack)];
     for (name, scheme) in acked.into_iter().chain(routed).chain(others) {
         for echo in [AckEcho::Latch, AckEcho::PerPacket] {
             let mut setup = setup(name, echo);
