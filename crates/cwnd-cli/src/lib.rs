@@ -36,6 +36,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use cwnd_text::lines;
 
 use failure::Failure;
 
@@ -146,7 +147,8 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            // Causes of failures may repeat what a file or another host says.
+            eprintln!("error: {}", lines(&failure.to_string()));
             failure.code()
         }
     }

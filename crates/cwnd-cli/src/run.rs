@@ -13,6 +13,7 @@ use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
+use cwnd_text::one_line;
 
 /// Which scenario, and what to change in it.
 #[derive(Args, Debug)]
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
-        scenario.unused().iter().for_each(|unused| eprintln!("warning: {unused}"));
+        scenario.unused().iter().for_each(|unused| eprintln!("warning: {}", one_line(&unused.to_string())));
         return Ok(format!("{name} is a scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
