@@ -1,7 +1,7 @@
 //! A progress bar on a terminal, and Ctrl-C.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use cwnd::Span;
 use cwnd_run::execute::{Found, Progress};
@@ -13,12 +13,13 @@ use crate::failure::Failure;
 /// Progress in simulated time. Drawn on standard error if that is a terminal.
 pub(crate) struct TimeProgress {
     bar: ProgressBar,
+    _looking: Looking,
 }
 
 impl TimeProgress {
     /// Starts a bar whose length grows as work is announced; from now on Ctrl-C interrupts.
     pub(crate) fn start() -> Result<Self, Failure> {
-        listen()?;
+        let looking = listen()?;
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
@@ -30,7 +31,7 @@ impl TimeProgress {
                     let _ = write!(out, "{:.0}", state.per_sec() * 1e-9);
                 }),
         );
-        Ok(Self { bar })
+        Ok(Self { bar, _looking: looking })
     }
 }
 
@@ -53,12 +54,12 @@ impl Progress for TimeProgress {
 }
 
 /// Ctrl-C, for work that shows no progress.
-pub(crate) struct Interrupts;
+pub(crate) struct Interrupts(Looking);
 
 impl Interrupts {
     /// Listens to Ctrl-C from now on.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        listen().map(|()| Self)
+        listen().map(Self)
     }
 }
 
@@ -78,12 +79,13 @@ pub(crate) struct CellProgress {
     computed: AtomicU64,
     stored: AtomicU64,
     failed: AtomicU64,
+    _looking: Looking,
 }
 
 impl CellProgress {
     /// Starts a bar over so many cells, and listens to Ctrl-C from now on.
     pub(crate) fn start(cells: u64) -> Result<Self, Failure> {
-        listen()?;
+        let looking = listen()?;
         let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {pos} of {len} cells, {rate}/s, {eta} left{msg}")
@@ -92,7 +94,8 @@ impl CellProgress {
                     let _ = write!(out, "{:.1}", state.per_sec());
                 }),
         );
-        Ok(Self { bar, computed: AtomicU64::new(0), stored: AtomicU64::new(0), failed: AtomicU64::new(0) })
+        let [computed, stored, failed] = [0; 3].map(AtomicU64::new);
+        Ok(Self { bar, computed, stored, failed, _looking: looking })
     }
 
     /// How many cells were computed, found in the store, and failed.
@@ -136,19 +139,37 @@ impl Drop for TimeProgress {
     }
 }
 
-fn listen() -> Result<(), Failure> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+/// While one of these lives, work looks at [`INTERRUPTED`] and ends by itself.
+struct Looking;
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
-/// From now on Ctrl-C, or SIGTERM, ends the process with the exit code of an interrupted command. What it has not finished is removed.
+/// Has Ctrl-C, or SIGTERM, interrupt the work while what is returned lives.
+fn listen() -> Result<Looking, Failure> {
+    end_when_interrupted()?;
+    LOOKING.fetch_add(1, Ordering::SeqCst);
+    Ok(Looking)
+}
+
+/// From now on Ctrl-C, or SIGTERM, ends the process with the exit code of an interrupted command, except while work looks for it itself.
+/// The second one ends it in any case. What is not finished is removed.
 pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
+    static LISTENING: OnceLock<Result<(), String>> = OnceLock::new();
+    let listening = LISTENING.get_or_init(|| ctrlc::set_handler(interrupt).map_err(|error| error.to_string()));
+    listening.clone().map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+}
+
+fn interrupt() {
+    let again = INTERRUPTED.swap(true, Ordering::Relaxed);
+    if again || LOOKING.load(Ordering::SeqCst) == 0 {
         remove_unfinished();
-        eprintln!("error: {}", Failure::Interrupted);
+        eprintln!("error: interrupted; what was not finished is removed");
         std::process::exit(130);
-    })
-    .map_err(|error| Failure::Run(format!("cannot listen to Ctrl-C: {error}")))
+    }
 }
 
 fn seconds(nanos: u64) -> f64 {
@@ -169,3 +190,4 @@ pub(crate) fn memory() -> Option<u64> {
 
 static MEMORY: OnceLock<u64> = OnceLock::new();
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static LOOKING: AtomicUsize = AtomicUsize::new(0);
