@@ -1,5 +1,6 @@
 //! `cwnd overlay`
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -55,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     for path in &arguments.kernel {
         let name = path.display().to_string();
         let text = read(path)?;
-        let recording = import(&name, &text, arguments.mss).map_err(|error| Failure::Input(error.to_string()))?;
+        let recording =
+            import(&name, &text, arguments.mss).map_err(|error| Failure::Input(one_line(&error.to_string())))?;
         let mut flows = recording.flows;
         if recording.left_out > 0 {
             let (taken, fewer) = (flows.len(), recording.left_out);
@@ -106,14 +108,15 @@ fn may_use() -> u64 {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let unreadable = |error: std::io::Error| {
-        let bound = if error.kind() == std::io::ErrorKind::FileTooLarge { " (--memory)" } else { "" };
-        Failure::Input(format!("cannot read `{}`: {error}{bound}", path.display()))
-    };
+    let most = MOST_RECORDED.min(may_use() / PER_BYTE);
+    let bytes = read_limited(path, most).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge if most < MOST_RECORDED => {
+            files::unreadable(path, &io::Error::new(error.kind(), format!("{error} (--memory)")))
+        }
+        _ => files::unreadable(path, &error),
+    })?;
     // Names of processes may be anything; what is read has plain letters.
-    read_limited(path, MOST_RECORDED.min(may_use() / PER_BYTE))
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        .map_err(unreadable)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The scenario of a file, or that of a folder of results; one seed of it.

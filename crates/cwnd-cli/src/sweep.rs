@@ -13,6 +13,7 @@ use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::progress::{self, CellProgress};
 use crate::store::Store;
 use cwnd_text::one_line;
@@ -161,7 +162,7 @@ impl Run {
 
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {
         let name = path.display().to_string();
-        let text = read_text(path).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+        let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
         Ok(Sweep::read(&name, &text, path.parent().unwrap_or(Path::new("")), &self.set)?)
     }
 

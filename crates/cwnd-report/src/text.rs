@@ -188,8 +188,8 @@ pub fn sweep_status(progressed: &Progressed) -> String {
             "  cell {}, seed {}, {}: {}\n",
             failure.cell,
             failure.seed,
-            failure.set.join(" "),
-            failure.error
+            one_line(&failure.set.join(" ")),
+            one_line(&failure.error)
         ));
     }
     text

@@ -53,6 +53,7 @@ fn no_name_reaches_a_terminal_as_it_is() {
         (vec!["sweep", &sweep, "--no-store"], 0),
         (vec!["overlay", &good, "--kernel", &kernel], 0),
         (vec!["overlay", &good, "--kernel", &unreadable], 2),
+        (vec!["run", "nowhere\u{1b}[2J\nerror: forged"], 2),
         (vec!["compare", HOSTILE], 2),
         (vec!["algorithms", HOSTILE], 2),
     ] {
