@@ -168,11 +168,11 @@ pub(crate) const LONG: &[Step] = &[
 /// Parts of the steps of `cargo xtask test`, which run when they are named.
 pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: attacks }];
 
-/// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, and on the servers of
-/// the command.
+/// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, on the servers of
+/// the command, and by files that a stranger made.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 9] = [
-        ("cwnd-udt", &["--lib"], &["refused", "proof", "endpoint", "places", "quota", "buffer"]),
+    let tests: [(&str, &[&str], &[&str]); 12] = [
+        ("cwnd-udt", &["--lib"], &["refused", "proof", "allowance", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
         ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
@@ -184,7 +184,10 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
             &["halves_of_requests", "connections_are_limited", "requests_are_bounded"],
         ),
         ("cwnd-cli", &["--lib"], &["clients", "demo", "exchange", "share"]),
-        ("cwnd-cli", &["--test", "cli"], &["attacks", "secure", "a_change_of_what_is_kept"]),
+        ("cwnd-cli", &["--test", "cli"], &["attacks", "secure", "a_change_of_what_is_kept", "names"]),
+        ("cwnd-text", &[], &[]),
+        ("cwnd-lab", &["--lib"], &["memory_grows_with_the_file"]),
+        ("cwnd-run", &["--lib"], &["a_crowd_of_demands"]),
     ];
     for (package, targets, filters) in tests {
         run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;

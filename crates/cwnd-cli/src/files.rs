@@ -8,6 +8,7 @@ use cwnd_run::files::{Folder, fresh};
 
 use crate::clock;
 use crate::failure::Failure;
+use cwnd_text::one_line;
 
 /// What a command with results does with them.
 #[derive(Args, Debug)]
@@ -52,6 +53,11 @@ pub(crate) fn command() -> String {
 pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
     write(folder.path()).map_err(|error| Failure::Run(format!("cannot write the results: {error}")))?;
     let path = folder.publish().map_err(|error| Failure::Run(error.to_string()))?;
-    eprintln!("wrote {}", path.display());
+    eprintln!("wrote {}", one_line(&path.display().to_string()));
     Ok(())
+}
+
+/// A file that was named and cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Input(format!("cannot read `{}`: {error}", one_line(&path.display().to_string())))
 }

@@ -40,6 +40,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use cwnd_text::lines;
 
 use failure::{Failure, Kind};
 
@@ -164,7 +165,8 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
 
 /// Says why a command failed, for programs too if they asked for JSON.
 fn report(failure: &Failure, json: bool) {
-    eprintln!("error: {failure}");
+    // Causes of failures may repeat what a file or another host says.
+    eprintln!("error: {}", lines(&failure.to_string()));
     if json {
         // The exit code says the same to a reader that is gone.
         let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));

@@ -1,11 +1,13 @@
 //! `cwnd overlay`
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd::Span;
-use cwnd_lab::overlay::{KernelFlow, import, overlay};
+use cwnd_lab::overlay::{KernelFlow, import, memory, overlay};
 use cwnd_report::{json, write_run};
+use cwnd_run::execute::default_memory;
 use cwnd_run::files::read_limited;
 use cwnd_run::measure::{Window, goodput};
 use cwnd_run::run::{Runs, run as run_all};
@@ -15,8 +17,9 @@ use cwnd_sim::Trace;
 use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::TimeProgress;
+use crate::progress::{self, TimeProgress};
 use cwnd_report::table::Table;
+use cwnd_text::one_line;
 
 /// What was simulated, and what was measured.
 #[derive(Args, Debug)]
@@ -49,11 +52,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let mut kernel = Vec::new();
+    let (mut kernel, mut left_out) = (Vec::new(), String::new());
     for path in &arguments.kernel {
         let name = path.display().to_string();
         let text = read(path)?;
-        let mut flows = import(&name, &text, arguments.mss).map_err(|error| Failure::Input(error.to_string()))?;
+        let recording =
+            import(&name, &text, arguments.mss).map_err(|error| Failure::Input(one_line(&error.to_string())))?;
+        let mut flows = recording.flows;
+        if recording.left_out > 0 {
+            let (taken, fewer) = (flows.len(), recording.left_out);
+            left_out += &format!(
+                "{}: the {taken} busiest connections are taken, and {fewer} with fewer bytes left out\n",
+                one_line(&name)
+            );
+        }
         // Two files may have the same connection.
         let file = path.file_name().unwrap_or_default().display();
         flows.iter_mut().for_each(|flow| flow.name = format!("{} in {file}", flow.name));
@@ -70,6 +82,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     document.warnings.push(MEASURED.to_string());
     let simulated = runs.traces.first().expect("a scenario has at least one seed");
     let shift = arguments.offset.value().as_nanos();
+    let (needed, most) = (memory(simulated, &kernel.concat()), may_use());
+    if needed > most {
+        let fault = format!(
+            "the run and what was recorded need {} MB together, more than {} MB (--memory): take fewer files, or fewer samples (--set \
+             sampling.interval=TIME)",
+            needed / 1_000_000,
+            most / 1_000_000
+        );
+        return Err(Failure::Run(fault));
+    }
     let both = kernel.iter().fold(simulated.clone(), |trace, flows| overlay(&trace, flows, shift));
     let text = print(simulated.flows.len(), &both, &kernel.concat());
     if let Some(folder) = folder {
@@ -77,13 +99,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         let both = Runs { traces: vec![both], ..runs.clone() };
         files::publish(folder, |path| write_run(path, &command, &document, &both))?;
     }
-    Ok(text)
+    Ok(text + &left_out)
+}
+
+/// The memory that the command may use, bytes.
+fn may_use() -> u64 {
+    progress::memory().unwrap_or_else(default_memory)
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let unreadable = |error| Failure::Input(format!("cannot read `{}`: {error}", path.display()));
+    let most = MOST_RECORDED.min(may_use() / PER_BYTE);
+    let bytes = read_limited(path, most).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge if most < MOST_RECORDED => {
+            files::unreadable(path, &io::Error::new(error.kind(), format!("{error} (--memory)")))
+        }
+        _ => files::unreadable(path, &error),
+    })?;
     // Names of processes may be anything; what is read has plain letters.
-    read_limited(path, MOST_RECORDED).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(unreadable)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The scenario of a file, or that of a folder of results; one seed of it.
@@ -119,7 +152,7 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
             let warmup = Span::from_nanos(trace.warmup);
             notes += &format!(
                 "{} is over before the warm-up of {} s: it is in the plots; --set warmup=0s or --offset makes means of it\n",
-                flow.name,
+                one_line(&flow.name),
                 warmup.as_secs_f64()
             );
         }
@@ -154,5 +187,7 @@ fn print(simulated: usize, trace: &Trace, kernel: &[KernelFlow]) -> String {
 
 const MEASURED: &str =
     "flows called `measured` are a kernel's: they are in plots and traces, and in no measure of all flows together";
+/// Bytes of memory for each of a recording: its text, and what it is read as.
+const PER_BYTE: u64 = 4;
 /// Bytes of a recording: an hour of a busy flow's acknowledgements.
 const MOST_RECORDED: u64 = 1 << 30;

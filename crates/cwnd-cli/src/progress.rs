@@ -1,7 +1,7 @@
 //! A progress bar on a terminal, and Ctrl-C.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use cwnd::Span;
 use cwnd_run::execute::{Found, Progress};
@@ -14,12 +14,13 @@ use crate::signals;
 /// Progress in simulated time. Drawn on standard error if that is a terminal.
 pub(crate) struct TimeProgress {
     bar: ProgressBar,
+    _looking: Looking,
 }
 
 impl TimeProgress {
     /// Starts a bar whose length grows as work is announced; from now on Ctrl-C interrupts.
     pub(crate) fn start() -> Result<Self, Failure> {
-        listen()?;
+        let looking = listen()?;
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
@@ -31,7 +32,7 @@ impl TimeProgress {
                     let _ = write!(out, "{:.0}", state.per_sec() * 1e-9);
                 }),
         );
-        Ok(Self { bar })
+        Ok(Self { bar, _looking: looking })
     }
 }
 
@@ -54,12 +55,12 @@ impl Progress for TimeProgress {
 }
 
 /// Ctrl-C, for work that shows no progress.
-pub(crate) struct Interrupts;
+pub(crate) struct Interrupts(Looking);
 
 impl Interrupts {
     /// Listens to Ctrl-C from now on.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        listen().map(|()| Self)
+        listen().map(Self)
     }
 }
 
@@ -69,7 +70,7 @@ impl Progress for Interrupts {
     }
 
     fn memory(&self) -> Option<u64> {
-        MEMORY.get().copied()
+        memory()
     }
 }
 
@@ -79,12 +80,13 @@ pub(crate) struct CellProgress {
     computed: AtomicU64,
     stored: AtomicU64,
     failed: AtomicU64,
+    _looking: Looking,
 }
 
 impl CellProgress {
     /// Starts a bar over so many cells, and listens to Ctrl-C from now on.
     pub(crate) fn start(cells: u64) -> Result<Self, Failure> {
-        listen()?;
+        let looking = listen()?;
         let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {pos} of {len} cells, {rate}/s, {eta} left{msg}")
@@ -93,7 +95,8 @@ impl CellProgress {
                     let _ = write!(out, "{:.1}", state.per_sec());
                 }),
         );
-        Ok(Self { bar, computed: AtomicU64::new(0), stored: AtomicU64::new(0), failed: AtomicU64::new(0) })
+        let [computed, stored, failed] = [0; 3].map(AtomicU64::new);
+        Ok(Self { bar, computed, stored, failed, _looking: looking })
     }
 
     /// How many cells were computed, found in the store, and failed.
@@ -137,16 +140,32 @@ impl Drop for TimeProgress {
     }
 }
 
-fn listen() -> Result<(), Failure> {
-    signals::listen(|| ())
+/// While one of these lives, work looks at [`signals::interrupted`] and ends by itself.
+struct Looking;
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
-/// From now on a signal ends the process with the exit code of an interrupted command. What it has not finished is removed.
+/// Has a signal interrupt the work while what is returned lives.
+fn listen() -> Result<Looking, Failure> {
+    end_when_interrupted()?;
+    LOOKING.fetch_add(1, Ordering::SeqCst);
+    Ok(Looking)
+}
+
+/// From now on a signal ends the process with the exit code of an interrupted command, except while work looks for it itself.
+/// The second one ends it in any case. What is not finished is removed.
 pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
     signals::listen(|| {
-        remove_unfinished();
-        eprintln!("error: {}", Failure::Interrupted);
-        std::process::exit(Failure::Interrupted.code().into());
+        let again = INTERRUPTED.swap(true, Ordering::Relaxed);
+        if again || LOOKING.load(Ordering::SeqCst) == 0 {
+            remove_unfinished();
+            eprintln!("error: interrupted; what was not finished is removed");
+            std::process::exit(Failure::Interrupted.code().into());
+        }
     })
 }
 
@@ -174,3 +193,5 @@ pub(crate) fn memory() -> Option<u64> {
 
 static MEMORY: OnceLock<u64> = OnceLock::new();
 static ASKED: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static LOOKING: AtomicUsize = AtomicUsize::new(0);

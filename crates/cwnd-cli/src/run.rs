@@ -13,6 +13,7 @@ use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
+use cwnd_text::one_line;
 
 /// Which scenario, and what to change in it.
 #[derive(Args, Debug)]
@@ -48,8 +49,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
-    let source =
-        read_text(&arguments.scenario).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+    let source = read_text(&arguments.scenario).map_err(|error| files::unreadable(&arguments.scenario, &error))?;
     let of_seeds = |item: &&String| item.split_once('=').is_some_and(|(key, _)| key.trim() == "seeds");
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
         return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
-        scenario.unused().iter().for_each(|unused| eprintln!("warning: {unused}"));
+        scenario.unused().iter().for_each(|unused| eprintln!("warning: {}", one_line(&unused.to_string())));
         return Ok(format!("{name} is a scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());

@@ -13,8 +13,10 @@ use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::progress::{self, CellProgress};
 use crate::store::Store;
+use cwnd_text::one_line;
 
 /// Which sweep, and which part of it.
 #[derive(Args, Debug)]
@@ -110,7 +112,7 @@ impl Run {
         let seconds = self.chunk.as_ref().map_or(CHUNK_S, |chunk| chunk.value().as_secs_f64());
         let chunks = sweep.chunks(seconds);
         if self.check {
-            sweep.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+            sweep.warnings().iter().for_each(|warning| eprintln!("warning: {}", one_line(&warning.to_string())));
             let (points, cells) = (sweep.points().len(), sweep.len());
             return Ok(format!(
                 "{} is a sweep: {points} points, {cells} cells, {} chunks\n",
@@ -160,7 +162,7 @@ impl Run {
 
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {
         let name = path.display().to_string();
-        let text = read_text(path).map_err(|error| Failure::Input(format!("cannot read `{name}`: {error}")))?;
+        let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
         Ok(Sweep::read(&name, &text, path.parent().unwrap_or(Path::new("")), &self.set)?)
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::name::{BadName, Name};
-use crate::text::Printable;
+use cwnd_text::Printable;
 
 /// Why received bytes are not a valid frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -52,11 +52,11 @@ mod private;
 mod receiver;
 mod sender;
 mod session;
-mod text;
 mod tree;
 mod verification;
 mod walk;
 
+pub use cwnd_text::Printable;
 pub use error::{BUSY, Malformed, TransferError};
 pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
@@ -66,6 +66,5 @@ pub use name::{BadName, Name, RESERVED};
 pub use options::{ReceiveOptions, ServeOptions};
 pub use outcome::{Event, Outcome, Reason, Role};
 pub use session::{offer, receive, receive_to, refuse, send, serve};
-pub use text::Printable;
 pub use tree::{GROUP, Hash};
 pub use walk::Source;

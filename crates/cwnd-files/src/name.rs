@@ -8,7 +8,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::limits::{MAX_COMPONENT, MAX_DEPTH, MAX_NAME};
-use crate::text::Printable;
+use cwnd_text::Printable;
 
 /// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
 ///

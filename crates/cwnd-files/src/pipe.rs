@@ -6,8 +6,8 @@ use crate::error::TransferError;
 use crate::frame::{Entry, Frame, Frames};
 use crate::name::Name;
 use crate::outcome::{Event, Observer, Outcome, Reason};
-use crate::text::Printable;
 use crate::tree::{GroupValue, group_size, group_value, groups, root};
+use cwnd_text::Printable;
 
 /// Receives the only file that the sender has and writes it to `out`, each group once it is verified.
 ///

@@ -15,9 +15,9 @@ use crate::name::Name;
 use crate::options::ReceiveOptions;
 use crate::outcome::{Event, Observer, Outcome, Reason};
 use crate::part::{self, Incoming, LockWait, Part};
-use crate::text::Printable;
 use crate::tree::{GROUP, groups};
 use crate::walk::modified;
+use cwnd_text::Printable;
 
 /// Receives what the sender has into `folder`.
 pub(crate) fn receive_into<T: Read + Write>(

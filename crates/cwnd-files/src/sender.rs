@@ -10,9 +10,9 @@ use crate::limits::{BATCH, MAX_COUNTED, MAX_NAME, MAX_SENT};
 use crate::link;
 use crate::name::Name;
 use crate::outcome::{Event, Observer, Outcome, Reason};
-use crate::text::Printable;
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
+use cwnd_text::Printable;
 
 /// Sends everything below the sources that the receiver accepts, and reports what is unavailable.
 ///

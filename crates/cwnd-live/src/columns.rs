@@ -1,7 +1,7 @@
 //! The curves of a run as columns of a frame.
 
 use cwnd_report::plot::colour;
-use cwnd_run::measure::{Window, fair_shares, flow_loss_rate, lifetime};
+use cwnd_run::measure::{Window, fair_shares, flow_loss_rate, stages};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use serde_json::{Value, json};
 
@@ -38,10 +38,12 @@ pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
 pub(crate) fn operating_points(trace: &Trace) -> Value {
     let measured = Window::measured(trace);
     let points = trace.flows.iter().take(MAX_SHOWN).map(|flow| {
-        let life = lifetime(trace, flow);
-        let from = trace.at.partition_point(|at| *at < measured.from.max(life.from));
-        let to = trace.at.partition_point(|at| *at <= measured.to.min(life.to));
-        let windows = flow.window.get(from..to).unwrap_or_default();
+        let windows = stages(trace, flow, measured).filter_map(|stage| {
+            let from = trace.at.partition_point(|at| *at < stage.from);
+            let to = trace.at.partition_point(|at| *at <= stage.to);
+            flow.window.get(from..to)
+        });
+        let windows: Vec<f64> = windows.flatten().copied().collect();
         let mean = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
         json!({ "loss": flow_loss_rate(trace, flow, measured), "window": mean })
     });

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use cwnd_run::files::quoted;
-use cwnd_run::measure::lifetime;
+use cwnd_run::measure::{Window, is_there};
 use cwnd_run::run::Runs;
+use cwnd_text::cell;
 
 /// Writes the flows of all runs. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
 /// cell is empty where there is no value.
@@ -27,7 +27,7 @@ pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
         for (index, at) in trace.at.iter().enumerate() {
             for flow in &trace.flows {
-                write!(out, "{seed},{},{},{}", seconds(*at), quoted(&flow.name), quoted(&flow.algorithm))?;
+                write!(out, "{seed},{},{},{}", seconds(*at), cell(&flow.name), cell(&flow.algorithm))?;
                 for (_, curve) in FLOW_CURVES {
                     write!(out, ",{}", curve(flow)[index])?;
                 }
@@ -64,7 +64,7 @@ pub(crate) fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
             for link in &trace.links {
                 let curves =
                     [&link.offered, &link.dropped, &link.lost, &link.marked, &link.carried, &link.carried_bytes];
-                write!(out, "{seed},{},{}", seconds(*at), quoted(&link.name))?;
+                write!(out, "{seed},{},{}", seconds(*at), cell(&link.name))?;
                 for curve in curves {
                     write!(out, ",{}", curve[index])?;
                 }
@@ -108,12 +108,12 @@ fn internals(traces: &[Trace]) -> Vec<&'static str> {
 /// Payload bits delivered since the sample before, per second; not a number where the flow was not there meanwhile.
 fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
     let Some(before) = index.checked_sub(1) else { return f64::NAN };
-    let life = lifetime(trace, flow);
-    if life.to <= trace.at[before] || life.from >= trace.at[index] {
+    let span = Window { from: trace.at[before], to: trace.at[index] };
+    if !is_there(trace, flow, span) {
         return f64::NAN;
     }
     let packets = (flow.delivered[index] - flow.delivered[before]) as f64;
-    packets * f64::from(flow.payload) * 8.0 / ((trace.at[index] - trace.at[before]) as f64 * 1e-9)
+    packets * f64::from(flow.payload) * 8.0 / ((span.to - span.from) as f64 * 1e-9)
 }
 
 /// An empty cell for what is not a number.

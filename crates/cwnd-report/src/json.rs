@@ -137,14 +137,15 @@ pub struct FlowResult {
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it among the flows of this list that are there at each time of its life, and no others, payload
-    /// bits per second, mean over the seeds; null if nothing limits it.
+    /// What max-min fairness would give it among the flows of this list that are there at each time of its life, pauses apart, and no
+    /// others, payload bits per second, mean over the seeds; null if nothing limits it, or if
+    /// too many flows come and go for it to be computed.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
     pub loss_rate: Option<Estimate>,
     /// Retransmissions as a share of the data packets sent; of all of them where it has delivered all.
     pub retransmission_ratio: Option<Estimate>,
-    /// Share of its life during which its application had nothing to send, 0..=1.
+    /// Share of its life, pauses apart, during which its application had nothing to send, 0..=1.
     pub source_limited_share: Option<Estimate>,
     /// Share of its life during which the receiver's window held it, 0..=1.
     pub peer_limited_share: Option<Estimate>,

@@ -1,6 +1,9 @@
 //! Tables of text.
 
-/// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines.
+use cwnd_text::one_line;
+
+/// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines. Names that others have
+/// chosen may stand in cells: a cell is shown on one line, and what is not printable in it is escaped.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -16,7 +19,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell.into())).collect());
     }
 
     /// The table as text, a line per row.

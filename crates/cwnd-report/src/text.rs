@@ -8,6 +8,7 @@ use cwnd_lab::sweep::{Progressed, Sweep, Swept};
 use cwnd_run::measure::ENOUGH_FOR_INTERVAL;
 use cwnd_run::measure::digits::{cell, legend};
 use cwnd_run::scenario::Document;
+use cwnd_text::one_line;
 
 /// What `cwnd compare` prints.
 #[must_use]
@@ -26,7 +27,7 @@ pub fn comparison(document: &json::Comparison) -> String {
         text.push_str(&versus(document));
     }
     for warning in &document.warnings {
-        text.push_str(&format!("warning: {warning}\n"));
+        text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
     text
 }
@@ -86,10 +87,10 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
 #[must_use]
 pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;
-    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| one_line(title) + "\n");
     text.push_str(&format!(
         "on {}\n{} of {} s, measured after {} s\n\n",
-        origin.path,
+        one_line(&origin.path),
         counted(origin.seeds, "seed"),
         origin.duration_s,
         origin.warmup_s
@@ -140,7 +141,7 @@ pub fn run(document: &json::Run) -> String {
     let legend = legend(origin.seeds as usize);
     text.push_str(&format!("\n{}{legend}\n\ndigests: {}\n", links.print(), document.digests.join(" ")));
     for warning in &document.warnings {
-        text.push_str(&format!("warning: {warning}\n"));
+        text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
     text
 }
@@ -148,9 +149,9 @@ pub fn run(document: &json::Run) -> String {
 /// What `cwnd sweep` prints.
 #[must_use]
 pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
-    let mut text = swept.title.as_ref().map_or_else(String::new, |title| format!("{title}\n"));
+    let mut text = swept.title.as_ref().map_or_else(String::new, |title| one_line(title) + "\n");
     let Swept { cells, done_cells, points, path, .. } = swept;
-    text.push_str(&format!("base: {path}\n{done_cells} of {cells} cells\n\n"));
+    text.push_str(&format!("base: {}\n{done_cells} of {cells} cells\n\n", one_line(path)));
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
@@ -165,7 +166,7 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
         table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
     }
     for warning in &swept.warnings {
-        text.push_str(&format!("warning: {warning}\n"));
+        text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
     if points.is_empty() {
         text.push_str("none of the cells is of this part\n");
@@ -191,8 +192,8 @@ pub fn sweep_status(progressed: &Progressed) -> String {
             "  cell {}, seed {}, {}: {}\n",
             failure.cell,
             failure.seed,
-            failure.set.join(" "),
-            failure.error
+            one_line(&failure.set.join(" ")),
+            one_line(&failure.error)
         ));
     }
     text
@@ -246,7 +247,7 @@ fn heading(document: &json::Comparison) -> String {
         "{} of each algorithm on {}\n\
          {} of {duration}, measured after {warmup}\n\n",
         counted(document.flows, "flow"),
-        document.origin.path,
+        one_line(&document.origin.path),
         counted(*seeds, "seed"),
     )
 }

@@ -8,15 +8,17 @@ use cwnd_trace::{Column, FlowTrace};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A flow to be: its algorithm, start in milliseconds, packets to deliver, and milliseconds after its start at which it stops.
-type Flow = (&'static str, u32, Option<u32>, Option<u32>);
+/// A flow to be: its algorithm, start in milliseconds, packets to deliver, milliseconds after its start at which it stops, and those at
+/// which it pauses and goes on.
+type Flow = (&'static str, u32, Option<u32>, Option<u32>, Option<(u32, u32)>);
 
 const ALGORITHMS: [&str; 5] = ["reno", "cubic", "bbr3", "simd", "udt"];
 
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
     let size = prop_oneof![Just(None), (1_u32..3000).prop_map(Some)];
     let stop = prop_oneof![2 => Just(None), 1 => (1_u32..5000).prop_map(Some)];
-    proptest::collection::vec((proptest::sample::select(&ALGORITHMS[..]), 0_u32..8000, size, stop), 1..5)
+    let pause = prop_oneof![2 => Just(None), 1 => (1_u32..2000, 1_u32..2000).prop_map(|(from, span)| Some((from, from + span)))];
+    proptest::collection::vec((proptest::sample::select(&ALGORITHMS[..]), 0_u32..8000, size, stop, pause), 1..5)
 }
 
 /// The document of a run of eight seconds, measured from the second on, and longer by so many seconds.
@@ -67,13 +69,19 @@ fn case(text: &str) -> Value {
 
 fn text(path: &str, flows: &[Flow], longer: u32) -> String {
     let mut text = format!("duration = \"{}s\"\nwarmup = \"2s\"\nseeds = 1\n{path}\n", 8 + longer);
-    for (algorithm, start, size, stop) in flows {
-        text += &format!("[[flow]]\nalgorithm = \"{algorithm}\"\nstart = \"{start}ms\"\n");
+    for (algorithm, start, size, stop, pause) in flows {
+        text += &format!("[[flow]]\nalgorithm = \"{algorithm}\"\n");
         if let Some(size) = size {
             text += &format!("size = \"{size}p\"\n");
         }
-        if let Some(stop) = stop {
-            text += &format!("stop = \"{}ms\"\n", start + stop);
+        let end = stop.map_or(String::new(), |stop| format!("{}ms", start + stop));
+        // A pause that the end of the flow cuts is none.
+        match pause.filter(|(_, on)| stop.is_none_or(|stop| *on < stop)) {
+            Some((off, on)) => {
+                text += &format!("on = [\"{start}ms..{}ms\", \"{}ms..{end}\"]\n", start + off, start + on)
+            }
+            None if end.is_empty() => text += &format!("start = \"{start}ms\"\n"),
+            None => text += &format!("start = \"{start}ms\"\nstop = \"{end}\"\n"),
         }
     }
     text
@@ -129,6 +137,8 @@ fn list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
 
 fn check(document: &Value, capacity: f64) -> Result<(), TestCaseError> {
     let flows = list(document, "flow_goodput_bps").iter().filter(|goodput| !goodput.is_null()).count();
+    // The measured time has whole seconds.
+    prop_assert_eq!(&document["efficiency_index_bps"], &document["goodput_bps"]);
     let parts = [document].into_iter().chain(list(document, "flows")).chain(list(document, "links"));
     for (name, value) in parts.flat_map(measures) {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -175,14 +185,14 @@ proptest! {
     #[test]
     fn the_same_life_in_a_longer_run_is_the_same(path in proptest::sample::select(&PATHS[..]), flows in flows()) {
         // All end two seconds or more before the shorter run does.
-        let flows = flows.into_iter().map(|(algorithm, start, size, stop)| {
+        let flows = flows.into_iter().map(|(algorithm, start, size, stop, pause)| {
             let start = start / 2;
-            (algorithm, start, size.map(|size| size.min(1000)), stop.or(Some(2900)).map(|stop| stop.min(2900)))
+            (algorithm, start, size.map(|size| size.min(1000)), stop.or(Some(2900)).map(|stop| stop.min(2900)), pause)
         });
         let flows: Vec<Flow> = flows.collect();
         let (short, long) = (document(path, &flows, 0), document(path, &flows, 3));
-        // A link is measured over the whole time, in which packets may still be sent again, and so is the sum that `daimd` has.
-        let of_the_run = ["links", "utilisation", "loss_rate", "mark_rate", "efficiency_index_bps"];
+        // A link is measured over the whole time, in which packets may still be sent again.
+        let of_the_run = ["links", "utilisation", "loss_rate", "mark_rate"];
         let differs = |name: &str| of_the_run.contains(&name) || name.starts_with("queue_delay_");
         for (name, value) in measures(&short).filter(|(name, _)| !differs(name)) {
             prop_assert_eq!(value, &long[name], "{}", name);
@@ -208,6 +218,44 @@ fn a_transfer_that_the_warm_up_cuts_is_counted_whole() {
     let goodput = number(&flow["goodput_bps"]).expect("a rate") * 1e-6;
     assert!((50.0..98.0).contains(&goodput), "{goodput}");
     assert_eq!(number(&document["goodput_bps"]), number(&flow["goodput_bps"]));
+}
+
+/// Two flows on 10 Mbit/s, one of which pauses from 10 s to 20 s: half each while both are there, and all for the other meanwhile.
+#[test]
+fn a_flow_is_measured_in_its_stages() {
+    let document = case(
+        "duration = \"30s\"\nwarmup = \"0s\"\nseeds = 2\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+         [[flow]]\nname = \"staged\"\nalgorithm = \"cubic\"\non = [\"0s..10s\", \"20s..30s\"]\n\
+         [[flow]]\nname = \"always\"\nalgorithm = \"cubic\"\n",
+    );
+    let payload_mbps = |flow: usize, name: &str| {
+        number(&document["flows"][flow][name]).unwrap_or_else(|| panic!("{name} of {flow}")) * 1e-6 * 1500.0 / 1460.0
+    };
+    // Starts are drawn from a round trip.
+    for (flow, expected) in [(0, 5.0), (1, (5.0 + 10.0 + 5.0) / 3.0)] {
+        let share = payload_mbps(flow, "fair_share_bps");
+        assert!((share - expected).abs() < 0.02, "{flow}: {share}");
+    }
+    // Together they fill the link: the first in 20 s of 30. Were the pause counted as its time, 9.3 Mbit/s would come out.
+    let [staged, always] = [0, 1].map(|flow| payload_mbps(flow, "goodput_bps"));
+    let all = (staged * 20.0 + always * 30.0) / 30.0;
+    assert!((9.7..10.05).contains(&all) && staged > 2.0, "{staged} {always}");
+    let idle = number(&document["flows"][0]["source_limited_share"]).expect("a share");
+    assert!(idle < 0.01, "{idle}");
+    assert_eq!(document["efficiency_index_bps"], document["goodput_bps"]);
+}
+
+/// Time without a flow is no time of `goodput_bps`, and none of the efficiency index.
+#[test]
+fn the_efficiency_index_is_of_flows_that_are_there() {
+    let path = "duration = \"12s\"\nwarmup = \"2s\"\nseeds = 2\n[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+                [[flow]]\nname = \"f\"\nalgorithm = \"cubic\"\n";
+    let part = case(&format!("{path}on = [\"3s..5s\", \"9s..10s\"]\n"));
+    let index = number(&part["efficiency_index_bps"]).expect("a rate") * 1e-6;
+    assert!((8.5..9.8).contains(&index), "{index}");
+    assert_eq!(part["efficiency_index_bps"], part["goodput_bps"]);
+    let none = case(&format!("{path}stop = \"1s\"\n"));
+    assert!(none["efficiency_index_bps"].is_null() && none["goodput_bps"].is_null(), "{none}");
 }
 
 /// A transfer that is over before the measured time has no measures of it, and a warning says so.

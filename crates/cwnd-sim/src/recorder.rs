@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cwnd::host::Spent;
 use cwnd::{Packets, Span, Time};
-use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
+use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, Pause, SizeClass, Trace};
 
 use crate::crowd::{CLASSES, Totals};
 use crate::protocol::SenderProtocol;
@@ -12,15 +12,16 @@ use crate::setup::{FlowSetup, Setup};
 use crate::traffic::{RateChange, RateSchedule, Source};
 use crate::world::{Sampler, World};
 
-/// Takes samples at the start, at the end of the warm-up, where flows stop, at the end of the run, and at an interval between them.
+/// Takes samples at the start, at the end of the warm-up, where flows pause, go on and stop, at the end of the run, and at an interval
+/// between them.
 pub(crate) struct Recorder {
     trace: Trace,
     interval: Option<Span>,
     internals: bool,
     next: Time,
     warmup: Time,
-    /// When flows stop, ascending.
-    stops: Vec<Time>,
+    /// When flows pause, go on and stop, ascending.
+    changes: Vec<Time>,
     end: Time,
 }
 
@@ -30,7 +31,8 @@ impl Recorder {
         let (warmup, end) = (Time::ZERO + setup.warmup, Time::ZERO + setup.duration);
         let interval = setup.sampling.map(|sampling| sampling.interval);
         let rows = rows(interval, end);
-        let stops: BTreeSet<Time> = setup.flows.iter().filter_map(|flow| flow.stop).collect();
+        let pauses = setup.flows.iter().flat_map(|flow| &flow.pauses).flat_map(|pause| [pause.from, pause.to]);
+        let changes: BTreeSet<Time> = setup.flows.iter().filter_map(|flow| flow.stop).chain(pauses).collect();
         let drawn = world.base_rtts.iter().zip(&world.starts).zip(&world.flows);
         let flows = setup.flows.iter().zip(drawn).map(|(flow, ((base_rtt, start), built))| FlowTrace {
             name: flow.name.clone(),
@@ -40,6 +42,11 @@ impl Recorder {
             start: flow.start.as_nanos(),
             late: start.since(flow.start).as_nanos(),
             stop: flow.stop.map(Time::as_nanos),
+            pauses: flow
+                .pauses
+                .iter()
+                .map(|pause| Pause { from: pause.from.as_nanos(), to: pause.to.as_nanos() })
+                .collect(),
             links: world.routes.links(built.forward).collect(),
             demand: demand(flow, *base_rtt),
             base_rtt: base_rtt.as_nanos(),
@@ -100,7 +107,7 @@ impl Recorder {
             internals: setup.sampling.is_some_and(|sampling| sampling.internals),
             next: Time::ZERO,
             warmup,
-            stops: stops.into_iter().collect(),
+            changes: changes.into_iter().collect(),
             end,
         }
     }
@@ -113,7 +120,7 @@ impl Recorder {
     /// What the samples to come will need, bytes.
     pub(crate) fn memory(&self) -> u64 {
         let Some(interval) = self.interval else { return 0 };
-        let samples = self.end.as_nanos() / interval.as_nanos() + self.stops.len() as u64;
+        let samples = self.end.as_nanos() / interval.as_nanos() + self.changes.len() as u64;
         let flow = if self.internals { PER_FLOW + INTERNALS } else { PER_FLOW };
         let lengths = [(self.trace.flows.len(), flow), (self.trace.cbr.len(), 4), (self.trace.crowds.len(), 9)];
         let columns = lengths.iter().map(|(many, each)| *many as u64 * each).sum::<u64>();
@@ -183,8 +190,8 @@ impl Recorder {
             Time::ZERO + interval * steps
         });
         let warmup = if self.warmup > now { self.warmup } else { Time::MAX };
-        let stop = self.stops.get(self.stops.partition_point(|stop| *stop <= now)).copied().unwrap_or(Time::MAX);
-        regular.min(warmup).min(stop).min(self.end)
+        let change = self.changes.get(self.changes.partition_point(|change| *change <= now)).copied();
+        regular.min(warmup).min(change.unwrap_or(Time::MAX)).min(self.end)
     }
 }
 

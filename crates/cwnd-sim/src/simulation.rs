@@ -107,13 +107,16 @@ impl Simulation {
     ) -> Result<(), SetupError> {
         self.reserve(setup)?;
         let mut asked = 0_u64;
+        let mut look = self.world.sampled() + WORK_PER_PROGRESS;
         let (mut last, mut since) = (Time::MAX, 0);
         let mut stalled = false;
         let reached = self.world.simulate(until.min(self.end), &mut self.recorder, |world, at| {
             asked += 1;
-            if !asked.is_multiple_of(EVENTS_PER_PROGRESS) {
+            let work = asked + world.sampled();
+            if work < look {
                 return true;
             }
+            look = work + WORK_PER_PROGRESS;
             if at != last {
                 (last, since) = (at, asked);
             }
@@ -240,7 +243,8 @@ impl FlowState<'_> {
     }
 }
 
-/// Often enough for a smooth progress bar, seldom enough to cost nothing.
-const EVENTS_PER_PROGRESS: u64 = 1 << 16;
+/// Events, and samples of a flow, between two calls of `progress`: often enough for a smooth progress bar and for an interruption to be
+/// obeyed at once, seldom enough to cost nothing.
+const WORK_PER_PROGRESS: u64 = 1 << 16;
 /// Ten windows of a million packets at one instant are unusual; more never end.
 const EVENTS_AT_ONCE: u64 = 1 << 24;

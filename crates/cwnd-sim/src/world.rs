@@ -72,6 +72,7 @@ pub(crate) struct World {
     pub(crate) routes: Routes,
     digest: Digest,
     handled: u64,
+    sampled: u64,
     budget: Arc<Budget>,
 }
 
@@ -100,6 +101,7 @@ impl World {
             routes: Routes::default(),
             digest: Digest::new(),
             handled: 0,
+            sampled: 0,
             budget,
         };
         for tap in &setup.taps {
@@ -165,6 +167,11 @@ impl World {
     /// Events handled so far.
     pub(crate) fn handled(&self) -> u64 {
         self.handled
+    }
+
+    /// Samples taken so far, each of a flow.
+    pub(crate) fn sampled(&self) -> u64 {
+        self.sampled
     }
 
     /// The memory that packets may use and do.
@@ -237,6 +244,7 @@ impl World {
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
                 sampler.sample(self, self.now);
+                self.sampled += self.flows.len() as u64;
                 match sampler.next() {
                     Time::MAX => self.events.pop(),
                     next => {

@@ -101,6 +101,24 @@ fn samples_count_too() {
     assert_eq!(named(&setup), SetupPart::Field("sampling.interval"));
 }
 
+/// A sample of 2000 flows is a single event, and the work of 2000.
+#[test]
+fn progress_is_asked_between_samples_of_many_flows() {
+    let bell = Dumbbell::new(10_000_000, Span::from_millis(20), QueueLimit::Packets(50));
+    let flows = vec![Spec::parse("reno").expect("registered"); 2000];
+    let mut setup = bell.setup(&flows, Era::MODERN, Span::from_secs(1), Span::ZERO, 1);
+    setup.sampling = Some(Sampling { interval: Span::from_millis(1), internals: false });
+    let mut asked = 0;
+    let simulation = Simulation::new(&setup).expect("it is accepted");
+    let trace = simulation.finish(&setup, &mut |_| {
+        asked += 1;
+        true
+    });
+    let samples = trace.expect("it ends").at.len() as u64 * 2000;
+    // Once in 65,536 samples, and once more for those of the last event.
+    assert!(asked >= samples / (65_536 + 2000), "{asked} times in {samples} samples");
+}
+
 #[test]
 fn what_is_requested_faster_than_time_resolves_is_refused() {
     let mut setup = reno();

@@ -22,8 +22,8 @@ pub type Column<T> = SmallVec<[T; 3]>;
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The sampled instants, ascending. The first is 0; the end of the warm-up, the stops of flows and the end of the run are among
-    /// them.
+    /// The sampled instants, ascending. The first is 0; the end of the warm-up, the stops and pauses of flows and the end of the run are
+    /// among them.
     pub at: Column<u64>,
     /// The end of the warm-up: measuring starts here.
     pub warmup: u64,
@@ -60,6 +60,8 @@ pub struct FlowTrace {
     pub late: u64,
     /// None: it lasts as long as the run.
     pub stop: Option<u64>,
+    /// When its application pauses, between its start and its stop; ascending, and apart from each other.
+    pub pauses: Vec<Pause>,
     /// The links that its data crosses, in order, as indices of [`Trace::links`].
     pub links: SmallVec<[u32; 4]>,
     /// The most that it would carry alone, bit/s on the wire: the mean of what its application hands over at a constant rate or in a square
@@ -103,6 +105,15 @@ pub struct FlowTrace {
     pub internals: Vec<(&'static str, Column<f64>)>,
     /// Its packets one by one, where a log was requested.
     pub log: PacketLog,
+}
+
+/// A time in which the application of a flow hands nothing over, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Its begin.
+    pub from: u64,
+    /// Its end.
+    pub to: u64,
 }
 
 /// One link, in one direction: curves and states have one value per sampled instant.

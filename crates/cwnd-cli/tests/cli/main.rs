@@ -9,6 +9,7 @@ mod finished;
 mod flags;
 mod interrupt;
 mod meet;
+mod names;
 mod obeyed;
 mod papers;
 mod results;

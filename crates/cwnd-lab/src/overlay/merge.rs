@@ -55,6 +55,21 @@ pub fn overlay(simulated: &Trace, kernel: &[KernelFlow], shift: u64) -> Trace {
     trace
 }
 
+/// The most memory that [`overlay`] needs for the trace it makes, bytes.
+#[must_use]
+pub fn memory(simulated: &Trace, kernel: &[KernelFlow]) -> u64 {
+    let kept = kernel.iter().map(|flow| (flow.samples.len() as u64).min(RESOLUTION + 1));
+    let instants = simulated.at.len() as u64 + kept.sum::<u64>();
+    let internals = simulated.flows.iter().map(|flow| flow.internals.len()).sum::<usize>() + kernel.len();
+    let columns = 1
+        + (simulated.flows.len() + kernel.len()) * PER_FLOW
+        + internals
+        + simulated.cbr.len() * 4
+        + simulated.crowds.len() * 9
+        + simulated.links.len() * 9;
+    instants.saturating_mul(8 * columns as u64)
+}
+
 /// A kernel's flow at its own instants.
 struct TimedFlow {
     at: Vec<u64>,
@@ -177,5 +192,7 @@ impl Onto<'_> {
 
 /// Samples kept of a kernel's flow: more than any plot has columns.
 const RESOLUTION: u64 = 20_000;
+/// Columns of a flow besides its internals.
+const PER_FLOW: usize = 13;
 /// IPv4 and TCP with time stamps.
 const HEADERS: u32 = 52;

@@ -10,7 +10,7 @@ mod sockets;
 
 use thiserror::Error;
 
-pub use merge::overlay;
+pub use merge::{memory, overlay};
 
 /// A connection of a kernel, seen at its sender.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,15 @@ pub struct Sample {
     pub retransmitted: Option<u64>,
     /// Bits per second it is paced at; not a number where unknown.
     pub pacing: f64,
+}
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Its connections, at most [`MOST_FLOWS`].
+    pub flows: Vec<KernelFlow>,
+    /// How many connections with fewer bytes than those are left out.
+    pub left_out: usize,
 }
 
 /// A file cannot be read as what a kernel says.
@@ -88,11 +97,12 @@ pub enum ImportFault {
 
 /// Reads the flows of a file called `file`; segments have `mss` bytes where the source does not report it.
 ///
-/// Connections with less than a hundredth of the bytes of the busiest one are left out: they are receivers, or only control.
+/// Connections with less than a hundredth of the bytes of the busiest one are dropped: they are receivers, or only control. Of the
+/// others the [`MOST_FLOWS`] with the most bytes are taken, because a trace has a value of every flow at every instant.
 ///
 /// # Errors
 /// `text` has neither of the known formats, a line has a field that cannot be read, or no connection has samples.
-pub fn import(file: &str, text: &str, mss: u32) -> Result<Vec<KernelFlow>, ImportError> {
+pub fn import(file: &str, text: &str, mss: u32) -> Result<Recording, ImportError> {
     let error = |(line, fault)| ImportError { file: file.to_string(), line, fault };
     let numbered = text.lines().zip(1..);
     let (first_probe, first_socket) = (text.find(probe::MARK), text.find(sockets::MARK));
@@ -105,7 +115,23 @@ pub fn import(file: &str, text: &str, mss: u32) -> Result<Vec<KernelFlow>, Impor
     let acked = |flow: &KernelFlow| flow.samples.last().map_or(0, |sample| sample.acked);
     let busiest = flows.iter().map(acked).max().unwrap_or(0);
     flows.retain(|flow| acked(flow) > busiest / LITTLE);
-    if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(flows) }
+    let left_out = flows.len().saturating_sub(MOST_FLOWS);
+    if left_out > 0 {
+        let mut busy: Vec<u64> = flows.iter().map(acked).collect();
+        let (_, least, _) = busy.select_nth_unstable(left_out);
+        let least = *least;
+        // Of those with as many bytes as the least busy one, the first.
+        let mut ties = MOST_FLOWS - flows.iter().filter(|flow| acked(flow) > least).count();
+        flows.retain(|flow| acked(flow) > least || acked(flow) == least && take_one(&mut ties));
+    }
+    if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(Recording { flows, left_out }) }
+}
+
+/// Takes one of what is left, if there is one.
+fn take_one(left: &mut usize) -> bool {
+    let some = *left > 0;
+    *left -= usize::from(some);
+    some
 }
 
 /// A fault with its line.
@@ -124,6 +150,9 @@ fn nanoseconds(text: &str) -> Option<u64> {
 
 /// The share of the busiest connection's bytes below which another one is not worth a curve.
 const LITTLE: u64 = 100;
+
+/// The connections that are taken of a file: more than a plot can tell apart.
+pub const MOST_FLOWS: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ const PROBED: &str = include_str!("../../tests/kernel/tcp_probe.txt");
 const LISTED: &str = include_str!("../../tests/kernel/ss.txt");
 
 fn only(file: &str, text: &str) -> KernelFlow {
-    let flows = import(file, text, 1448).expect("readable");
+    let flows = import(file, text, 1448).expect("readable").flows;
     let [flow] = flows.as_slice() else { panic!("{} flows", flows.len()) };
     flow.clone()
 }
@@ -97,7 +97,7 @@ proptest! {
         let until = (at + junk.len()).min(text.len());
         text.replace_range(at..until, &junk);
         for mss in [0, 1, 1448, u32::MAX] {
-            if let Ok(flows) = import("damaged", &text, mss) {
+            if let Ok(Recording { flows, .. }) = import("damaged", &text, mss) {
                 for shift in [0, u64::MAX] {
                     let trace = overlay(&simulated(), &flows, shift);
                     prop_assert!(trace.flows.iter().all(|flow| flow.window.len() == trace.at.len()));
@@ -105,6 +105,40 @@ proptest! {
             }
         }
     }
+}
+
+/// A recording of many connections, each of which is seen twice at instants of its own.
+fn crowd(connections: usize) -> String {
+    let line = |at: usize, from: usize, acked: usize| {
+        format!(
+            "Time: {}.{:06}\nESTAB 0 0 10.0.0.1:{from} 2.2.2.2:2 cubic rtt:1/1 mss:1000 cwnd:8 bytes_acked:{acked}\n",
+            at / 1_000_000,
+            at % 1_000_000
+        )
+    };
+    (0..connections).map(|n| line(2 * n, n, 0) + &line(2 * n + 1, n, 10_000 + n)).collect()
+}
+
+/// 5000 connections in 0.9 MB were 5000 times 10,000 values of each column: 5.8 GB.
+#[test]
+fn memory_grows_with_the_file() {
+    let text = crowd(5000);
+    let Recording { flows, left_out } = import("crowd", &text, 1448).expect("readable");
+    assert_eq!((flows.len(), left_out), (MOST_FLOWS, 5000 - MOST_FLOWS));
+    let acked = |flow: &KernelFlow| flow.samples[1].acked;
+    assert!(flows.iter().all(|flow| acked(flow) >= 10_000 + 5000 - MOST_FLOWS as u64), "the busiest");
+    assert!(memory(&simulated(), &flows) < 4 * text.len() as u64, "{}", memory(&simulated(), &flows));
+    let trace = overlay(&simulated(), &flows, 0);
+    assert!(trace.at.len() <= 2 + 2 * MOST_FLOWS);
+    let values = trace.flows.iter().map(|flow| flow.sent.len() * 14).sum::<usize>();
+    assert!(values as u64 * 8 <= memory(&simulated(), &flows));
+    // All equally busy: as many.
+    let equal = text.lines().map(|line| {
+        line.split("bytes_acked:1").next().unwrap_or_default().to_string()
+            + if line.contains("acked:1") { "bytes_acked:9" } else { "" }
+    });
+    let equal = import("equal", &equal.collect::<Vec<_>>().join("\n"), 1448).expect("readable");
+    assert_eq!((equal.flows.len(), equal.left_out), (MOST_FLOWS, 5000 - MOST_FLOWS));
 }
 
 fn simulated() -> Trace {

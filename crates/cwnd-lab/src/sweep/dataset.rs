@@ -18,10 +18,10 @@ use thiserror::Error;
 use super::table::arrow;
 use super::table::{Column, Values, columns};
 use super::{Chunk, FinishedCell, Sweep};
-use cwnd_run::files::quoted;
 use cwnd_run::files::to_json;
 use cwnd_run::files::write_whole;
 use cwnd_run::scenario::{ScenarioError, unknown};
+use cwnd_text::cell;
 
 /// The folder of a sweep.
 #[derive(Clone, Debug)]
@@ -287,7 +287,7 @@ fn read_manifest(folder: &Path) -> Option<Manifest> {
 }
 
 fn csv(columns: &[Column], rows: usize) -> String {
-    let mut text = columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(",") + "\n";
+    let mut text = columns.iter().map(|column| cell(&column.name)).collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows {
         for (nth, column) in columns.iter().enumerate() {
             let _ = if nth > 0 { text.write_char(',') } else { Ok(()) };
@@ -295,7 +295,7 @@ fn csv(columns: &[Column], rows: usize) -> String {
                 Values::Whole(values) => write!(text, "{}", values[row]),
                 Values::Real(values) if values[row].is_nan() => Ok(()),
                 Values::Real(values) => write!(text, "{}", values[row]),
-                Values::Text(values) => text.write_str(&quoted(values[row].as_deref().unwrap_or_default())),
+                Values::Text(values) => text.write_str(&cell(values[row].as_deref().unwrap_or_default())),
                 Values::Lists(values) => write_list(&mut text, &values[row]),
             };
         }

@@ -1,6 +1,6 @@
 //! The phase plane: the rate of one flow against that of another (Chiu & Jain 1989).
 
-use cwnd_run::measure::{Window, fair_shares, goodput_series, lifetime, mean_capacity};
+use cwnd_run::measure::{Window, fair_shares, goodput_series, mean_capacity, stages};
 use cwnd_trace::Trace;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -127,15 +127,25 @@ impl Phase {
     }
 }
 
-/// The max-min fair shares of two flows while both are there, the larger as 1; equal where none is known.
+/// The max-min fair shares of two flows in the longest time in which both are there, the larger as 1; equal where none is known.
 fn fair_direction(trace: &Trace, first: usize, second: usize) -> [f64; 2] {
-    let lives = [first, second].map(|flow| lifetime(trace, &trace.flows[flow]));
-    let both = Window { from: lives[0].from.max(lives[1].from), to: lives[0].to.min(lives[1].to) };
-    let shares = fair_shares(trace, both);
-    match (shares[first], shares[second]) {
+    let there = |flow: usize| stages(trace, &trace.flows[flow], whole(trace));
+    let shares = longest_overlap(there(first), there(second)).map(|both| fair_shares(trace, both)).unwrap_or_default();
+    match (shares.get(first).copied().flatten(), shares.get(second).copied().flatten()) {
         (Some(one), Some(other)) if one.max(other) > 0.0 => [one, other].map(|share| share / one.max(other)),
         _ => [1.0, 1.0],
     }
+}
+
+/// The longest time that lies both in one of the windows of `some` and in one of `others`; each ascend.
+fn longest_overlap(some: impl Iterator<Item = Window>, others: impl Iterator<Item = Window>) -> Option<Window> {
+    let (mut some, mut others) = (some.peekable(), others.peekable());
+    let mut overlaps = Vec::new();
+    while let (Some(one), Some(other)) = (some.peek().copied(), others.peek().copied()) {
+        overlaps.push(Window { from: one.from.max(other.from), to: one.to.min(other.to) });
+        let _ = if one.to < other.to { some.next() } else { others.next() };
+    }
+    overlaps.into_iter().filter(|both| both.from < both.to).max_by_key(|both| both.to - both.from)
 }
 
 fn payload_share(trace: &Trace, flow: usize) -> f64 {

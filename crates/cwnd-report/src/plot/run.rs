@@ -1,7 +1,8 @@
 //! Plots of one run: columns over time, rates, fairness, distributions, the phase plane.
 
 use cwnd_run::measure::{
-    SHORT_INTERVAL, goodput_series, goodputs_over_time, jain, lifetime, mean_capacity, utilisation_series,
+    SHORT_INTERVAL, Window, goodput_series, goodputs_over_time, is_there, jain, mean_capacity, stages,
+    utilisation_series,
 };
 use cwnd_trace::{LinkTrace, Trace};
 
@@ -125,8 +126,12 @@ impl<'a> RunPlots<'a> {
             let flow = &self.trace.flows[flow.index];
             let mut values = column.of_flow(flow)?;
             if column.is_state() {
-                let life = lifetime(self.trace, flow);
-                let apart = self.trace.at.iter().zip(&mut values).filter(|(at, _)| !(life.from..=life.to).contains(at));
+                let stages: Vec<Window> = stages(self.trace, flow, whole(self.trace)).collect();
+                let there = |at: u64| {
+                    let begun = stages.partition_point(|stage| stage.from <= at);
+                    stages[..begun].last().is_some_and(|stage| at <= stage.to)
+                };
+                let apart = self.trace.at.iter().zip(&mut values).filter(|(at, _)| !there(**at));
                 apart.for_each(|(_, value)| *value = f64::NAN);
             }
             Some(values)
@@ -177,10 +182,9 @@ impl<'a> RunPlots<'a> {
     fn rates(&self, flow: usize, interval: u64) -> Option<Vec<f64>> {
         let flow = &self.trace.flows[flow];
         let mut rates = goodput_series(self.trace, flow, whole(self.trace), interval)?;
-        let life = lifetime(self.trace, flow);
         // A flow has no rate where it is not there at all.
         for (from, rate) in (0..).map(|k| k * interval).zip(&mut rates) {
-            if life.to <= from || life.from >= from + interval {
+            if !is_there(self.trace, flow, Window { from, to: from + interval }) {
                 *rate = f64::NAN;
             }
         }

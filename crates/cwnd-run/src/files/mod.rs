@@ -19,20 +19,3 @@ pub fn to_json(document: &impl Serialize) -> String {
     text.push('\n');
     text
 }
-
-/// RFC 4180: a cell with a comma, a quote or a line break stands in quotes.
-#[must_use]
-pub fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("aimd:a=1,b=\"x\""), "\"aimd:a=1,b=\"\"x\"\"\"");
-        assert_eq!(quoted("reno"), "reno");
-    }
-}

@@ -5,31 +5,30 @@ use std::collections::BTreeMap;
 use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::Window;
-use super::life::{Life, lifetime};
+use super::life::{Life, stages};
 use super::link::mean_capacity;
 use super::maxmin::{RoutedFlow, fill};
 
-/// What max–min fairness would give each flow on average over the part of `window` in which it lives, payload bits per second: among the
-/// flows that are there at each instant, and nothing else, over what the links can carry on average between two changes of who is there.
-/// A flow whose application is slower has what that hands over. None for a flow that takes no part in the window, or that no link with a rate
-/// bounds.
+/// What max–min fairness would give each flow on average over the parts of `window` in which it is there, payload bits per second: among
+/// the flows that are there at each instant, and nothing else, over what the links can carry on average between two changes of who is
+/// there. A flow in a pause is not there. A flow whose application is slower has what that hands over. None for a flow that takes no part in the window, or that no link with a rate
+/// bounds; for all flows where they would take too long: where the instants at which flows come or go, times the different paths and
+/// demands among the flows, are more than 10⁸.
 #[must_use]
 pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
     let mut classes = Classes::of(trace);
-    let inside = |flow: &FlowTrace| {
-        let life = lifetime(trace, flow);
-        (life.from.max(window.from), life.to.min(window.to))
-    };
     // When each flow comes and when it goes.
     let mut changes: Vec<(u64, bool, usize)> = Vec::new();
     for (index, flow) in trace.flows.iter().enumerate() {
-        let (from, to) = inside(flow);
-        if from < to {
-            changes.extend([(from, true, index), (to, false, index)]);
-        }
+        let stages = stages(trace, flow, window);
+        changes.extend(stages.flat_map(|stage| [(stage.from, true, index), (stage.to, false, index)]));
     }
     changes.sort_unstable();
-    let mut shares = vec![None; trace.flows.len()];
+    let instants = changes.chunk_by(|(one, ..), (next, ..)| one == next).count();
+    if instants.saturating_mul(classes.all.len()) > MOST_WORK {
+        return vec![None; trace.flows.len()];
+    }
+    let mut bits = vec![0.0; trace.flows.len()];
     let mut carried = vec![0.0; classes.all.len()];
     let mut begun = vec![0.0; trace.flows.len()];
     let mut now = window.from;
@@ -47,13 +46,14 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
             begun[index] = carried[class];
         } else {
             classes.all[class].1 -= 1;
-            let flow = &trace.flows[index];
-            shares[index] = Life::within(trace, flow, window).map(|life| {
-                (carried[class] - begun[index]) / life.span.seconds() * f64::from(flow.payload) / f64::from(flow.packet)
-            });
+            bits[index] += carried[class] - begun[index];
         }
     }
-    shares.into_iter().map(|share| share.filter(|share| share.is_finite())).collect()
+    let share = |(flow, bits): (&FlowTrace, f64)| {
+        let seconds = Life::within(trace, flow, window)?.seconds();
+        Some(bits / seconds * f64::from(flow.payload) / f64::from(flow.packet)).filter(|share| share.is_finite())
+    };
+    trace.flows.iter().zip(bits).map(share).collect()
 }
 
 /// Flows with one path and one demand, which have one rate.
@@ -99,9 +99,12 @@ pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec
     flows.iter().map(|flow| rates[classes.of_flow[*flow]]).collect()
 }
 
+/// Rates that are computed, one for each class after each change: some seconds of work.
+const MOST_WORK: usize = 100_000_000;
+
 #[cfg(test)]
 mod tests {
-    use cwnd_trace::LinkTrace;
+    use cwnd_trace::{LinkTrace, Pause};
 
     use super::*;
 
@@ -152,6 +155,32 @@ mod tests {
         let expected = [(12.0 + 6.0 + 4.0 + 4.0) / 4.0, (6.0 + 4.0 + 4.0) / 3.0, 4.0, 4.0];
         let expected = expected.map(|share: f64| Some((share * 1e3).round() * 1e-3));
         assert_eq!(shares(&trace(flows, vec![link(12_000_000)])), expected);
+    }
+
+    #[test]
+    fn flows_share_with_those_that_do_not_pause() {
+        let staged =
+            FlowTrace { pauses: vec![Pause { from: 10 * SECOND, to: 20 * SECOND }], ..flow(&[0], 0, Some(30)) };
+        let trace = trace(vec![staged, flow(&[0], 0, Some(30))], vec![link(10_000_000)]);
+        // Half each in two of three stretches of 10 s; the other has all of the pause.
+        assert_eq!(shares(&trace), [5.0, 6.667].map(Some));
+        // In the pause alone one of them takes no part.
+        let pause = Window { from: 12 * SECOND, to: 15 * SECOND };
+        assert_eq!(fair_shares(&trace, pause), [None, Some(8e6)]);
+    }
+
+    /// 20,000 flows with as many demands. All of them start together, or each at an instant of its own.
+    #[test]
+    fn a_crowd_of_demands_has_shares_or_none() {
+        let own = |index: u64, start| FlowTrace { demand: Some(1000 + index), ..flow(&[0], start, None) };
+        let together: Vec<FlowTrace> = (0..20_000).map(|index| own(index, 0)).collect();
+        let all = fair_shares(&trace(together, vec![link(1_000_000_000)]), Window { from: 0, to: 40 * SECOND });
+        assert!(all.iter().zip(1000_u32..).all(|(share, demand)| {
+            share.is_some_and(|share| (share / 0.8 / f64::from(demand) - 1.0).abs() < 1e-9)
+        }));
+        let apart = |index: u64| FlowTrace { late: index, ..own(index, 0) };
+        let trace = trace((0..20_000).map(apart).collect(), vec![link(1_000_000_000)]);
+        assert!(fair_shares(&trace, Window { from: 0, to: 40 * SECOND }).iter().all(Option::is_none));
     }
 
     #[test]

@@ -1,22 +1,28 @@
-//! The life of a flow: all that is measured of a flow is measured from its start to its end, as far as that lies in a window.
+//! The life of a flow: all that is measured of a flow is measured while it is there, as far as that lies in a window.
 //!
 //! A flow lives from its start, as drawn, until its application stops or the last packet of a finite flow arrives, otherwise to the end
-//! of the run. It takes part in a window if its life lies inside, or shares at least a round trip without queueing with it: over less
-//! than that, the packets on the way when it begins or ends outweigh all others.
+//! of the run. It is there in its stages: in its life without the pauses of its application. Packets that arrive in a pause or after
+//! the stop are not counted. It takes part in a window if its life lies inside, or if its stages share at least a round trip without
+//! queueing with it: over less than that, the packets on the way when it begins or ends outweigh all others.
 
 use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
 
 /// The part of a flow's life that lies in a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Life<'a> {
     trace: &'a Trace,
     flow: &'a FlowTrace,
-    /// That part.
-    pub(crate) span: Window,
-    /// Where its counters are read. Before its start and after its last packet they stand still, and the trace may have no sample there.
-    counted: Window,
+    /// When it is there: that part without its pauses, ascending, at least one.
+    pub(crate) stages: Vec<Window>,
+    /// Where its counters are read: one window for each stage. Before its start and after its last packet they stand still, and the
+    /// trace may have no sample there: these windows reach to the beginning and to the end of the measured one, or to the stop.
+    counted: Vec<Window>,
+    /// Where its transmissions are counted instead if it is a finite flow that has completed by the end of the window: from the beginning
+    /// of the run, pauses included. A transfer is counted whole. Cut at the warm-up, losses of the packets sent before would be
+    /// divided by what was sent after.
+    transfer: Option<Window>,
 }
 
 /// From the start of a flow to its end.
@@ -28,73 +34,104 @@ pub fn lifetime(trace: &Trace, flow: &FlowTrace) -> Window {
     Window { from, to }
 }
 
+/// The parts of `window` in which a flow is there: its life without the pauses of its application. They ascend, and none is empty.
+pub fn stages(trace: &Trace, flow: &FlowTrace, window: Window) -> impl Iterator<Item = Window> {
+    let life = lifetime(trace, flow);
+    let part = Window { from: life.from.max(window.from), to: life.to.min(window.to) };
+    let first = flow.pauses.partition_point(|pause| pause.to <= part.from);
+    let last = flow.pauses.partition_point(|pause| pause.from < part.to);
+    let pauses = flow.pauses.get(first..last).unwrap_or_default();
+    let begins = [part.from].into_iter().chain(pauses.iter().map(|pause| pause.to));
+    let ends = pauses.iter().map(|pause| pause.from).chain([part.to]);
+    begins.zip(ends).map(|(from, to)| Window { from, to }).filter(|stage| stage.from < stage.to)
+}
+
+/// Whether a flow is there in some part of `window`.
+#[must_use]
+pub fn is_there(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
+    stages(trace, flow, window).next().is_some()
+}
+
 /// Whether a flow is there during all of `window`.
 #[must_use]
 pub(crate) fn is_throughout(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
-    let life = lifetime(trace, flow);
-    life.from <= window.from && life.to >= window.to
+    stages(trace, flow, window).next() == Some(window)
 }
 
 impl<'a> Life<'a> {
     /// What a flow has of `window`; none if it does not take part in it.
     pub(crate) fn within(trace: &'a Trace, flow: &'a FlowTrace, window: Window) -> Option<Self> {
         let life = lifetime(trace, flow);
-        let span = Window { from: life.from.max(window.from), to: life.to.min(window.to) };
-        let length = span.to.checked_sub(span.from).filter(|length| *length > 0)?;
-        let whole = span == life && life.to < trace.end;
+        let stages: Vec<Window> = stages(trace, flow, window).collect();
         let to = flow.stop.map_or(window.to, |stop| stop.min(window.to));
-        let counted = Window { from: window.from, to };
-        let throughout = span == window;
-        (whole || throughout || length >= flow.base_rtt).then_some(Self { trace, flow, span, counted })
+        let mut counted = stages.clone();
+        counted
+            .first_mut()
+            .filter(|first| first.from == life.from)
+            .into_iter()
+            .for_each(|first| first.from = window.from);
+        counted.last_mut().filter(|last| last.to == life.to).into_iter().for_each(|last| last.to = to);
+        let transfer = (flow.completed.is_some() && life.to < to).then_some(Window { from: 0, to });
+        let whole = life.from >= window.from && life.to <= window.to && life.to < trace.end;
+        let throughout = stages == [window];
+        let takes_part = !stages.is_empty() && (whole || throughout || length(&stages) >= flow.base_rtt);
+        takes_part.then_some(Self { trace, flow, stages, counted, transfer })
+    }
+
+    /// For how many seconds it is there.
+    pub(crate) fn seconds(&self) -> f64 {
+        length(&self.stages) as f64 / NANOS_PER_SECOND
     }
 
     /// How far a cumulative count rises.
     pub(crate) fn rise(&self, of: impl Fn(&FlowTrace) -> &[u64]) -> f64 {
-        Curve::new(&self.trace.at, of(self.flow)).rise(self.counted)
+        let curve = Curve::new(&self.trace.at, of(self.flow));
+        self.counted.iter().map(|window| curve.rise(*window)).sum()
     }
 
     /// The rise of a cumulative count per second.
     pub(crate) fn per_second(&self, of: impl Fn(&FlowTrace) -> &[u64]) -> f64 {
-        self.rise(of) / self.span.seconds()
+        self.rise(of) / self.seconds()
     }
 
     /// The share of the time during which the application had nothing to send. After its last packet a finite flow has nothing to send either.
     pub(crate) fn source_limited(&self) -> f64 {
-        let beyond = self.counted.to - self.span.to;
+        let end = |windows: &[Window]| windows.last().map_or(0, |last| last.to);
+        let beyond = end(&self.counted) - end(&self.stages);
         let nanos = self.rise(|flow| &flow.source_limited) - beyond as f64;
-        (nanos / NANOS_PER_SECOND / self.span.seconds()).clamp(0.0, 1.0)
+        (nanos / NANOS_PER_SECOND / self.seconds()).clamp(0.0, 1.0)
     }
 
-    /// Where packets that were sent, found lost or retransmitted are counted: in the window, except for a finite flow that has
-    /// completed by its end. A transfer is counted whole. Cut at the warm-up, losses of the packets sent before would be divided
-    /// by what was sent after.
-    fn transmissions(&self) -> Window {
-        let completed = self.flow.completed.is_some() && self.span.to < self.counted.to;
-        if completed { Window { from: 0, ..self.counted } } else { self.counted }
-    }
-
-    /// How far a count of transmissions rises.
+    /// How far a count of transmissions rises: of packets sent, found lost, retransmitted, in flight.
     pub(crate) fn sent(&self, of: impl Fn(&FlowTrace) -> &[u64]) -> f64 {
-        Curve::new(&self.trace.at, of(self.flow)).rise(self.transmissions())
+        match self.transfer {
+            Some(transfer) => Curve::new(&self.trace.at, of(self.flow)).rise(transfer),
+            None => self.rise(of),
+        }
     }
 
-    /// Transmissions whose fate the sender has learnt: those sent, with what was in flight at the beginning and without what still is.
+    /// Transmissions whose fate the sender has learnt: those sent, with what was in flight at the beginning of each stage and without
+    /// what still was at its end.
     pub(crate) fn settled(&self) -> f64 {
-        let outstanding = Curve::new(&self.trace.at, &self.flow.in_flight).rise(self.transmissions());
-        self.sent(|flow| &flow.sent) - outstanding
+        self.sent(|flow| &flow.sent) - self.sent(|flow| &flow.in_flight)
     }
 }
 
-/// Seconds of `window` during which at least one of `lives` lasts.
-pub(crate) fn seconds_of_all(lives: &[Life<'_>]) -> f64 {
-    let mut spans: Vec<Window> = lives.iter().map(|life| life.span).collect();
-    spans.sort_by_key(|span| span.from);
+/// Nanoseconds in `stages` together.
+fn length(stages: &[Window]) -> u64 {
+    stages.iter().map(|stage| stage.to - stage.from).sum()
+}
+
+/// Seconds during which at least one of `lives` is there.
+pub(crate) fn seconds_of_all<'a>(lives: impl IntoIterator<Item = &'a Life<'a>>) -> f64 {
+    let mut stages: Vec<Window> = lives.into_iter().flat_map(|life| life.stages.iter().copied()).collect();
+    stages.sort_by_key(|stage| stage.from);
     let mut covered = 0.0;
     let mut until = 0;
-    for span in spans {
-        let new = Window { from: span.from.max(until), to: span.to };
+    for stage in stages {
+        let new = Window { from: stage.from.max(until), to: stage.to };
         covered += new.seconds();
-        until = until.max(span.to);
+        until = until.max(stage.to);
     }
     covered
 }

@@ -19,41 +19,70 @@ pub fn max_min(capacity: &[f64], flows: &[RoutedFlow]) -> Vec<f64> {
     fill(capacity, &flows.iter().map(|flow| (flow.clone(), 1)).collect::<Vec<_>>())
 }
 
-/// The same for classes of so many like flows each: the rate of one flow of each class.
+/// The same for classes of so many like flows each: the rate of one flow of each class. A class without flows uses nothing.
+///
+/// The work is proportional to the lengths of the paths, and to the links for each class that stops by itself or with others.
 pub(super) fn fill(capacity: &[f64], classes: &[(RoutedFlow, u64)]) -> Vec<f64> {
+    let path = |class: usize| classes[class].0.links.iter().copied().filter(|link| *link < capacity.len());
+    let demand = |class: usize| classes[class].0.demand.map_or(f64::INFINITY, |demand| demand.max(0.0));
+    let mut links: Vec<Filling> = capacity.iter().map(|capacity| Filling::new(*capacity)).collect();
+    for (class, (_, count)) in classes.iter().enumerate() {
+        path(class).for_each(|link| links[link].join(class, *count));
+    }
+    let mut by_demand: Vec<usize> = (0..classes.len()).collect();
+    by_demand.sort_by(|one, other| demand(*one).total_cmp(&demand(*other)));
+
     let mut rates: Vec<Option<f64>> = vec![None; classes.len()];
-    while rates.iter().any(Option::is_none) {
-        let levels = levels(capacity, classes, &rates);
-        let limit = |flow: &RoutedFlow| {
-            let links = flow.links.iter().filter_map(|link| levels.get(*link)).copied();
-            links.chain(flow.demand.map(|demand| demand.max(0.0))).fold(f64::INFINITY, f64::min)
-        };
-        let rising = || classes.iter().zip(&rates).filter(|(_, rate)| rate.is_none()).map(|((flow, _), _)| limit(flow));
-        let level = rising().fold(f64::INFINITY, f64::min);
-        // The same numbers are compared as were minimised, so at least one class stops in every round.
-        let stops: Vec<bool> =
-            classes.iter().zip(&rates).map(|((flow, _), rate)| rate.is_none() && limit(flow) <= level).collect();
-        for (rate, _) in rates.iter_mut().zip(stops).filter(|(_, stops)| *stops) {
-            *rate = Some(level);
+    for class in by_demand {
+        // Until it has what it wants, links that are full before stop it or others.
+        while rates[class].is_none() {
+            let levels = links.iter().map(Filling::level).enumerate();
+            let first_full = levels.min_by(|(_, one), (_, other)| one.total_cmp(other));
+            let full = first_full.filter(|(_, level)| *level < demand(class));
+            let level = full.map_or(demand(class), |(_, level)| level);
+            let stopping = full.map_or(vec![class], |(link, _)| std::mem::take(&mut links[link].classes));
+            for stopped in stopping {
+                if rates[stopped].is_none() {
+                    rates[stopped] = Some(level);
+                    path(stopped).for_each(|link| links[link].stop(classes[stopped].1, level));
+                }
+            }
         }
     }
     rates.into_iter().flatten().collect()
 }
 
-/// For each link the common rate at which the flows still rising would fill it.
-fn levels(capacity: &[f64], classes: &[(RoutedFlow, u64)], rates: &[Option<f64>]) -> Vec<f64> {
-    let mut left: Vec<f64> = capacity.iter().map(|capacity| capacity.max(0.0)).collect();
-    let mut rising = vec![0_u64; capacity.len()];
-    for ((flow, count), rate) in classes.iter().zip(rates).filter(|((_, count), _)| *count > 0) {
-        for &link in flow.links.iter().filter(|link| **link < capacity.len()) {
-            match rate {
-                Some(rate) => left[link] -= rate * *count as f64,
-                None => rising[link] += count,
-            }
+/// A link while the rates of flows rise.
+struct Filling {
+    /// What the flows that have stopped leave of it.
+    left: f64,
+    /// How many flows on it are rising; one that crosses it twice counts twice.
+    rising: u64,
+    /// The classes that cross it.
+    classes: Vec<usize>,
+}
+
+impl Filling {
+    fn new(capacity: f64) -> Self {
+        Self { left: capacity.max(0.0), rising: 0, classes: Vec::new() }
+    }
+
+    fn join(&mut self, class: usize, count: u64) {
+        self.rising += count;
+        self.classes.push(class);
+    }
+
+    fn stop(&mut self, count: u64, rate: f64) {
+        self.rising -= count;
+        if count > 0 {
+            self.left -= rate * count as f64;
         }
     }
-    let level = |(left, rising): (&f64, &u64)| if *rising > 0 { left.max(0.0) / *rising as f64 } else { f64::INFINITY };
-    left.iter().zip(&rising).map(level).collect()
+
+    /// The common rate at which the flows that are still rising fill it.
+    fn level(&self) -> f64 {
+        if self.rising > 0 { self.left.max(0.0) / self.rising as f64 } else { f64::INFINITY }
+    }
 }
 
 #[cfg(test)]

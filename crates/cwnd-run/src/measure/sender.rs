@@ -5,8 +5,8 @@ use cwnd_trace::{FlowTrace, Trace};
 use super::curve::{NANOS_PER_SECOND, Window};
 use super::life::Life;
 
-/// Packets the sender found lost as a share of those whose fate it learnt in the part of `window` in which the flow lives, 0..=1: those
-/// sent there, with the ones in flight at its beginning and without the ones in flight at its end. A finite flow that has completed
+/// Packets the sender found lost as a share of those whose fate it learnt in the parts of `window` in which the flow is there, 0..=1: those
+/// sent there, with the ones in flight where a part begins and without the ones in flight where it ends. A finite flow that has completed
 /// by then is counted whole. None if it takes no part in the window, or learnt of no packet.
 ///
 /// The sender may be wrong (reordering, spurious time-outs); [`super::link_rate`] counts what was really lost.
@@ -17,7 +17,7 @@ pub fn flow_loss_rate(trace: &Trace, flow: &FlowTrace, window: Window) -> Option
     (settled > 0.0).then(|| life.sent(|flow| &flow.lost) / settled)
 }
 
-/// Retransmissions as a share of the data packets sent by `flows` together in the parts of `window` in which they live, 0..=1. A finite
+/// Retransmissions as a share of the data packets sent by `flows` together in the parts of `window` in which they are there, 0..=1. A finite
 /// flow that has completed by then is counted whole. None if none of them takes part in the window, or they sent nothing.
 #[must_use]
 pub fn retransmission_ratio(trace: &Trace, flows: &[FlowTrace], window: Window) -> Option<f64> {
@@ -27,7 +27,7 @@ pub fn retransmission_ratio(trace: &Trace, flows: &[FlowTrace], window: Window) 
     (sent > 0.0).then(|| total(|flow| &flow.retransmitted) / sent)
 }
 
-/// The share of the part of `window` in which the flow lives during which its application had nothing to send, 0..=1. None if it takes
+/// The share of the parts of `window` in which the flow is there during which its application had nothing to send, 0..=1. None if it takes
 /// no part in the window.
 #[must_use]
 pub fn source_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {

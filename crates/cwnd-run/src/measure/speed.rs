@@ -7,12 +7,13 @@ use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::first_window;
 use super::curve::{Curve, Window};
+use super::life::stages;
 
 /// Base round trips of the flow from `at` until it gets at least twice what it got in the `span` before; none if that does not
 /// happen, or if it got nothing then.
 ///
 /// Counted is what arrives in windows of length `span` that slide from sample to sample, up to the end of the first that has twice
-/// as much. A span of one round trip resolves best; none where the trace is sampled more coarsely than `span`.
+/// as much. None if the flow pauses, stops or is complete before. A span of one round trip resolves best; none where the trace is sampled more coarsely than `span`.
 #[must_use]
 pub fn aggressiveness(trace: &Trace, flow: &FlowTrace, at: u64, span: u64) -> Option<f64> {
     rounds_until(trace, flow, (at, span), |now, before| now >= 2.0 * before)
@@ -36,8 +37,8 @@ fn rounds_until(
     if before <= 0.0 || flow.base_rtt == 0 {
         return None;
     }
-    let life = Window { from: at, to: flow.stop.unwrap_or(trace.end).min(trace.end) };
-    let end = first_window(&trace.at, life, span, |window| there(delivered.rise(window), before))?;
+    let stage = stages(trace, flow, Window { from: at, to: trace.end }).next().filter(|stage| stage.from == at)?;
+    let end = first_window(&trace.at, stage, span, |window| there(delivered.rise(window), before))?;
     Some((end - at) as f64 / flow.base_rtt as f64)
 }
 

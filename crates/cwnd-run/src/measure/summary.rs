@@ -10,7 +10,9 @@ use super::life::Life;
 use super::link::{LinkCount, link_rate, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation};
 use super::sender::{peer_limited_share, retransmission_ratio, source_limited_share};
 use super::statistics::{Domain, Estimate, mean};
-use super::throughput::{coefficient_of_variation, goodput, goodput_of_all, goodput_series, stability_index};
+use super::throughput::{
+    coefficient_of_variation, efficiency_index, goodput, goodput_of_all, own_series, stability_index,
+};
 use super::{SHORT_INTERVAL, STABILITY_INTERVAL, convergence_time};
 
 /// The measures of one run.
@@ -22,23 +24,24 @@ pub type Estimates = Measures<Estimate>;
 /// Every measure, as a number of one run or an estimate over several. None where a run cannot answer.
 ///
 /// The field names are the keys of the JSON output. All measures are taken between the end of the warm-up and the end of the run,
-/// those of flows in the part of it in which each lives; the two times count from a start. A flow that ended before, or that shares less
-/// than a round trip with that time, is left out.
+/// those of flows in the parts of it in which each is there: from its start to its end, without its pauses (`on`). The two times count
+/// from a start. A flow that ended before, or that shares less than a round trip with that time, is left out.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Measures<T> {
     /// Share of the bottleneck's capacity that was carried, 0..=1. The capacity is the rate of the line, or of a shaper or a policer where
     /// that is less.
     pub utilisation: Option<T>,
-    /// Payload bits of all flows together that arrived for the first time, per second in which at least one of them lives.
+    /// Payload bits of all flows together that arrived for the first time, per second in which at least one of them is there.
     pub goodput_bps: Option<T>,
-    /// Payload bits that arrived for the first time, per second of its life, for each flow in the order of the scenario; null for one
+    /// Payload bits that arrived for the first time, per second in which it is there, for each flow in the order of the scenario; null for one
     /// that is left out.
     pub flow_goodput_bps: Vec<Option<T>>,
     /// Jain's index of the goodputs of the flows that are not left out, 1/n..=1.
     pub jain: Option<T>,
     /// (max − min) / mean of the flows' goodputs.
     pub goodput_range: Option<T>,
-    /// EI of `daimd` §V: the sum over flows of the mean goodput per interval of 1 s, bit/s. It is `goodput_bps` on whole intervals.
+    /// EI of `daimd` §V: the sum over flows of the mean goodput per interval of 1 s, bit/s. Time without a flow does not count: it is
+    /// `goodput_bps` of the whole intervals since the warm-up.
     pub efficiency_index_bps: Option<T>,
     /// SI of `daimd` eq. 18 over intervals of 1 s; 0 is perfectly stable.
     pub stability_index: Option<T>,
@@ -76,13 +79,9 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
     let quantile = |q| link.and_then(|link: &LinkTrace| queue_delay_quantile(link, q));
     let flow_goodputs: Vec<Option<f64>> = trace.flows.iter().map(|flow| goodput(trace, flow, window)).collect();
     let goodputs: Vec<f64> = flow_goodputs.iter().flatten().copied().collect();
-    // Of the whole time, and of the lives of flows.
     let series = |interval| -> Option<Vec<Vec<f64>>> {
-        trace.flows.iter().map(|flow| goodput_series(trace, flow, window, interval)).collect()
-    };
-    let own_series = |interval| -> Option<Vec<Vec<f64>>> {
         let lives = trace.flows.iter().filter_map(|flow| Some((flow, Life::within(trace, flow, window)?)));
-        lives.map(|(flow, life)| goodput_series(trace, flow, life.span, interval)).collect()
+        lives.map(|(flow, life)| own_series(trace, flow, &life, interval)).collect()
     };
     let largest = |shares: Vec<f64>| shares.into_iter().reduce(f64::max);
 
@@ -91,9 +90,9 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
         goodput_bps: goodput_of_all(trace, &trace.flows, window),
         jain: jain(&goodputs),
         goodput_range: relative_range(&goodputs),
-        efficiency_index_bps: series(STABILITY_INTERVAL).as_deref().and_then(sum_of_means),
-        stability_index: own_series(STABILITY_INTERVAL).as_deref().and_then(stability_index),
-        smoothness: own_series(SHORT_INTERVAL).as_deref().and_then(mean_variation),
+        efficiency_index_bps: efficiency_index(trace, &trace.flows, window, STABILITY_INTERVAL),
+        stability_index: series(STABILITY_INTERVAL).as_deref().and_then(stability_index),
+        smoothness: series(SHORT_INTERVAL).as_deref().and_then(mean_variation),
         loss_rate: lost_or_marked(LinkCount::Lost),
         mark_rate: lost_or_marked(LinkCount::Marked),
         queue_delay_mean_s: link.and_then(queue_delay_mean),
@@ -177,10 +176,6 @@ pub fn domain(key: &str, flows: usize) -> Option<Domain> {
         | "convergence_time_s" => Domain::POSITIVE,
         _ => return None,
     })
-}
-
-fn sum_of_means(series: &[Vec<f64>]) -> Option<f64> {
-    series.iter().map(|flow| mean(flow)).sum()
 }
 
 fn mean_variation(series: &[Vec<f64>]) -> Option<f64> {

@@ -6,28 +6,46 @@ use super::curve::{Curve, Window};
 use super::life::{Life, seconds_of_all};
 use super::statistics::{in_unit, mean, sample_deviation};
 
-/// Payload bits of different packets that reached the receiver in the part of `window` in which the flow lives, per second (goodput in
-/// RFC 5166 §2.1). None if it takes no part in the window.
+/// Payload bits of different packets that reached the receiver in the parts of `window` in which the flow is there, per second of them
+/// (goodput in RFC 5166 §2.1). None if it takes no part in the window.
 #[must_use]
 pub fn goodput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.delivered) * bits(flow.payload))
 }
 
-/// Bits on the wire that the sender sent in the part of `window` in which the flow lives, headers and retransmissions included, per
-/// second. None if it takes no part in the window.
+/// Bits on the wire that the sender sent in the parts of `window` in which the flow is there, headers and retransmissions included, per
+/// second of them. None if it takes no part in the window.
 #[must_use]
 pub fn wire_throughput(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.sent) * bits(flow.packet))
 }
 
-/// Payload bits of all `flows` together while at least one of them lives in `window`, per second. None if none takes part in it.
+/// Payload bits of all `flows` together, each counted while it is there, per second of `window` in which at least one of them is. None if
+/// none takes part in it.
 #[must_use]
 pub(crate) fn goodput_of_all(trace: &Trace, flows: &[FlowTrace], window: Window) -> Option<f64> {
     let lives: Vec<(Life<'_>, f64)> =
         flows.iter().filter_map(|flow| Some((Life::within(trace, flow, window)?, bits(flow.payload)))).collect();
-    let seconds = seconds_of_all(&lives.iter().map(|(life, _)| *life).collect::<Vec<_>>());
+    let seconds = seconds_of_all(lives.iter().map(|(life, _)| life));
     let rates = lives.iter().map(|(life, bits)| life.rise(|flow| &flow.delivered) / seconds * bits);
     (!lives.is_empty()).then(|| rates.sum())
+}
+
+/// The efficiency index, EI = Σᵢ x̄ᵢ, bit/s: over flows, the mean of their goodput per interval (`daimd` §V). Intervals in which no flow is
+/// there do not count, so it is the goodput of all `flows` together over the whole intervals of `window`. None where the trace is sampled
+/// more coarsely than `interval`, without a whole one, or if no flow takes part.
+#[must_use]
+pub(crate) fn efficiency_index(trace: &Trace, flows: &[FlowTrace], window: Window, interval: u64) -> Option<f64> {
+    let pieces = Curve::new(&trace.at, &trace.at).series(window, interval)?.len() as u64;
+    goodput_of_all(trace, flows, Window { to: window.from + pieces * interval, ..window })
+}
+
+/// The [`goodput_series`] of the whole intervals of each stage of `life`, one after the other.
+#[must_use]
+pub(crate) fn own_series(trace: &Trace, flow: &FlowTrace, life: &Life<'_>, interval: u64) -> Option<Vec<f64>> {
+    let stages: Option<Vec<_>> =
+        life.stages.iter().map(|stage| goodput_series(trace, flow, *stage, interval)).collect();
+    stages.map(|stages| stages.concat())
 }
 
 /// The [`goodput`] of each flow that takes part in it, for each whole `interval` of `window`, bit/s. None where the trace is sampled more

@@ -1,4 +1,4 @@
-//! Stages: the spans between the instants at which flows are to start and stop.
+//! Stages: the spans between the instants at which flows are to start, pause, go on and stop.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,23 @@ use crate::scenario::Scenario;
 /// Of each stage after the warm-up, counted from 1: what its flows delivered, in bits on the wire per second
 /// (`stage_1_throughput_bps`) and the same over its second half (`stage_1_late_bps`), their stability index over samples as far
 /// apart as those of the trace (`stage_1_si`), the mean of their smoothed round-trip times (`stage_1_rtt_s`), and the share lost of what was
-/// offered to the bottleneck (`stage_1_loss`). A run in which all flows stay has one stage.
+/// offered to the bottleneck (`stage_1_loss`). A flow belongs to the stages that it lasts through. A run in which all flows stay has one stage.
 pub const STAGES: Probe = Probe { name: "stages", of: stages };
 
 fn stages(scenario: &Scenario, trace: &Trace) -> Kept {
     let mut kept = Kept::default();
     let inside = |at: &u64| (trace.warmup..trace.end).contains(at);
-    let changes = trace.flows.iter().flat_map(|flow| [Some(flow.start), flow.stop]).flatten().filter(inside);
+    let pauses = trace.flows.iter().flat_map(|flow| &flow.pauses).flat_map(|pause| [pause.from, pause.to]);
+    let times = trace.flows.iter().flat_map(|flow| [Some(flow.start), flow.stop]).flatten();
+    let changes = times.chain(pauses).filter(inside);
     let edges: Vec<u64> = changes.chain([trace.warmup, trace.end]).collect::<BTreeSet<u64>>().into_iter().collect();
     for (n, edge) in edges.windows(2).enumerate() {
         let window = Window { from: edge[0], to: edge[1] };
         let late = Window { from: window.from + (window.to - window.from) / 2, ..window };
-        let lasts = |flow: &&FlowTrace| flow.start <= window.from && flow.stop.is_none_or(|stop| stop >= window.to);
+        let pauses =
+            |flow: &FlowTrace| flow.pauses.iter().any(|pause| pause.from < window.to && window.from < pause.to);
+        let stays = |flow: &FlowTrace| flow.start <= window.from && flow.stop.is_none_or(|stop| stop >= window.to);
+        let lasts = |flow: &&FlowTrace| stays(flow) && !pauses(flow);
         let flows: Vec<&FlowTrace> = trace.flows.iter().filter(lasts).collect();
         let name = |what: &str| format!("stage_{}_{what}", n + 1);
         let rates = |window| flows.iter().filter_map(move |flow| throughput(trace, flow, window));
@@ -57,6 +62,8 @@ fn rtt(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use cwnd_trace::Pause;
+
     use super::*;
 
     #[test]
@@ -78,18 +85,23 @@ mod tests {
             flows: vec![
                 flow(0, None, [0, 10, 30, 40, 50, 60, 70]),
                 flow(2 * second, Some(4 * second), [0, 0, 0, 10, 30, 31, 31]),
+                FlowTrace {
+                    pauses: vec![Pause { from: 2 * second, to: 4 * second }],
+                    ..flow(0, None, [0, 20, 20, 21, 21, 21, 71])
+                },
             ],
             ..Trace::default()
         };
         let kept = stages(&scenario, &trace);
         // 1250 bytes are 10^4 bits.
-        assert_eq!(kept.all("stage_1_throughput_bps"), [150e3]);
-        assert_eq!(kept.all("stage_1_late_bps"), [200e3]);
+        assert_eq!(kept.all("stage_1_throughput_bps"), [150e3, 100e3]);
+        assert_eq!(kept.all("stage_1_late_bps"), [200e3, 0.0]);
         assert_eq!(kept.all("stage_2_throughput_bps"), [100e3, 150e3]);
-        assert_eq!(kept.all("stage_3_throughput_bps"), [100e3]);
+        assert_eq!(kept.all("stage_3_throughput_bps"), [100e3, 250e3]);
         assert!(kept.all("stage_4_throughput_bps").is_empty());
         assert_eq!(kept.one("stage_1_rtt_s"), Some(0.5));
-        // 10 and 20 packets: a deviation of sqrt(50) on a mean of 15.
-        assert!((kept.one("stage_1_si").unwrap_or(0.0) - 50_f64.sqrt() / 15.0).abs() < 1e-12);
+        // 10 and 20 packets: a deviation of sqrt(50) on a mean of 15. 20 and none: sqrt(200) on 10.
+        let expected = f64::midpoint(50_f64.sqrt() / 15.0, 200_f64.sqrt() / 10.0);
+        assert!((kept.one("stage_1_si").unwrap_or(0.0) - expected).abs() < 1e-12);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use cwnd_sim::SetupError;
+use cwnd_text::one_line;
 use thiserror::Error;
 
 use super::quantity::unknown;
@@ -106,18 +107,20 @@ pub enum Fault {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fault = one_line(&self.fault.to_string());
         match &self.place {
             Place::File(excerpt) => {
                 let Excerpt { name, line, column, text, width } = &**excerpt;
                 let number = line.to_string();
                 let margin = " ".repeat(number.len());
-                let indent = " ".repeat(column - 1);
-                writeln!(out, "{name}:{line}:{column}: {}", self.fault)?;
-                write!(out, "{margin} |\n{number} | {text}\n{margin} | {indent}{}", "^".repeat(*width))
+                let before: String = text.chars().take(column - 1).collect();
+                let indent = " ".repeat(one_line(&before).chars().count());
+                writeln!(out, "{}:{line}:{column}: {fault}", one_line(name))?;
+                write!(out, "{margin} |\n{number} | {}\n{margin} | {indent}{}", one_line(text), "^".repeat(*width))
             }
-            Place::Key(key) if key.is_empty() => write!(out, "{}", self.fault),
-            Place::Key(key) => write!(out, "{key}: {}", self.fault),
-            Place::Override(text) => write!(out, "--set {text}: {}", self.fault),
+            Place::Key(key) if key.is_empty() => out.write_str(&fault),
+            Place::Key(key) => write!(out, "{}: {fault}", one_line(key)),
+            Place::Override(text) => write!(out, "--set {}: {fault}", one_line(text)),
         }
     }
 }

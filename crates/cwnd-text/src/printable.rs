@@ -9,7 +9,7 @@ use std::fmt;
 /// longer than 4096 bytes is cut off.
 ///
 /// ```
-/// use cwnd_files::Printable;
+/// use cwnd_text::Printable;
 ///
 /// assert_eq!(Printable::new("grüße\n\u{202e}").to_string(), r"grüße\n\u{202e}");
 /// ```
