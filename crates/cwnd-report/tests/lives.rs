@@ -78,7 +78,7 @@ fn text(path: &str, flows: &[Flow], longer: u32) -> String {
         // A pause that the end of the flow cuts is none.
         match pause.filter(|(_, on)| stop.is_none_or(|stop| *on < stop)) {
             Some((off, on)) => {
-                text += &format!("on = [\"{start}ms..{}ms\", \"{}ms..{end}\"]\n", start + off, start + on)
+                text += &format!("on = [\"{start}ms..{}ms\", \"{}ms..{end}\"]\n", start + off, start + on);
             }
             None if end.is_empty() => text += &format!("start = \"{start}ms\"\n"),
             None => text += &format!("start = \"{start}ms\"\nstop = \"{end}\"\n"),
