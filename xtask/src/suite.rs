@@ -171,7 +171,7 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, on the servers of
 /// the command, and by files that a stranger made.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 12] = [
+    let tests: [(&str, &[&str], &[&str]); 13] = [
         ("cwnd-udt", &["--lib"], &["refused", "proof", "allowance", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
@@ -184,10 +184,15 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
             &["halves_of_requests", "connections_are_limited", "requests_are_bounded"],
         ),
         ("cwnd-cli", &["--lib"], &["clients", "demo", "exchange", "share"]),
-        ("cwnd-cli", &["--test", "cli"], &["attacks", "secure", "a_change_of_what_is_kept", "names"]),
+        (
+            "cwnd-cli",
+            &["--test", "cli"],
+            &["attacks", "secure", "a_change_of_what_is_kept", "names", "a_command_that_is_past"],
+        ),
         ("cwnd-text", &[], &[]),
         ("cwnd-lab", &["--lib"], &["memory_grows_with_the_file"]),
         ("cwnd-run", &["--lib"], &["a_crowd_of_demands"]),
+        ("cwnd-sim", &["--test", "bounded"], &["progress_is_asked"]),
     ];
     for (package, targets, filters) in tests {
         run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::signals;
+use crate::signals::{self, Deaf};
 
 /// Why a command failed, in one sentence.
 #[derive(Debug, Error)]
@@ -159,6 +159,12 @@ pub(crate) fn option<A: Args>(key: &str) -> Option<String> {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::Input(error.to_string())
+    }
+}
+
+impl From<Deaf> for Failure {
+    fn from(error: Deaf) -> Self {
+        Self::Run(error.to_string())
     }
 }
 

@@ -166,7 +166,8 @@ pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
             eprintln!("error: interrupted; what was not finished is removed");
             std::process::exit(Failure::Interrupted.code().into());
         }
-    })
+    })?;
+    Ok(())
 }
 
 fn seconds(nanos: u64) -> f64 {

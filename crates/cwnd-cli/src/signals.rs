@@ -7,8 +7,12 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use nix::sys::signal::{SigSet, Signal, raise};
+use thiserror::Error;
 
-use crate::failure::Failure;
+/// No thread waits for signals, since none could be started.
+#[derive(Debug, Error)]
+#[error("cannot listen to signals: there is no thread for them")]
+pub(crate) struct Deaf;
 
 /// Begins to wait for the signals in a thread of its own. Only threads that are started after this leave the signals to it. A signal that the
 /// parent process ignores, as `nohup` does with SIGHUP, stays ignored.
@@ -30,9 +34,9 @@ pub(crate) fn start() {
 }
 
 /// From now on calls `then` for each signal, which otherwise ends the process at once.
-pub(crate) fn listen(then: impl Fn() + Send + 'static) -> Result<(), Failure> {
+pub(crate) fn listen(then: impl Fn() + Send + 'static) -> Result<(), Deaf> {
     if !STARTED.load(Ordering::Relaxed) {
-        return Err(Failure::Run("cannot listen to signals: there is no thread for them".to_owned()));
+        return Err(Deaf);
     }
     *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(then));
     Ok(())

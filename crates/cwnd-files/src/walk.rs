@@ -61,7 +61,7 @@ impl Source {
         Self::with_links(path, Links::Skip)
     }
 
-    /// The same, with this done with the links below it. Those that are followed may lead anywhere.
+    /// The entries of `path`, with symbolic links treated as `links` says. Links that are followed may lead anywhere.
     ///
     /// # Errors
     /// As [`at`](Self::at).

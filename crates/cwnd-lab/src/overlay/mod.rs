@@ -97,7 +97,7 @@ pub enum ImportFault {
 
 /// Reads the flows of a file called `file`; segments have `mss` bytes where the source does not report it.
 ///
-/// Connections with less than a hundredth of the bytes of the busiest one are dropped: they are receivers, or only control. Of the
+/// Connections with less than 1 % of the bytes of the busiest one are dropped: they are receivers, or only control. Of the
 /// others the [`MOST_FLOWS`] with the most bytes are taken, because a trace has a value of every flow at every instant.
 ///
 /// # Errors

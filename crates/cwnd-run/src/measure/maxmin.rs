@@ -19,7 +19,8 @@ pub fn max_min(capacity: &[f64], flows: &[RoutedFlow]) -> Vec<f64> {
     fill(capacity, &flows.iter().map(|flow| (flow.clone(), 1)).collect::<Vec<_>>())
 }
 
-/// The same for classes of so many like flows each: the rate of one flow of each class. A class without flows uses nothing.
+/// Max-min rates of flows in classes, each a route and a demand with the number of its flows: the rate of one flow of each class. A class
+/// without flows uses nothing.
 ///
 /// The work is proportional to the lengths of the paths, and to the links for each class that stops by itself or with others.
 pub(super) fn fill(capacity: &[f64], classes: &[(RoutedFlow, u64)]) -> Vec<f64> {

@@ -3,64 +3,139 @@
 //! An acknowledgement of a packet that was reported missing before shows nothing: a peer that receives nothing can report everything
 //! missing, and then acknowledge everything, without acknowledging one that was withheld and not reported ([`super::proof`]). So only
 //! packets that it has, by an acknowledgement or by a report of others, and has never reported missing are credited. Each of them pays for
-//! four that are sent, new or again. A peer from which nothing is credited is soon sent a packet now and then; one that has received much and
-//! then pretends is sent twice as much at most.
+//! four that are sent, new or again. What nothing pays for is bounded for all peers at one address together, and a peer that has received
+//! much and then pretends is sent twice as much at most.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{Span, Time};
 
-/// What may be sent before more is credited.
-#[derive(Clone, Copy, Debug)]
+/// What may be sent to a peer before more is credited.
+#[derive(Clone, Debug)]
 pub(super) struct Allowance {
-    /// Bytes; below 0 where packets were sent now and then.
+    /// Bytes that were paid for; below 0 by less than a packet.
     left: i64,
-    /// What can be left at most: what may be sent to anybody, and [`AGAIN`] times what was credited so far.
+    /// What can be left at most: [`AGAIN`] times what was credited so far.
     most: i64,
-    /// When one more packet may be sent although nothing is left.
-    next_packet: Time,
+    /// Bytes that were sent without being paid for, and have not been since.
+    borrowed: u64,
+    unproven: Arc<Mutex<Unproven>>,
+}
+
+/// What may be sent to one address without being paid for: a token bucket for all connections with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unproven {
+    /// Bytes, as of an instant.
+    left: i64,
+    as_of: Time,
 }
 
 impl Allowance {
     /// Before the first packet.
-    pub(super) fn new() -> Self {
-        Self { left: UNPROVEN, most: UNPROVEN, next_packet: Time::ZERO }
+    pub(super) fn new(unproven: Arc<Mutex<Unproven>>) -> Self {
+        Self { left: 0, most: 0, borrowed: 0, unproven }
     }
 
     /// From when on a packet may be sent: [`Time::ZERO`] while something is left.
     pub(super) fn allows_from(&self) -> Time {
-        if self.left > 0 { Time::ZERO } else { self.next_packet }
+        if self.left > 0 { Time::ZERO } else { self.unproven().allows_from() }
     }
 
     /// A packet of `bytes` is sent, new or again.
     pub(super) fn on_send(&mut self, now: Time, bytes: u64) {
-        self.left = self.left.saturating_sub_unsigned(bytes);
-        self.next_packet = now + PAUSE;
+        if self.left > 0 {
+            self.left = self.left.saturating_sub_unsigned(bytes);
+        } else {
+            self.borrowed = self.borrowed.saturating_add(bytes);
+            self.unproven().take(now, bytes);
+        }
     }
 
     /// Packets of `bytes` in all show that the peer receives.
-    pub(super) fn credit(&mut self, bytes: u64) {
+    pub(super) fn credit(&mut self, now: Time, bytes: u64) {
+        let pays = PAYS.saturating_mul(bytes);
+        let repaid = pays.min(self.borrowed);
+        if repaid > 0 {
+            self.borrowed -= repaid;
+            self.unproven().repay(now, repaid);
+        }
         self.most = self.most.saturating_add_unsigned(bytes.saturating_mul(AGAIN)).min(MOST);
-        self.left = self.left.saturating_add_unsigned(PAYS.saturating_mul(bytes)).min(self.most);
+        self.left = self.left.saturating_add_unsigned(pays - repaid).min(self.most);
+    }
+
+    /// The peer has acknowledged a packet that was never sent, so that none of the `bytes` that were sent may have arrived.
+    pub(super) fn on_lie(&mut self, now: Time, bytes: u64) {
+        self.unproven().take(now, bytes.min(GREATEST_DEBT));
+    }
+
+    fn unproven(&self) -> MutexGuard<'_, Unproven> {
+        self.unproven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What may be sent to anybody, bytes.
-const UNPROVEN: i64 = 400_000;
+impl Unproven {
+    /// Of an address to which nothing was sent.
+    pub(crate) fn new() -> Self {
+        Self { left: BURST, as_of: Time::ZERO }
+    }
+
+    /// Whether all of it is left.
+    pub(crate) fn is_whole(&mut self, now: Time) -> bool {
+        self.refill(now);
+        self.left == BURST
+    }
+
+    fn allows_from(&self) -> Time {
+        if self.left > 0 { Time::ZERO } else { self.as_of + BYTE * (1 - self.left).unsigned_abs() }
+    }
+
+    fn take(&mut self, now: Time, bytes: u64) {
+        self.refill(now);
+        self.left = self.left.saturating_sub_unsigned(bytes);
+    }
+
+    fn repay(&mut self, now: Time, bytes: u64) {
+        self.refill(now);
+        self.left = self.left.saturating_add_unsigned(bytes).min(BURST);
+    }
+
+    fn refill(&mut self, now: Time) {
+        let earned = now.since(self.as_of).as_nanos() / BYTE.as_nanos();
+        if earned > 0 {
+            self.left = self.left.saturating_add_unsigned(earned).min(BURST);
+            self.as_of += BYTE * earned;
+        }
+    }
+}
+
+/// What may be sent at once to an address that has shown nothing, bytes.
+const BURST: i64 = 400_000;
+/// The time in which it may be sent a further byte: 15 kB a second.
+const BYTE: Span = Span::from_nanos(66_667);
+/// What a lie costs an address at most, bytes: somewhat more than a minute.
+const GREATEST_DEBT: u64 = 1_000_000;
+/// Packets that one pays for: a path may lose three of four.
+const PAYS: u64 = 4;
 /// How often what was credited may be sent without more credit: a slow start that overruns a queue may lose as much as has arrived by then, and
 /// some of it twice.
 const AGAIN: u64 = 2;
 /// However much was credited, bytes: more than a path of 10 Gbit/s and 200 ms holds.
 const MOST: i64 = 1 << 28;
-/// Packets that one pays for: a path may lose three of four.
-const PAYS: u64 = 4;
-/// Between two packets while nothing is left.
-const PAUSE: Span = Span::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn address() -> Arc<Mutex<Unproven>> {
+        Arc::new(Mutex::new(Unproven::new()))
+    }
+
     /// Sends packets of 1000 bytes at once as long as it may: how many.
-    fn send(allowance: &mut Allowance, now: Time) -> i64 {
+    fn send(allowance: &mut Allowance, now: Time) -> u64 {
         let mut packets = 0;
         while allowance.allows_from() <= now {
             allowance.on_send(now, 1000);
@@ -71,17 +146,33 @@ mod tests {
 
     #[test]
     fn what_is_not_paid_for_is_bounded() {
-        let mut allowance = Allowance::new();
-        let now = Time::ZERO + Span::from_secs(1);
-        assert_eq!(send(&mut allowance, now), UNPROVEN / 1000);
-        assert_eq!(send(&mut allowance, now + PAUSE), 1, "then one at a time");
+        let mut allowance = Allowance::new(address());
+        assert_eq!(send(&mut allowance, at(0)), 400);
+        assert_eq!(send(&mut allowance, at(500)), 8, "15 kB a second");
         // One pays for four,
-        allowance.credit(10_000);
-        assert_eq!(send(&mut allowance, now + PAUSE), 39);
+        allowance.credit(at(500), 10_000);
+        assert_eq!(send(&mut allowance, at(500)), 40);
         // but what was credited is sent twice more at most.
-        allowance.credit(1_000_000);
-        assert_eq!(send(&mut allowance, now + PAUSE), (UNPROVEN + 2_020_000) / 1000);
-        allowance.credit(u64::MAX);
+        allowance.credit(at(500), 1_000_000);
+        assert_eq!(send(&mut allowance, at(500)), 400 + 2020);
+        allowance.credit(at(500), u64::MAX);
         assert_eq!(allowance.left, MOST);
+    }
+
+    #[test]
+    fn connections_with_one_address_share_what_is_not_paid_for() {
+        let shared = address();
+        let [mut one, mut other] = [(); 2].map(|()| Allowance::new(Arc::clone(&shared)));
+        assert_eq!(send(&mut one, at(0)), 400);
+        assert_eq!(send(&mut other, at(0)), 0);
+        one.credit(at(0), 100_000);
+        assert_eq!(send(&mut other, at(0)), 400, "one has repaid all of it");
+        drop(other);
+        let mut third = Allowance::new(Arc::clone(&shared));
+        assert_eq!(send(&mut third, at(0)), 0, "who has gone has repaid nothing");
+        third.on_lie(at(0), u64::MAX);
+        assert_eq!(send(&mut third, at(66_000)), 0);
+        assert!(!shared.lock().is_ok_and(|mut unproven| unproven.is_whole(at(93_000))));
+        assert!(shared.lock().is_ok_and(|mut unproven| unproven.is_whole(at(94_000))));
     }
 }

@@ -34,11 +34,13 @@ mod tolerance;
 mod transmit;
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use cwnd::host::Facts;
 pub use cwnd::host::Spent;
 use cwnd::{Algorithm, Bytes, Rtt, Span, Start, Time};
 
+pub(crate) use self::allowance::Unproven;
 use self::closing::Closing;
 pub use self::packetizer::{MessageOptions, SendError};
 use self::receiver::Receiver;
@@ -452,6 +454,11 @@ impl Connection {
     }
 
     /// Packets before `next` have arrived at the peer; whether that can be true.
+    /// What is sent and not shown to arrive is bounded together with that of the other connections that have `unproven`.
+    pub(crate) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
+        self.sender.share(unproven);
+    }
+
     fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
         let acknowledged = self.sender.on_ack(now, next, full);
         self.judge(now, acknowledged)
@@ -463,6 +470,7 @@ impl Connection {
             Acknowledged::Possible => self.closing.on_alive(),
             Acknowledged::Impossible => return false,
             Acknowledged::Withheld => {
+                self.sender.on_lie(now);
                 self.closing.shut_down(now, Reason::FalseAck);
                 return false;
             }

@@ -1,12 +1,13 @@
 //! The sending half: new packets at the congestion control's pace while its window and the peer's have room, lost ones first.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use cwnd::estimate::RttEstimator;
 use cwnd::host::Moment;
 use cwnd::{Ack, Congestion, CongestionControl, Limit, Packets, Probe, Rate, RateSample, Remote, Span, Start, Time};
 
-use super::allowance::Allowance;
+use super::allowance::{Allowance, Unproven};
 use super::assumption::Assumption;
 use super::covered::Covered;
 use super::host::Host;
@@ -139,7 +140,7 @@ impl Sender {
             drops: VecDeque::new(),
             lossless_rate: LosslessRate::default(),
             proof: Proof::new(settings.prove_acks, agreed.seed),
-            allowance: settings.prove_acks.then(Allowance::new),
+            allowance: settings.prove_acks.then(|| Allowance::new(Arc::new(Mutex::new(Unproven::new())))),
             assumption: None,
             credited: 0,
             newest_named: Time::ZERO,
@@ -174,7 +175,7 @@ impl Sender {
         let Some(Acked { sent_at, named, credit }) = self.outstanding.acknowledge(upto) else {
             return Acknowledged::Possible;
         };
-        self.pay(credit);
+        self.pay(now, credit);
         self.proof.on_acknowledged(upto, self.outstanding.next());
         if let Some(full) = full {
             let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
@@ -240,7 +241,7 @@ impl Sender {
                 self.request_drop(given_up);
             }
         }
-        self.pay(found.credit);
+        self.pay(now, found.credit);
         if let Some((withheld, due)) = self.proof.withheld().zip(found.withheld) {
             self.proof.on_report();
             self.lossless_rate.interrupt();
@@ -280,7 +281,7 @@ impl Sender {
         let (mut newest, mut newly) = (None, 0);
         for number in covered.arrived() {
             let Some((sent_at, credit)) = self.outstanding.name(number) else { continue };
-            self.pay(credit);
+            self.pay(now, credit);
             newly += u32::from(number >= self.credited);
             newest = newest.max(Some(sent_at));
             if let Some(samples) = &mut self.samples {
@@ -340,9 +341,21 @@ impl Sender {
     }
 
     /// Packets of `bytes` in all show that the peer receives.
-    fn pay(&mut self, bytes: u64) {
+    fn pay(&mut self, now: Time, bytes: u64) {
         if let Some(allowance) = &mut self.allowance {
-            allowance.credit(bytes);
+            allowance.credit(now, bytes);
+        }
+    }
+
+    /// What nothing pays for is bounded together with that of the other connections that have `unproven`.
+    pub(super) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
+        self.allowance = self.allowance.is_some().then(|| Allowance::new(unproven));
+    }
+
+    /// The peer has acknowledged what was never sent.
+    pub(super) fn on_lie(&mut self, now: Time) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.on_lie(now, self.counts.bytes_sent);
         }
     }
 

@@ -78,7 +78,10 @@ impl Endpoint {
         if !self.clients_make_room {
             self.clients.set(place, Standing::Kept);
         }
-        let connection = Connection::new(&listener.settings, &agreed, now);
+        let mut connection = Connection::new(&listener.settings, &agreed, now);
+        if listener.settings.prove_acks {
+            connection.share(self.unproven.of(now, from.ip()));
+        }
         self.table.fill(
             place,
             Entry::new(

@@ -5,6 +5,7 @@ mod datagram;
 mod listening;
 mod state;
 mod table;
+mod unproven;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -30,6 +31,7 @@ use backlog_shares::BacklogShares;
 use listening::MAX_ANSWERS;
 use state::{Entry, Established, State};
 use table::Table;
+use unproven::ByAddress;
 
 /// The configuration of an endpoint.
 #[derive(Clone, Debug)]
@@ -113,6 +115,7 @@ pub struct Endpoint {
     waiting: usize,
     clients: Places<u32>,
     clients_make_room: bool,
+    unproven: ByAddress,
     memory: Quota,
     shares: BacklogShares,
     /// Requests without a valid cookie that may still be answered, as of a time.
@@ -204,6 +207,7 @@ impl Endpoint {
             waiting: 0,
             clients: Places::new(config.max_clients as usize, config.max_clients_per_address as usize),
             clients_make_room: config.clients_make_room,
+            unproven: ByAddress::default(),
             memory: Quota::new(config.memory, config.memory / 2),
             shares: BacklogShares::default(),
             answers: (MAX_ANSWERS, Time::ZERO),

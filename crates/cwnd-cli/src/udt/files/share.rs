@@ -139,7 +139,7 @@ impl Share {
                     ));
                 }
             }
-            // Of these there may be any number, and wrong guesses before were logged.
+            // An address may be refused any number of times; its wrong guesses were logged.
             Err(SecureError::Refused(Refusal::Limited)) => {}
             Err(SecureError::Plain) => {
                 print_line(&format!("{client}: refused, it does not encrypt"));

@@ -1,5 +1,7 @@
 //! Peers that acknowledge what never arrived, and peers that do not.
 
+use std::sync::{Arc, Mutex};
+
 use super::super::*;
 use super::world::{Loses, Parcel, World, agreed, at, seq, settings};
 use crate::wire::{FullAck, LossRange, Losses, Missing, Rates, Report};
@@ -250,8 +252,14 @@ fn one(range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
 }
 
 /// The bytes that a liar draws in 8 s, and whether it was found out. It knows what was sent a round trip ago.
-fn lies(seed: u64, delay: u64, mut lie: Lie) -> (u64, bool) {
+fn lies(seed: u64, delay: u64, lie: Lie) -> (u64, bool) {
+    lies_from(&Arc::new(Mutex::new(Unproven::new())), seed, delay, lie)
+}
+
+/// The same, at an address to which `unproven` may be sent.
+fn lies_from(unproven: &Arc<Mutex<Unproven>>, seed: u64, delay: u64, mut lie: Lie) -> (u64, bool) {
     let mut world = proving(seed, delay, None);
+    world.ends[0].core.share(Arc::clone(unproven));
     lose_all_data_and_reports(&mut world);
     world.ends[0].to_write = u64::MAX / 2;
     let mut said = std::collections::VecDeque::from(vec![0; 2 * delay as usize]);
@@ -339,5 +347,17 @@ fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
             );
             assert!(most.0 <= 1_000_000 && most.1 <= 2_000_000, "{what}, {} ms: {drawn:?}", 2 * delay);
         }
+    }
+}
+
+/// Who connects again and again draws no more from one address.
+#[test]
+fn a_liar_that_comes_again_draws_no_more() {
+    for chance in [0.0, 0.25, 0.5, 1.0] {
+        let address = Arc::new(Mutex::new(Unproven::new()));
+        let drawn: Vec<u64> = (0..20).map(|seed| lies_from(&address, seed, 10, random_liar(seed, chance)).0).collect();
+        let all = drawn.iter().sum::<u64>();
+        println!("{chance} missing: {all} bytes in 20 connections, {drawn:?}");
+        assert!(all <= 1_000_000, "{chance}: {drawn:?}");
     }
 }
