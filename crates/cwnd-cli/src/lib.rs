@@ -152,7 +152,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Docs { page } => docs::page(page),
     };
     if let (Ok(_), Some(_), false) = (&printed, cli.memory, progress::bounds_memory()) {
-        eprintln!("warning: --memory has no effect: this command runs no simulation");
+        eprintln!("warning: --memory has no effect on this command");
     }
     match printed.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,

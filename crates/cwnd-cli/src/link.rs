@@ -85,7 +85,9 @@ impl Group {
     /// Starts a program of these words, which may read nothing.
     fn start(words: &[String]) -> Result<Self, Failure> {
         let (program, arguments) = words.split_first().ok_or_else(|| Failure::Input("no command".to_owned()))?;
-        let leader = Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).process_group(0);
+        let leader = signals::unblocked(|| command.spawn());
         Ok(Self { leader: started(words, leader)? })
     }
 

@@ -9,6 +9,7 @@ use cwnd_run::execute::{Progress, default_memory};
 
 use crate::failure::Failure;
 use crate::progress::Interrupts;
+use crate::signals;
 
 /// Where the page is served.
 #[derive(Args, Debug)]
@@ -69,7 +70,7 @@ fn open(url: &str) {
     };
     let mut command = Command::new(program);
     command.args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Ok(mut child) = command.spawn() {
+    if let Ok(mut child) = signals::unblocked(|| command.spawn()) {
         std::thread::spawn(move || child.wait());
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if needed > most {
         let fault = format!(
             "the run and what was recorded need {} MB together, more than {} MB (--memory): take fewer files, or fewer samples (--set \
-             sampling.interval=TIME)",
+             sampling=TIME)",
             needed / 1_000_000,
             most / 1_000_000
         );

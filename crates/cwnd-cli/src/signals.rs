@@ -69,6 +69,17 @@ pub(crate) fn unless_stopped<T: Send + 'static>(
     }
 }
 
+/// Does `spawn` with no signal blocked in this thread: what a process starts inherits what is blocked.
+pub(crate) fn unblocked<T>(spawn: impl FnOnce() -> T) -> T {
+    let before = SigSet::thread_get_mask();
+    let _blocked_signals_stay_so = SigSet::from_iter(ENDING).thread_unblock();
+    let spawned = spawn();
+    if let Ok(before) = before {
+        let _no_thread_then_waits_twice = before.thread_set_mask();
+    }
+    spawned
+}
+
 fn handle(signal: Signal) {
     let handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(handler) = &*handler else {

@@ -15,6 +15,7 @@ use cwnd_run::scenario::Written;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::{self, CellProgress};
+use crate::signals;
 use crate::store::Store;
 use cwnd_text::one_line;
 
@@ -182,13 +183,15 @@ fn in_python() -> Failure {
     let shown = python.display();
     let needed = "the Python package with Dask: `pip install './python[dask]'` in the repository, and `CWND_PYTHON` names \
                   an interpreter other than `python3`";
-    match Command::new(&python).args(["-c", FINDS_PACKAGE]).status() {
+    match signals::unblocked(|| Command::new(&python).args(["-c", FINDS_PACKAGE]).status()) {
         Err(error) => Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}; it needs {needed}")),
         Ok(status) if !status.success() => Failure::Input(format!(
             "--scheduler: `{shown}` finds no package `cwnd` with `distributed`; it needs {needed}"
         )),
         Ok(_) => {
-            let error = Command::new(&python).args(["-m", "cwnd"]).args(env::args_os().skip(1)).exec();
+            let mut command = Command::new(&python);
+            command.args(["-m", "cwnd"]).args(env::args_os().skip(1));
+            let error = signals::unblocked(|| command.exec());
             Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}"))
         }
     }

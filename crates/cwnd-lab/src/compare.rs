@@ -4,7 +4,7 @@ use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
 use cwnd_run::execute::{Progress, RunError};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Until, digits, mean, paired};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 
@@ -213,12 +213,15 @@ impl Compared {
         for (what, own) in &runs {
             for warning in own {
                 match warnings.iter_mut().find(|(known, _)| known == warning) {
+                    Some((_, of)) if of.contains(&what.as_str()) => {}
                     Some((_, of)) => of.push(what),
                     None => warnings.push((warning, vec![what])),
                 }
             }
         }
         let shown = |(warning, of): (&str, Vec<&str>)| match of.len() {
+            // An algorithm that is named by its own text.
+            1 if warning.strip_prefix(of[0]).is_some_and(|rest| rest.starts_with(": ")) => warning.to_string(),
             1 => format!("{}: {warning}", of[0]),
             count if count == runs.len() => warning.to_string(),
             _ => format!("{}: {warning}", of.join(", ")),
@@ -231,10 +234,10 @@ impl Compared {
         let missed = |row: &ComparedAlgorithm| {
             let (until, goodput) = (self.until?, row.estimates.goodput_bps?);
             let half = goodput.ci95.filter(|_| !until.met(&goodput))?;
-            let share = digits::percent(half / goodput.mean.abs());
+            let share = 100.0 * half / goodput.mean.abs();
             let algorithm = &row.algorithm;
             Some(format!(
-                "{algorithm}: `{until}` was not reached with {} seeds: its goodput is known to {share} %",
+                "{algorithm}: `{until}` was not reached with {} seeds: its goodput is known to {share:.2} %",
                 goodput.n
             ))
         };

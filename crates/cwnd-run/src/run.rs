@@ -1,6 +1,6 @@
 //! Runs of scenarios with their traces: one simulation per seed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cwnd::window::SlowStart;
@@ -167,22 +167,23 @@ impl Runs {
             .collect()
     }
 
-    /// Limits of slow start that no window of their flows came near, in any seed.
-    fn beyond_windows(&self) -> BTreeSet<String> {
+    /// Limits of slow start that no window of an algorithm's flows came near, in any seed.
+    fn beyond_windows(&self) -> Vec<String> {
         let setup = self.scenario.setup(self.scenario.document().first_seed);
-        let limits = setup.flows.iter().enumerate().filter_map(|(index, flow)| match flow.slow_start {
-            Some(SlowStart::Limited { max_threshold }) => Some((index, max_threshold)),
-            _ => None,
-        });
-        let beyond = limits.filter_map(|(index, limit)| {
-            let windows =
-                self.traces.iter().filter_map(|trace| trace.flows.get(index)).flat_map(|flow| flow.window.iter());
-            let largest = windows.copied().filter(|window| window.is_finite()).reduce(f64::max)?;
-            // The samples of a run may miss its peak.
-            (f64::from(limit) > 2.0 * largest)
-                .then(|| format!("`limited:{limit}` has no effect: the largest window was {largest:.0} packets"))
-        });
-        beyond.collect()
+        let mut largest: BTreeMap<(&str, u32), f64> = BTreeMap::new();
+        for (index, flow) in setup.flows.iter().enumerate() {
+            let Some(SlowStart::Limited { max_threshold }) = flow.slow_start else { continue };
+            let traces = self.traces.iter().filter_map(|trace| trace.flows.get(index));
+            let windows = traces.flat_map(|flow| flow.window.iter().copied()).filter(|window| window.is_finite());
+            let known = largest.entry((flow.algorithm.label(), max_threshold)).or_insert(f64::NAN);
+            *known = windows.fold(*known, f64::max);
+        }
+        // The samples of a run may miss its peak.
+        let beyond = largest.iter().filter(|((_, limit), window)| f64::from(*limit) > 2.0 * **window);
+        let sentence = |((label, limit), window): (&(&str, u32), &f64)| {
+            format!("`limited:{limit}` of {label} has no effect: its largest window was {window:.0} packets")
+        };
+        beyond.map(sentence).collect()
     }
 
     /// Why flows have no measures of their own.

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::Value;
 
 use super::finished::on_a_full_disk;
-use super::{Cwnd, wait_until};
+use super::{Cwnd, SIGNALS, is_ignored, wait_until};
 
 /// A command that has printed its first line of JSON.
 struct Started {
@@ -185,7 +185,7 @@ fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
 #[test]
 fn a_signal_ends_a_client_with_its_code_and_a_server_with_none() {
     let cwnd = place();
-    for (signal, exit) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
+    for (signal, exit) in SIGNALS.into_iter().filter(|(signal, _)| !is_ignored(signal)) {
         let sender = Started::new(&cwnd, &["send", "out", "--at", "127.0.0.1:0", "--rate-limit", "20mbit", "--json"]);
         let receiver = Started::new(&cwnd, &["recv", sender.address(), "--dir", "inbox", "--retries", "0", "--json"]);
         receiver.signal(signal);
@@ -234,7 +234,7 @@ fn a_signal_leaves_no_process() {
         &["udt", "link", "127.0.0.1:0", "127.0.0.1:9"],
     ];
     for command in servers {
-        for signal in ["-HUP", "-INT", "-TERM"] {
+        for (signal, _) in SIGNALS.into_iter().filter(|(signal, _)| !is_ignored(signal)) {
             let mut child = cwnd.command(command);
             let child = child.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
             let mut child = child.expect("the binary was built");
@@ -278,7 +278,7 @@ fn a_signal_ends_the_programs_of_a_link() {
 #[test]
 fn a_signal_leaves_only_what_can_be_resumed() {
     for (rate, stays) in [("1mbit", false), ("60mbit", true)] {
-        for signal in ["-HUP", "-INT", "-TERM"] {
+        for (signal, _) in SIGNALS.into_iter().filter(|(signal, _)| !is_ignored(signal)) {
             let cwnd = place();
             fs::remove_file(cwnd.path().join("out/small")).expect("it is there");
             let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json", "--rate-limit", rate]);

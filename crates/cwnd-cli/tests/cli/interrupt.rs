@@ -41,5 +41,5 @@ fn a_command_that_is_past_its_runs_ends_at_once() {
     let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
     assert!(kill.success());
     wait_until("it ends", || child.try_wait().expect("a child").is_some());
-    assert_eq!(child.wait().expect("it has ended").code(), Some(130));
+    assert_eq!(child.wait().expect("it has ended").code(), Some(143));
 }

@@ -27,6 +27,16 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+/// The signals that end a command, and its exit codes.
+const SIGNALS: [(&str, i32); 3] = [("-HUP", 129), ("-INT", 130), ("-TERM", 143)];
+
+/// Whether commands ignore a signal of [`SIGNALS`], as these tests do: `nohup` has them ignore SIGHUP.
+fn is_ignored(signal: &str) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    signal == "-HUP" && ignored.is_some_and(|ignored| ignored & 1 == 1)
+}
+
 /// `cwnd` in a directory of its own.
 struct Cwnd {
     directory: TempDir,

@@ -39,8 +39,11 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
     for flow in &mut flows {
         flow.samples.sort_by_key(|sample| sample.at);
         let before = flow.samples.first().map_or(0, |sample| sample.acked);
+        let mut most = 0;
         for sample in &mut flow.samples {
-            sample.acked = sample.acked.saturating_sub(before);
+            // Counters do not fall.
+            most = sample.acked.saturating_sub(before).max(most);
+            sample.acked = most;
         }
     }
     Ok(flows)
@@ -82,8 +85,7 @@ impl Info<'_> {
         let rtt = self.real("rtt", "rtt:", "/")?.unwrap_or(f64::NAN);
         let total = |word: &str| word.split_once('/').map(|(_, total)| total.to_string());
         let retransmitted = self.value("retrans:").and_then(total);
-        let retransmitted =
-            retransmitted.map(|given| given.parse().map_err(|_| ImportFault::Number { field: "retrans", given }));
+        let retransmitted = retransmitted.map(|given| count("retrans", &given));
         Ok(Sample {
             at,
             window,
@@ -103,8 +105,7 @@ impl Info<'_> {
     }
 
     fn whole(&self, field: &'static str, key: &str) -> Result<Option<u64>, ImportFault> {
-        let number = |given: &str| given.parse().map_err(|_| ImportFault::Number { field, given: given.to_string() });
-        self.value(key).map(number).transpose()
+        self.value(key).map(|given| count(field, given)).transpose()
     }
 
     /// A number up to `end`, or the end of its word.
@@ -126,10 +127,17 @@ impl Info<'_> {
     }
 }
 
+fn count(field: &'static str, given: &str) -> Result<u64, ImportFault> {
+    let number = given.parse().ok().filter(|number: &u64| *number <= MOST_COUNTED);
+    number.ok_or_else(|| ImportFault::Number { field, given: given.to_string() })
+}
+
 fn finite(field: &'static str, given: &str) -> Result<f64, ImportFault> {
     let number = given.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| ImportFault::Number { field, given: given.to_string() })
 }
 
+/// Bytes and packets of a connection: what a number of double precision holds exactly, 9 PB.
+const MOST_COUNTED: u64 = 1 << 53;
 /// Words that `ss` prints before the name of the congestion control.
 const FLAGS: [&str; 8] = ["ts", "usec_ts", "sack", "ecn", "ecnseen", "fastopen", "accecn", "cwr"];

@@ -96,7 +96,7 @@ impl Scenario {
     /// The same scenario, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
     #[must_use]
     pub fn naming(mut self, naming: impl Fn(&str) -> Option<String>) -> Self {
-        self.unused = self.unused.into_iter().map(|one| one.named(&naming)).collect();
+        self.unused = self.unused.into_iter().map(|one| one.named(&naming, &self.document.flow)).collect();
         self
     }
 

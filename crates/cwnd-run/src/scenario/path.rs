@@ -38,14 +38,16 @@ impl Document {
         if self.link.len() > MOST_LINKS {
             parts.push(format!("and {} more links", self.link.len() - MOST_LINKS));
         }
-        let (mut rest, usual) = (table(self), table(&Self::default()));
+        let (mut rest, usual) = (table(&Self { first_seed: 0, ..self.clone() }), table(&Self::default()));
         for key in NO_PATH.iter().chain(&TOPOLOGIES) {
             rest.remove(*key);
         }
         let era = rest.remove("era").as_ref().map(text).unwrap_or_default();
         named(&rest, &usual, "", &mut parts);
         self.flows(&mut parts);
-        parts.push(format!("era {era}"));
+        if self.flow.iter().any(|group| group.era.is_none()) || self.flow.is_empty() {
+            parts.push(format!("era {era}"));
+        }
         parts.join(", ")
     }
 
@@ -310,6 +312,8 @@ mod tests {
 
     #[test]
     fn lines() {
+        assert_eq!(path("[dumbbell]", &["first_seed=18446744073709551615"]), path("[dumbbell]", &[]));
+        assert_eq!(path(FLOW, &["flow.0.era=ns2-2001", "flow.1.era=ns2-2001"]), "era ns2-2001");
         assert_eq!(path("[dumbbell]", &[]), "100mbit, 50ms, droptail:1bdp, era modern");
         assert_eq!(path("[dumbbell]", &["dumbbell.loss=0.07"]), "100mbit, 50ms, droptail:1bdp, loss 7 %, era modern");
         assert_eq!(

@@ -11,7 +11,7 @@ use cwnd_sim::{
 };
 use serde_json::{Map, Value};
 
-use super::document::{Document, Dumbbell, Link};
+use super::document::{Document, Dumbbell, FlowGroup, Link};
 use super::error::Place;
 use super::impairments::Impairments;
 use super::quantity::Written;
@@ -32,6 +32,8 @@ pub struct Unused {
     part: String,
     /// Why it changes nothing.
     why: String,
+    /// The algorithm whose flows it has no effect on; empty for all that it could have one on.
+    of: String,
     /// It is the default, which a document has whether it was written or not.
     usual: bool,
 }
@@ -61,7 +63,15 @@ impl Unused {
     fn new(key: impl Into<String>, given: &dyn fmt::Display, why: impl Into<String>) -> Self {
         let key = key.into();
         let name = format!("{key} = ");
-        Self { name, key, given: given.to_string(), part: String::new(), why: why.into(), usual: false }
+        Self {
+            name,
+            key,
+            given: given.to_string(),
+            part: String::new(),
+            why: why.into(),
+            of: String::new(),
+            usual: false,
+        }
     }
 
     /// Whether it was written: it differs from the default, or stands in `source`.
@@ -85,26 +95,30 @@ impl Unused {
         Self { name: format!("{} = ", self.key), ..self.clone() }
     }
 
-    /// The same, with what `naming` puts before the value of the key of this name, if it knows it.
-    #[must_use]
-    pub fn named(self, naming: impl Fn(&str) -> Option<String>) -> Self {
+    /// The same in a document that was made from options: `naming` is what stands before the value of a key of this name, if it knows it, and
+    /// `groups` are the groups of flows, all of which an option sets. Algorithms are arguments, without an option.
+    pub(super) fn named(self, naming: impl Fn(&str) -> Option<String>, groups: &[FlowGroup]) -> Self {
+        let own = self.key.strip_prefix("flow.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        let of = own.filter(|_| groups.len() > 1 && self.part.is_empty()).and_then(|own| groups.get(own));
+        let of = of.map_or(String::new(), |group| format!(" on {}", group.algorithm));
         let of_list = |part: &&str| part.parse::<usize>().is_err();
-        let name = self.key.rsplit('.').find(of_list).and_then(&naming);
+        let last = self.key.rsplit('.').find(of_list);
+        let name = last.and_then(&naming).or_else(|| (last == Some("algorithm")).then(String::new));
         // What to set instead is told by the same names.
         let words = self.why.split('`').enumerate().map(|(at, word)| match naming(word).filter(|_| at % 2 == 1) {
             Some(option) => option.trim_end().to_string(),
             None => word.to_string(),
         });
         let why = words.collect::<Vec<_>>().join("`");
-        Self { name: name.unwrap_or(self.name), why, ..self }
+        Self { name: name.unwrap_or(self.name), why, of, ..self }
     }
 }
 
 impl fmt::Display for Unused {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, given, part, why, .. } = self;
+        let Self { name, given, part, why, of, .. } = self;
         match part.as_str() {
-            "" => write!(out, "{name}{given} has no effect: {why}"),
+            "" => write!(out, "{name}{given} has no effect{of}: {why}"),
             part => write!(out, "{name}{given}: `{part}` has no effect: {why}"),
         }
     }
@@ -309,7 +323,7 @@ impl Found {
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
         let Some(Impairments { jitter, reorder, thin_acks, .. }) = impairments else { return };
         if let Some(jitter) = jitter.as_ref().filter(|jitter| *jitter.value() <= CLOCK) {
-            self.add(format!("{key}.jitter"), jitter, format!("times are whole multiples of {CLOCK}"));
+            self.add(format!("{key}.jitter"), jitter, "packets wait for whole nanoseconds, and less than this");
         }
         if let Some(reorder) = reorder.as_ref().filter(|reorder| reorder.value().probability == 0.0) {
             self.add(format!("{key}.reorder"), reorder, "no packet is held back");
@@ -356,8 +370,10 @@ impl Found {
             self.add_part(key, queue, name, why);
         }
         for class in queue::classes_set(discipline) {
-            if !crossed().any(|party| party.class == class) {
-                let class = if class == Class::In { "in" } else { "out" };
+            let class_name = if class == Class::In { "in" } else { "out" };
+            let written = queue.text().split(',').any(|part| part.trim().starts_with(&format!("{class_name}_")));
+            if written && !crossed().any(|party| party.class == class) {
+                let class = class_name;
                 let why = format!("no packet of the class `{class}` crosses it");
                 self.add_part(key, queue, format!("{class}_…"), why);
             }

@@ -13,7 +13,7 @@ use cwnd::{Span, Time};
 /// What may be sent to a peer before more is credited.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
-    /// Bytes that were paid for; below 0 by less than a packet.
+    /// Bytes that were paid for; below 0 where what has paid was revoked.
     left: i64,
     /// What can be left at most: [`AGAIN`] times what was credited so far.
     most: i64,
@@ -61,6 +61,12 @@ impl Allowance {
         }
         self.most = self.most.saturating_add_unsigned(bytes.saturating_mul(AGAIN)).min(MOST);
         self.left = self.left.saturating_add_unsigned(pays - repaid).min(self.most);
+    }
+
+    /// Packets of `bytes` in all that were credited are reported missing.
+    pub(super) fn revoke(&mut self, bytes: u64) {
+        self.most = self.most.saturating_sub_unsigned(bytes.saturating_mul(AGAIN)).max(0);
+        self.left = self.left.saturating_sub_unsigned(bytes.saturating_mul(PAYS));
     }
 
     /// The peer has acknowledged a packet that was never sent, so that none of the `bytes` that were sent may have arrived.

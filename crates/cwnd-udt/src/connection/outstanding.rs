@@ -131,6 +131,8 @@ pub(super) struct Missing {
     pub(super) withheld: Option<Time>,
     /// The bytes of packets below it that show that the receiver receives.
     pub(super) credit: u64,
+    /// The bytes of packets that seemed to show it and are now reported missing.
+    pub(super) revoked: u64,
 }
 
 /// A message given up, and the packets of it.
@@ -268,6 +270,9 @@ impl Outstanding {
             let record = &mut self.records[(number - self.acked) as usize];
             if record.credit != Credit::Missed && record.state != State::Withheld {
                 tell(number, Told::FirstTime);
+            }
+            if record.credit == Credit::Given {
+                found.revoked += u64::from(record.len);
             }
             record.credit = Credit::Missed;
             match record.state {

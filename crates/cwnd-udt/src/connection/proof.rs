@@ -18,10 +18,15 @@ pub(super) struct Proof {
     withheld: Option<u64>,
     /// The peer has reported it missing.
     reported: bool,
+    /// It may be sent although nobody has.
+    released: bool,
     /// The packets among which the next one, or the one withheld, was drawn.
     drawn: Drawn,
     /// Those of the last one that was reported, until all of them are acknowledged.
     judged: Option<Drawn>,
+    /// One that nobody had reported was sent all the same, since acknowledgements had stopped. Until another is reported, acknowledgements
+    /// show nothing.
+    doubtful: bool,
     /// What [`Drawn::share`] was for the last that were judged.
     share: f64,
     /// Before this number a packet may be sent that was withheld and not reported, so that nothing waits for it.
@@ -59,8 +64,10 @@ impl Proof {
             next: u64::MAX,
             withheld: None,
             reported: false,
+            released: false,
             drawn: Drawn { from: 1, end: 1 + FIRST, missed: 0 },
             judged: None,
+            doubtful: false,
             share: 1.0,
             deadline: FIRST,
         };
@@ -88,13 +95,15 @@ impl Proof {
 
     /// The packet that is withheld, if it may be sent although nobody has reported it: the peer has proven enough for all packets below
     /// `next` to be sent.
-    pub(super) fn release(&self, next: u64) -> Option<u64> {
-        self.unreported().filter(|_| next < self.deadline)
+    pub(super) fn release(&mut self, next: u64) -> Option<u64> {
+        let released = self.unreported().filter(|_| next < self.deadline);
+        self.released |= released.is_some();
+        released
     }
 
     /// Packet `number` is not sent before it is reported missing.
     pub(super) fn withhold(&mut self, number: u64) {
-        (self.withheld, self.reported) = (Some(number), false);
+        (self.withheld, self.reported, self.released) = (Some(number), false, false);
     }
 
     /// A peer that acknowledges all packets below `upto` acknowledges one that was never sent.
@@ -105,6 +114,12 @@ impl Proof {
     /// The peer misses the packet that is withheld.
     pub(super) fn on_report(&mut self) {
         self.reported = true;
+        self.doubtful = false;
+    }
+
+    /// Whether acknowledgements show that the peer receives.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.doubtful
     }
 
     /// The peer has reported packet `number`, which was sent, missing for the first time.
@@ -137,6 +152,7 @@ impl Proof {
             self.withheld = None;
             // One that was not reported has proven nothing.
             let mut interval = FIRST;
+            self.doubtful |= !self.reported && !self.released;
             if self.reported {
                 interval = self.interval(number);
                 self.deadline = number + 1 + interval;

@@ -234,6 +234,7 @@ impl Sender {
                     (Told::Lost, None) => {}
                 });
             found.credit += part.credit;
+            found.revoked += part.revoked;
             found.first = found.first.or(part.first);
             found.lost += part.lost;
             found.withheld = found.withheld.or(part.withheld);
@@ -242,6 +243,9 @@ impl Sender {
             }
         }
         self.pay(now, found.credit);
+        if let Some(allowance) = &mut self.allowance {
+            allowance.revoke(found.revoked);
+        }
         if let Some((withheld, due)) = self.proof.withheld().zip(found.withheld) {
             self.proof.on_report();
             self.lossless_rate.interrupt();
@@ -342,7 +346,7 @@ impl Sender {
 
     /// Packets of `bytes` in all show that the peer receives.
     fn pay(&mut self, now: Time, bytes: u64) {
-        if let Some(allowance) = &mut self.allowance {
+        if let Some(allowance) = self.allowance.as_mut().filter(|_| !self.proof.is_doubtful()) {
             allowance.credit(now, bytes);
         }
     }

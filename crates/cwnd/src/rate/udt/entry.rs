@@ -159,7 +159,7 @@ fn profile(values: &Values) -> Profile {
 /// `udt4` runs on the protocol of the wire, which has no such rules.
 fn udt4_decrease(values: &Values) -> Result<Decrease, Refusal> {
     if let Some(parameter) = AGENTS_ONLY.into_iter().find(|name| values.choice(name) != "profile") {
-        let reason = "is a rule of the agents: it needs `profile=paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`";
+        let reason = "`profile` alone, unless `profile` is `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`: it is a rule of the agents";
         return Err(Refusal::new(parameter, reason));
     }
     match values.choice("decrease") {
