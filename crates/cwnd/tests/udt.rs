@@ -360,7 +360,7 @@ fn the_decreases_can_be_chosen() {
 fn rules_of_the_agents_are_refused_elsewhere_and_the_old_profile_names_the_new_ones() {
     for (spec, said) in [
         ("udt:profile=ns2", "udt4 | paper | ns2-1.1 | ns2-2.0 | ns2-2.2"),
-        ("udt:acknowledge=cumulative", "needs `profile=paper`"),
+        ("udt:acknowledge=cumulative", "unless `profile` is `paper`"),
         ("udt:decrease=doubling", "not for `profile=udt4`"),
     ] {
         let error = Spec::parse(spec).expect_err(spec).to_string();
