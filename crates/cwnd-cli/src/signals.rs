@@ -14,10 +14,11 @@ use thiserror::Error;
 #[error("cannot listen to signals: there is no thread for them")]
 pub(crate) struct Deaf;
 
-/// Begins to wait for the signals in a thread of its own. Only threads that are started after this leave the signals to it. A signal that the
-/// parent process ignores, as `nohup` does with SIGHUP, stays ignored.
+/// Begins to wait for the signals in a thread of its own. Only threads that are started after this leave the signals to it. SIGHUP stays
+/// ignored where it is, as under `nohup`; SIGINT does not, which shells have programs in the background ignore.
 pub(crate) fn start() {
-    let signals: SigSet = ENDING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
+    let signals: SigSet =
+        ENDING.into_iter().filter(|signal| *signal != Signal::SIGHUP || !is_ignored(*signal)).collect();
     if signals.thread_block().is_err() {
         return;
     }
