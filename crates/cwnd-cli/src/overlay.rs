@@ -11,7 +11,7 @@ use cwnd_run::execute::default_memory;
 use cwnd_run::files::read_limited;
 use cwnd_run::measure::{Window, goodput};
 use cwnd_run::run::{Runs, run as run_all};
-use cwnd_run::scenario::{Document, Scenario, Written};
+use cwnd_run::scenario::{Document, Scenario, Written, apart};
 use cwnd_sim::Trace;
 
 use crate::arguments::whole;
@@ -71,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         flows.iter_mut().for_each(|flow| flow.name = format!("{} in {file}", flow.name));
         kernel.push(flows);
     }
+    apart(&arguments.set)?;
     let scenario = scenario(&arguments.scenario, &arguments.set)?;
     let progress = TimeProgress::start()?;
     let folder = files::Results { json: false, out: arguments.out.clone() }.folder("overlay")?;

@@ -7,7 +7,7 @@ use cwnd_report::formats::{Format, write_formats};
 use cwnd_report::{json, text, write_run};
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::run::{Runs, run as run_all};
-use cwnd_run::scenario::{MAX_SEEDS, Scenario};
+use cwnd_run::scenario::{MAX_SEEDS, Scenario, apart};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
         return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
     }
+    apart(&arguments.set)?;
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;

@@ -10,7 +10,7 @@ use cwnd::Span;
 use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
 use cwnd_report::text;
 use cwnd_run::files::{read_text, to_json};
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Written, apart};
 
 use crate::failure::Failure;
 use crate::files;
@@ -164,6 +164,7 @@ impl Run {
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {
         let name = path.display().to_string();
         let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
+        apart(&self.set)?;
         Ok(Sweep::read(&name, &text, path.parent().unwrap_or(Path::new("")), &self.set)?)
     }
 

@@ -30,7 +30,7 @@ pub use impairments::Impairments;
 pub use quantity::{Quantity, SampleEvery, WordError, Written, packet_size, unknown};
 pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
-pub use source::Source;
+pub use source::{Source, apart};
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 pub use unused::Unused;
 pub(crate) use unused::is_drawn;

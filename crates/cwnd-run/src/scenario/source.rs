@@ -37,8 +37,7 @@ impl<'a> Source<'a> {
     {
         let mut source = Source { name: self.name, text: self.text, overrides, root: self.root.clone() };
         for (index, item) in overrides.iter().enumerate() {
-            let laid = not_lost(&overrides[..index], item).and_then(|()| source.lay_over(index, item));
-            laid.map_err(|reason| ScenarioError {
+            source.lay_over(index, item).map_err(|reason| ScenarioError {
                 place: Place::Override(item.clone()),
                 fault: Fault::Document(reason),
             })?;
@@ -143,6 +142,17 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Checks overrides that a user gave together: later ones prevail, so that one that another hides would be lost.
+///
+/// # Errors
+/// One of them sets what an earlier one has set, or a table around it.
+pub fn apart(overrides: &[String]) -> Result<(), ScenarioError> {
+    overrides.iter().enumerate().try_for_each(|(index, item)| {
+        not_lost(&overrides[..index], item)
+            .map_err(|reason| ScenarioError { place: Place::Override(item.clone()), fault: Fault::Document(reason) })
+    })
+}
+
 /// The dotted key of an override.
 fn key_of(item: &str) -> Option<String> {
     let (key, _) = item.split_once('=')?;
@@ -242,9 +252,7 @@ mod tests {
     fn an_override_that_another_would_hide_is_refused() {
         let read = |overrides: &[&str]| {
             let overrides = overrides.iter().map(ToString::to_string).collect::<Vec<_>>();
-            Source::read("x.toml", "[dumbbell]\nrate = \"1mbit\"\n", &overrides)
-                .map(|_| ())
-                .map_err(|error| error.to_string())
+            apart(&overrides).map_err(|error| error.to_string())
         };
         assert_eq!(read(&["dumbbell.rate=2mbit", "dumbbell.rtt=9ms", "dumbbell.rtt_spread=1ms"]), Ok(()));
         assert_eq!(read(&["dumbbell={}", "dumbbell.rate=2mbit"]), Ok(()));
