@@ -1,4 +1,4 @@
-//! Every parameter of every algorithm beside every choice of its others: a value other than the default changes a run, or a warning names it.
+//! Every parameter of every algorithm with every choice of its others: a value other than the default changes a run, or a warning names it.
 
 use cwnd::registry::{ALGORITHMS, Entry, Kind, Parameter};
 use cwnd::{Algorithm, Spec};
@@ -25,7 +25,7 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("", "floor", &["3"]),
 ];
 
-/// Parameters of which no value shows beside another, or on any of these paths, and why.
+/// Parameters of which no value shows with another, or on any of these paths, and why.
 const QUIET: &[(&str, &str, &str)] = &[
     ("udt", "profile=", "a choice that is the profile's own changes nothing, as a default would not"),
     ("bbr3", "undo=round", "no recovery here turns out to be an error"),

@@ -10,7 +10,7 @@ pub fn one_line(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// The same on as many lines as `text` has. Where a name can have a line break, it needs [`one_line`] before.
+/// A sentence with names inside, on as many lines as `text` has. Where a name can have a line break, it needs [`one_line`] before.
 #[must_use]
 pub fn lines(text: &str) -> String {
     escaped(text, |letter| letter == '\n')

@@ -95,7 +95,7 @@ impl Unused {
         Self { name: format!("{} = ", self.key), ..self.clone() }
     }
 
-    /// The same in a document that was made from options: `naming` is what stands before the value of a key of this name, if it knows it, and
+    /// The setting in a document that was made from options: `naming` is what stands before the value of a key of this name, if it knows it, and
     /// `groups` are the groups of flows, all of which an option sets. Algorithms are arguments, without an option.
     pub(super) fn named(self, naming: impl Fn(&str) -> Option<String>, groups: &[FlowGroup]) -> Self {
         let own = self.key.strip_prefix("flow.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());

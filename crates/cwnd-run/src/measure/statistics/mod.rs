@@ -89,7 +89,7 @@ impl Estimate {
         Some(Self { mean, ci95, n: values.len(), low: low.min(mean), high: high.max(mean) })
     }
 
-    /// The same of values that are known to a share `resolution` of themselves: what is shown is at least as wide. The mean of a single run
+    /// The estimate of values that are known to a share `resolution` of themselves: what is shown is at least as wide. The mean of a single run
     /// stays alone.
     #[must_use]
     pub fn known_to(self, resolution: f64) -> Self {
