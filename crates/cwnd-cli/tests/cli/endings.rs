@@ -193,7 +193,7 @@ fn a_sender_does_not_wait_with_what_it_cannot_read() {
     fs::create_dir(path("closed")).expect("a new folder");
     let _listener = UnixListener::bind(path("socket")).expect("a socket");
     assert!(Command::new("mkfifo").arg(path("pipe")).status().expect("mkfifo runs").success());
-    ["secret", "closed"].map(|name| allow(name, 0));
+    ["secret", "closed"].into_iter().for_each(|name| allow(name, 0));
     allow("", 0o755);
     // Root may read everything.
     let binary = path("cwnd");
@@ -234,9 +234,11 @@ fn a_signal_that_comes_with_the_first_line_ends_json_with_an_object() {
             filled += written;
         }
         writer.set_nonblocking(false).expect("an option");
-        let mut child = cwnd.command(command);
-        let child = child.stdout(OwnedFd::from(writer)).stderr(Stdio::piped()).spawn();
+        let mut started = cwnd.command(command);
+        let child = started.stdout(OwnedFd::from(writer)).stderr(Stdio::piped()).spawn();
         let mut child = child.expect("the binary was built");
+        // It has the other end too.
+        drop(started);
         let mut line = String::new();
         let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
         says.read_line(&mut line).expect("its output is text");
