@@ -171,11 +171,12 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, on the servers of
 /// the command, and by files that a stranger made.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 13] = [
+    let tests: [(&str, &[&str], &[&str]); 14] = [
         ("cwnd-udt", &["--lib"], &["refused", "proof", "allowance", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
         ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
+        ("cwnd-files", &["--test", "transfer"], &["link"]),
         ("cwnd-secure", &[], &[]),
         ("cwnd-meet", &[], &[]),
         (
@@ -187,11 +188,19 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
         (
             "cwnd-cli",
             &["--test", "cli"],
-            &["attacks", "secure", "a_change_of_what_is_kept", "names", "a_command_that_is_past"],
+            &[
+                "attacks",
+                "secure",
+                "a_change_of_what_is_kept",
+                "names",
+                "a_command_that_is_past",
+                "inputs",
+                "a_disk_without_room",
+            ],
         ),
         ("cwnd-text", &[], &[]),
         ("cwnd-lab", &["--lib"], &["memory_grows_with_the_file"]),
-        ("cwnd-run", &["--lib"], &["a_crowd_of_demands"]),
+        ("cwnd-run", &["--lib"], &["a_crowd_of_demands", "files::read"]),
         ("cwnd-sim", &["--test", "bounded"], &["progress_is_asked"]),
     ];
     for (package, targets, filters) in tests {

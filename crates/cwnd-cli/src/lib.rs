@@ -127,6 +127,13 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| refuse(&error, &words));
     let json = cli.command.json();
     progress::allow(cli.memory);
+    if json {
+        // Until the command listens itself. Without a thread for signals they end the process, and the command says so.
+        let _deaf = signals::listen(|| {
+            report(&Failure::Interrupted, true);
+            std::process::exit(Failure::Interrupted.code().into());
+        });
+    }
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -154,7 +161,12 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     if let (Ok(_), Some(_), false) = (&printed, cli.memory, progress::bounds_memory()) {
         eprintln!("warning: --memory has no effect on this command");
     }
-    match printed.and_then(|text| print(&text)) {
+    let printed = printed.and_then(|text| print(&text));
+    let printed = match printed {
+        Ok(()) if json && output::is_closed() => Err(Failure::closed()),
+        printed => printed,
+    };
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             report(&failure, json);

@@ -24,8 +24,8 @@ Examples:
   cwnd link --tun --rate 20mbit --delay 30ms --queue fq_codel:1000p --reorder 0.02:10ms ping -c 5 10.77.0.2
 Makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the second. When
 COMMAND has ended, the link prints what it has carried and how late it was; more than a millisecond for one packet in a hundred is
-marked with a warning and exit code 1. Both programs, and all that they have started, end with the link, also by a signal. What an
-option says holds for both directions, each drawing for itself. Packets are IP packets; those of ECN are dropped where they might be
+marked with a warning and exit code 1. Both programs end with the link, also by a signal, and so does all that they have started, but for
+what leaves its process group, as daemons and `setsid` do: that goes on after the link. What an option says holds for both directions, each drawing for itself. Packets are IP packets; those of ECN are dropped where they might be
 marked, and --thin-acks finds no acknowledgements. Needs root, TUN devices and `ip`."))]
 pub(crate) struct Arguments {
     /// Between TUN interfaces in networks of its own

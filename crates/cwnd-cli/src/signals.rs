@@ -85,7 +85,8 @@ fn handle(signal: Signal) {
     let handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(handler) = &*handler else {
         let _ends_the_process = SigSet::from(signal).thread_unblock().and_then(|()| raise(signal));
-        return;
+        // Where it was ignored, as shells have SIGINT ignored in the background, it has not.
+        std::process::exit(128 + signal as i32);
     };
     let _later_ones_change_nothing = ARRIVED.compare_exchange(0, signal as i32, Ordering::Relaxed, Ordering::Relaxed);
     handler();

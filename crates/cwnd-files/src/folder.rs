@@ -8,6 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::{OFlags, fstatvfs};
 
+use crate::link::Links;
 use crate::name::Name;
 use crate::outcome::Reason;
 
@@ -54,11 +55,16 @@ impl Folder {
         &self.0.dir
     }
 
-    /// Opens an ordinary file below the folder, and its size. Symbolic links are followed as long as they lead to a file below.
+    /// Opens an ordinary file below the folder, and its size. With [`Links::Follow`] alone symbolic links are followed, as long as they lead to a
+    /// file below.
     ///
     /// # Errors
-    /// It does not exist, leads out of the folder, may not be read, or is not an ordinary file.
-    pub fn open_file(&self, name: &Name) -> io::Result<(std::fs::File, u64)> {
+    /// It does not exist, is a link or lies behind one, leads out of the folder, may not be read, or is not an ordinary file.
+    pub fn open_file(&self, name: &Name, links: Links) -> io::Result<(std::fs::File, u64)> {
+        let is_link = || self.dir().symlink_metadata(name.as_path()).is_ok_and(|metadata| metadata.is_symlink());
+        if links != Links::Follow && (self.passes_link(name) || is_link()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, Reason::NamedLink));
+        }
         let file = open_without_waiting(self.dir(), name.as_path())?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -91,7 +97,8 @@ impl Folder {
         Ok(Some(Reservation { folder: self.clone(), need }))
     }
 
-    /// Whether a folder above `name` is a symbolic link. Nothing is received through one: a link may have come from the same sender.
+    /// Whether a folder above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
+    /// sent through one that is not to be followed.
     pub(crate) fn passes_link(&self, name: &Name) -> bool {
         let above = name.split().0.ancestors().filter(|path| *path != Path::new(""));
         above.into_iter().any(|path| self.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))

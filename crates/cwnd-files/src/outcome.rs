@@ -68,11 +68,17 @@ pub enum Reason {
     /// The receiver knows no links.
     #[error("the other side is too old to keep symbolic links")]
     NoLinks = 13,
+    /// What was requested by name is a symbolic link that a side leaves out, or lies behind one.
+    #[error("it is a symbolic link, or lies behind one, which is left out: --links of either side says whether")]
+    NamedLink = 14,
+    /// A symbolic link that is to be followed leads back to itself, or to a folder above it.
+    #[error("it is a symbolic link in a loop")]
+    Loop = 15,
 }
 
 impl Reason {
     pub(crate) fn from_byte(byte: u8) -> Self {
-        const ALL: [Reason; 14] = [
+        const ALL: [Reason; 16] = [
             Reason::Other,
             Reason::Exists,
             Reason::NotAFile,
@@ -87,6 +93,8 @@ impl Reason {
             Reason::Link,
             Reason::Target,
             Reason::NoLinks,
+            Reason::NamedLink,
+            Reason::Loop,
         ];
         ALL.get(usize::from(byte)).copied().unwrap_or(Self::Other)
     }
@@ -155,15 +163,25 @@ pub enum Event<'a> {
 }
 
 impl Outcome {
-    /// Counts what was not transferred, and makes its event.
-    pub(crate) fn missed<'a>(&mut self, name: &'a str, reason: Reason) -> Event<'a> {
+    /// Counts what was not transferred, and makes its event. This end found the cause, or the other one did.
+    pub(crate) fn missed<'a>(&mut self, name: &'a str, reason: Reason, found: Found) -> Event<'a> {
         if reason == Reason::Link {
             self.skipped += 1;
             return Event::Skipped { name, reason };
         }
         self.failed += 1;
+        if found == Found::Here && matches!(reason, Reason::Other | Reason::Space | Reason::Unreadable) {
+            self.failed_here += 1;
+        }
         Event::Failed { name, reason }
     }
+}
+
+/// Which end found why a file is not transferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Here,
+    There,
 }
 
 /// Called with every event; `false` ends the transfer, which can be resumed.
@@ -183,6 +201,8 @@ pub struct Outcome {
     pub skipped: u64,
     /// Files not transferred.
     pub failed: u64,
+    /// Those of them that cannot be read or written at this end, or for which this end has no room.
+    pub failed_here: u64,
     /// Bytes of file content transferred.
     pub bytes: u64,
 }

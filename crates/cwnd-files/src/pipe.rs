@@ -5,22 +5,24 @@ use std::io::{Read, Write};
 use crate::error::TransferError;
 use crate::frame::{Entry, Frame, Frames};
 use crate::name::Name;
-use crate::outcome::{Event, Observer, Outcome, Reason};
+use crate::outcome::{Event, Found, Observer, Outcome, Reason};
+use crate::receiver::of_requested;
 use crate::tree::{GroupValue, group_size, group_value, groups, root};
 use cwnd_text::Printable;
 
-/// Receives the only file that the sender has and writes it to `out`, each group once it is verified.
+/// Receives the only file that the sender has, or that was requested by this name, and writes it to `out`, each group once it is verified.
 ///
 /// # Errors
 /// As those of `receive_into`; [`TransferError::NotOneFile`], [`TransferError::Output`], and [`TransferError::CutOff`] for what may be tried again
 /// before the first byte is written.
 pub(crate) fn receive_to<T: Read + Write>(
     frames: &mut Frames<T>,
+    name: Option<&Name>,
     out: &mut dyn Write,
     observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
     let mut pipe =
-        Pipe { out, observer, incoming: None, announced: 0, values: Vec::new(), outcome: Outcome::default() };
+        Pipe { name, out, observer, incoming: None, announced: 0, values: Vec::new(), outcome: Outcome::default() };
     let result = pipe.run(frames);
     match result {
         Err(error) if error.is_retryable() && !pipe.values.is_empty() => Err(TransferError::CutOff(error.to_string())),
@@ -29,6 +31,7 @@ pub(crate) fn receive_to<T: Read + Write>(
 }
 
 struct Pipe<'a> {
+    name: Option<&'a Name>,
     out: &'a mut dyn Write,
     observer: Observer<'a>,
     /// The file and its size, until it has ended.
@@ -45,7 +48,10 @@ impl Pipe<'_> {
             match frames.receive()? {
                 Frame::Total { files, bytes } => self.emit(Event::Total { files, bytes })?,
                 Frame::Entry(entry) => self.announce(&entry)?,
-                Frame::Unavailable { name, reason } => self.report_missed(&Printable::new(name).to_string(), reason)?,
+                Frame::Unavailable { name, reason } => {
+                    let reason = of_requested(self.name.map_or(&[], std::slice::from_ref), name, reason);
+                    self.report_missed(&Printable::new(name).to_string(), reason)?;
+                }
                 Frame::BatchEnd => {
                     let (name, size) = self.incoming.as_ref().ok_or(TransferError::NotOneFile)?;
                     let begun = (self.observer)(Event::Started { name, size: *size, from: 0 });
@@ -115,7 +121,11 @@ impl Pipe<'_> {
     }
 
     fn report_missed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
-        if (self.observer)(self.outcome.missed(name, reason)) { Ok(()) } else { Err(TransferError::Interrupted) }
+        if (self.observer)(self.outcome.missed(name, reason, Found::There)) {
+            Ok(())
+        } else {
+            Err(TransferError::Interrupted)
+        }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {

@@ -13,21 +13,23 @@ use crate::limits::{BATCH, MAX_NEW_FOLDERS, MAX_PENDING};
 use crate::link::{self, Links};
 use crate::name::Name;
 use crate::options::ReceiveOptions;
-use crate::outcome::{Event, Observer, Outcome, Reason};
+use crate::outcome::{Event, Found, Observer, Outcome, Reason};
 use crate::part::{self, Incoming, LockWait, Part};
 use crate::tree::{GROUP, groups};
 use crate::walk::modified;
 use cwnd_text::Printable;
 
-/// Receives what the sender has into `folder`.
+/// Receives what the sender has into `folder`. Of that, `names` were requested; everything was if there are none.
 pub(crate) fn receive_into<T: Read + Write>(
     frames: &mut Frames<T>,
+    names: &[Name],
     folder: &Folder,
     options: &ReceiveOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
     let mut receiver = Receiver {
         frames,
+        names,
         folder,
         options,
         observer,
@@ -47,6 +49,8 @@ pub(crate) fn receive_into<T: Read + Write>(
 
 struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
+    /// What was requested.
+    names: &'a [Name],
     folder: &'a Folder,
     options: &'a ReceiveOptions,
     observer: Observer<'a>,
@@ -114,7 +118,7 @@ impl<T: Read + Write> Receiver<'_, T> {
             match self.receive()? {
                 Message::Total { files, bytes } => self.emit(Event::Total { files, bytes })?,
                 Message::Entry(decision) => self.apply(decision)?,
-                Message::Unavailable(name, reason) => self.report_failed(&name, reason)?,
+                Message::Unavailable(name, reason) => self.report_failed(&name, reason, Found::There)?,
                 Message::BatchEnd => self.send_replies()?,
                 Message::Group { bytes, reported } => {
                     self.outcome.bytes += bytes;
@@ -145,10 +149,20 @@ impl<T: Read + Write> Receiver<'_, T> {
         Ok(match frame {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
             Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < MAX_PENDING => {
-                Message::Entry(decide(self.folder, self.options, &mut self.allowance, self.observer, &entry))
+                let decision = decide(self.folder, self.options, &mut self.allowance, self.observer, &entry);
+                Message::Entry(match decision {
+                    Decision::Reject(name, reason) => {
+                        let reason = of_requested(self.names, name.as_bytes(), reason);
+                        Decision::Reject(name, reason)
+                    }
+                    decision => decision,
+                })
             }
             Frame::Entry(_) => return Err(TransferError::Protocol("more entries than a batch may have")),
-            Frame::Unavailable { name, reason } => Message::Unavailable(Printable::new(name).to_string(), reason),
+            Frame::Unavailable { name, reason } => {
+                let reason = of_requested(self.names, name, reason);
+                Message::Unavailable(Printable::new(name).to_string(), reason)
+            }
             Frame::BatchEnd => Message::BatchEnd,
             Frame::Group { value, bytes } => {
                 if let Some(Current::Part(part)) = &mut self.current {
@@ -183,7 +197,7 @@ impl<T: Read + Write> Receiver<'_, T> {
             }
             Decision::Reject(name, reason) => {
                 self.replies.push(Err(reason));
-                self.report_failed(&name, reason)?;
+                self.report_failed(&name, reason, Found::Here)?;
             }
         }
         Ok(())
@@ -229,7 +243,7 @@ impl<T: Read + Write> Receiver<'_, T> {
             }
             Err(reason) => {
                 self.frames.send(&Frame::Failed(reason))?;
-                self.report_failed(&name.to_string(), reason)
+                self.report_failed(&name.to_string(), reason, Found::Here)
             }
         }
     }
@@ -240,7 +254,7 @@ impl<T: Read + Write> Receiver<'_, T> {
         let Some(current) = self.current.take() else {
             let none = TransferError::Protocol("the end of a file that was not accepted");
             let incoming = self.pending.pop_front().ok_or(none)?;
-            return self.report_failed(&incoming.name.to_string(), reason);
+            return self.report_failed(&incoming.name.to_string(), reason, Found::There);
         };
         let name = match current {
             Current::Part(mut part) => {
@@ -252,16 +266,22 @@ impl<T: Read + Write> Receiver<'_, T> {
             }
             Current::Discarded { name, .. } => name,
         };
-        self.report_failed(&name.to_string(), reason)
+        self.report_failed(&name.to_string(), reason, Found::There)
     }
 
-    fn report_failed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
-        emit(self.observer, self.outcome.missed(name, reason))
+    fn report_failed(&mut self, name: &str, reason: Reason, found: Found) -> Result<(), TransferError> {
+        emit(self.observer, self.outcome.missed(name, reason, found))
     }
 
     fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {
         emit(self.observer, event)
     }
+}
+
+/// Why `name` is not transferred. A link is left out without a word where it was found, and not where it was requested.
+pub(crate) fn of_requested(names: &[Name], name: &[u8], reason: Reason) -> Reason {
+    let requested = || names.iter().any(|one| one.as_bytes() == name || one.split().1.as_encoded_bytes() == name);
+    if reason == Reason::Link && requested() { Reason::NamedLink } else { reason }
 }
 
 /// Decides about an entry, and reserves the room that an accepted file needs.

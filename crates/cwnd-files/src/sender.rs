@@ -9,7 +9,7 @@ use crate::handshake::await_welcome;
 use crate::limits::{BATCH, MAX_COUNTED, MAX_NAME, MAX_SENT};
 use crate::link;
 use crate::name::Name;
-use crate::outcome::{Event, Observer, Outcome, Reason};
+use crate::outcome::{Event, Found, Observer, Outcome, Reason};
 use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
 use cwnd_text::Printable;
@@ -131,7 +131,7 @@ impl<T: Read + Write> Sender<'_, T> {
 
     fn report_unavailable(&mut self, unavailable: &Unavailable) -> Result<(), TransferError> {
         let Unavailable { name, reason } = unavailable;
-        self.report_missed(&Printable::new(name).to_string(), *reason)?;
+        self.report_missed(&Printable::new(name).to_string(), *reason, Found::Here)?;
         let name = &name[..name.len().min(MAX_NAME)];
         Ok(self.frames.send(&Frame::Unavailable { name, reason: *reason })?)
     }
@@ -145,12 +145,14 @@ impl<T: Read + Write> Sender<'_, T> {
                 self.emit(Event::Linked { name: &item.name })
             }
             // The name under which it was announced.
-            Reply::Reject(Reason::Name) if item.target.is_some() => self.report_failed(&item.name, Reason::NoLinks),
+            Reply::Reject(Reason::Name) if item.target.is_some() => {
+                self.report_failed(&item.name, Reason::NoLinks, Found::There)
+            }
             Reply::Present => {
                 self.outcome.unchanged += 1;
                 self.emit(Event::Unchanged { name: &item.name, size: item.size })
             }
-            Reply::Reject(reason) => self.report_failed(&item.name, reason),
+            Reply::Reject(reason) => self.report_failed(&item.name, reason, Found::There),
             Reply::Accept(_) if self.sent.len() >= MAX_SENT => {
                 Err(TransferError::Protocol("no results for the files that were sent"))
             }
@@ -163,7 +165,7 @@ impl<T: Read + Write> Sender<'_, T> {
                     }
                     Err(reason) => {
                         self.frames.send(&Frame::Abort(reason))?;
-                        self.report_failed(&item.name, reason)
+                        self.report_failed(&item.name, reason, Found::Here)
                     }
                 }
             }
@@ -252,17 +254,17 @@ impl<T: Read + Write> Sender<'_, T> {
                 self.outcome.completed += 1;
                 self.emit(Event::Completed { name: &name, size, hash })
             }
-            Ok(_) => self.report_failed(&name, Reason::Differs),
-            Err(reason) => self.report_failed(&name, reason),
+            Ok(_) => self.report_failed(&name, Reason::Differs, Found::Here),
+            Err(reason) => self.report_failed(&name, reason, Found::There),
         }
     }
 
-    fn report_failed(&mut self, name: &Name, reason: Reason) -> Result<(), TransferError> {
-        self.report_missed(&name.to_string(), reason)
+    fn report_failed(&mut self, name: &Name, reason: Reason, found: Found) -> Result<(), TransferError> {
+        self.report_missed(&name.to_string(), reason, found)
     }
 
-    fn report_missed(&mut self, name: &str, reason: Reason) -> Result<(), TransferError> {
-        if (self.observer)(self.outcome.missed(name, reason)) { Ok(()) } else { Err(TransferError::Interrupted) }
+    fn report_missed(&mut self, name: &str, reason: Reason, found: Found) -> Result<(), TransferError> {
+        if (self.observer)(self.outcome.missed(name, reason, found)) { Ok(()) } else { Err(TransferError::Interrupted) }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Result<(), TransferError> {

@@ -52,7 +52,7 @@ pub fn receive<T: Read + Write>(
         frames.send(&Frame::Request(b""))?;
     }
     frames.send(&Frame::RequestEnd)?;
-    let result = await_welcome(&mut frames).and_then(|()| receive_into(&mut frames, folder, options, observer));
+    let result = await_welcome(&mut frames).and_then(|()| receive_into(&mut frames, names, folder, options, observer));
     close(&mut frames, result)
 }
 
@@ -71,7 +71,7 @@ pub fn receive_to<T: Read + Write>(
     frames.send(&Frame::Hello { version: VERSION, role: Role::Receive })?;
     frames.send(&Frame::Request(name.map_or(&[], Name::as_bytes)))?;
     frames.send(&Frame::RequestEnd)?;
-    let result = await_welcome(&mut frames).and_then(|()| crate::pipe::receive_to(&mut frames, out, observer));
+    let result = await_welcome(&mut frames).and_then(|()| crate::pipe::receive_to(&mut frames, name, out, observer));
     close(&mut frames, result)
 }
 
@@ -125,7 +125,7 @@ fn handle_client<T: Read + Write>(
         (Role::Send, Some(options)) => {
             frames.send(&Frame::Welcome)?;
             frames.flush()?;
-            return receive_into(frames, folder, options, observer);
+            return receive_into(frames, &[], folder, options, observer);
         }
         (Role::Receive, _) => frames.send(&Frame::Welcome)?,
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::{fs, io, iter};
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt};
+use rustix::io::Errno;
 
 use crate::folder::{Folder, open_without_waiting};
 use crate::frame::Modified;
@@ -56,7 +57,8 @@ impl Source {
     /// is sent under the name of the link. Links below it are left out.
     ///
     /// # Errors
-    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], or its folder may not be read.
+    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], is no file and no folder, or it or the
+    /// folder that it is in may not be read.
     pub fn at(path: &Path) -> io::Result<Self> {
         Self::with_links(path, Links::Skip)
     }
@@ -72,6 +74,15 @@ impl Source {
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
         let called = asked.unwrap_or(name).as_bytes();
         Name::new(called).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
+        // Whoever waits for it would learn late that it cannot be had.
+        let metadata = path.metadata()?;
+        if metadata.is_dir() {
+            fs::read_dir(&path)?;
+        } else if metadata.is_file() {
+            fs::File::open(&path)?;
+        } else {
+            return Err(io::Error::other(Reason::Special));
+        }
         let anywhere = links == Links::Follow;
         let root = Path::new("/");
         let (folder, below) =
@@ -105,6 +116,9 @@ impl Source {
             return Ok(Self { folder, path: ".".into(), name: Vec::new(), links, anywhere: false, file: None });
         }
         let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
+        if links != Links::Follow && folder.passes_link(&name) {
+            return Err(unavailable(Reason::NamedLink));
+        }
         let last = name.split().1.as_bytes().to_vec();
         Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
@@ -118,7 +132,8 @@ impl Source {
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
         let file = self.file.as_deref();
-        Walk { folder: self.folder.dir(), links: self.links, anywhere: self.anywhere, file, pending: vec![first] }
+        let (folder, links, anywhere) = (self.folder.dir(), self.links, self.anywhere);
+        Walk { folder, links, anywhere, file, at_root: true, pending: vec![first] }
     }
 
     /// Opens a file that was found.
@@ -179,6 +194,8 @@ pub(crate) struct Walk<'a> {
     links: Links,
     anywhere: bool,
     file: Option<&'a fs::File>,
+    /// What comes next was named, and not found in a folder.
+    at_root: bool,
     /// What was listed and is not yet visited, the next one last.
     pending: Vec<Pending>,
 }
@@ -212,7 +229,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the folder or to a folder that is being visited.
+    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the folder, [`Reason::Loop`] if it leads to itself or to a folder that
+    /// is being visited.
     fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
         let to = if self.anywhere {
             Path::new("/").join(path).canonicalize().map(|to| to.strip_prefix("/").map_or(to.clone(), Path::to_owned))
@@ -221,12 +239,13 @@ impl Walk<'_> {
         };
         let to = to.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Reason::Missing,
+            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Reason::Loop,
             _ => Reason::Link,
         })?;
         let through = Followed { at: path.clone(), before: through.clone() };
         let mut followed = iter::successors(Some(&through), |link| link.before.as_deref());
         if followed.any(|link| plain(&link.at).starts_with(plain(&to))) {
-            return Err(Reason::Link);
+            return Err(Reason::Loop);
         }
         let metadata = self.folder.symlink_metadata(&to).map_err(|_| Reason::Unreadable)?;
         Ok((Pending { path: to, name: name.clone(), through: Some(Rc::new(through)) }, metadata))
@@ -239,6 +258,7 @@ impl Iterator for Walk<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let mut next = self.pending.pop()?;
+            let named = std::mem::take(&mut self.at_root);
             let unavailable = |name, reason| Some(Err(Unavailable { name, reason }));
             let found = match self.file {
                 Some(file) => file.metadata().map(Metadata::from_just_metadata),
@@ -254,10 +274,12 @@ impl Iterator for Walk<'_> {
             let mut target = None;
             if metadata.is_symlink() {
                 match self.links {
+                    Links::Skip if named => return unavailable(next.name, Reason::NamedLink),
                     Links::Skip => return unavailable(next.name, Reason::Link),
                     Links::Keep => target = self.folder.read_link_contents(&next.path).ok(),
                     Links::Follow => match self.follow(&next) {
                         Ok(to) => (next, metadata) = to,
+                        Err(Reason::Link) if named => return unavailable(next.name, Reason::Target),
                         Err(reason) => return unavailable(next.name, reason),
                     },
                 }
@@ -338,11 +360,13 @@ mod tests {
         assert_eq!(found(&Source::at(&tree).unwrap()), named);
         assert_eq!(found(&Source::below(&folder, b"b/2", Links::Skip).unwrap()), ["2 3"]);
         assert_eq!(found(&Source::below(&folder, b"c", Links::Skip).unwrap()), ["c Missing"]);
-        assert_eq!(
-            found(&Source::below(&folder, b"out/secret", Links::Skip).unwrap()),
-            ["secret Unreadable"],
-            "it lies outside"
-        );
+        // It lies outside.
+        assert_eq!(found(&Source::below(&folder, b"out/secret", Links::Follow).unwrap()), ["secret Unreadable"]);
+        for links in [Links::Skip, Links::Keep] {
+            let behind = Source::below(&folder, b"out/secret", links).unwrap_err();
+            assert_eq!(behind.reason, Reason::NamedLink);
+        }
+        assert_eq!(found(&Source::below(&folder, b"out", Links::Skip).unwrap()), ["out NamedLink"]);
         assert!(Source::below(&folder, b"../secret", Links::Skip).is_err());
     }
 }

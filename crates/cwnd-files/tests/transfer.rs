@@ -248,23 +248,25 @@ fn links_are_left_out_followed_or_kept() {
     fs::create_dir(tree.join("e")).unwrap();
     link(Path::new("../e"), "d/e");
     link(Path::new("../d"), "e/d");
+    link(Path::new("self"), "self");
 
     let (skipped, into) = transfer_links(&tree, Links::Skip, Links::Keep);
-    assert_eq!((skipped.completed, skipped.skipped, skipped.failed), (1, 5, 0));
+    assert_eq!((skipped.completed, skipped.skipped, skipped.failed), (1, 6, 0));
     assert_eq!(content(into.path()).len(), 4);
 
     let (followed, into) = transfer_links(&tree, Links::Follow, Links::Skip);
-    assert_eq!((followed.linked, followed.failed), (0, 0));
+    // The loops fail: what is missing is not missing in silence.
+    assert_eq!((followed.linked, followed.skipped, followed.failed), (0, 0, 5));
     let read = |name: &str| fs::read_to_string(into.path().join("tree").join(name)).unwrap();
     assert_eq!((read("near"), read("out/far"), read("e/d/file")), ("content".into(), "away".into(), "content".into()));
     assert!(!into.path().join("tree/d/up").exists());
 
     let (kept, into) = transfer_links(&tree, Links::Keep, Links::Keep);
     // That to an absolute path is not created.
-    assert_eq!((kept.completed, kept.linked, kept.failed), (1, 4, 1));
+    assert_eq!((kept.completed, kept.linked, kept.failed), (1, 5, 1));
     assert_eq!(fs::read_link(into.path().join("tree/e/d")).unwrap(), Path::new("../d"));
     let (refused, into) = transfer_links(&tree, Links::Keep, Links::Skip);
-    assert_eq!((refused.completed, refused.skipped, refused.failed), (1, 5, 0));
+    assert_eq!((refused.completed, refused.skipped, refused.failed), (1, 6, 0));
     assert_eq!(content(into.path()).len(), 4);
 }
 
@@ -287,9 +289,41 @@ fn a_server_follows_no_link_out_of_its_folder() {
     let received =
         receive(near, &names, &Folder::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |_| true).unwrap();
     server.join().unwrap().unwrap();
-    assert_eq!((received.completed, received.skipped, received.failed), (1, 2, 0));
+    assert_eq!((received.completed, received.skipped, received.failed), (1, 0, 2));
     assert_eq!(fs::read_to_string(into.path().join("in")).unwrap(), "content");
     assert_eq!(content(into.path()).len(), 1);
+}
+
+/// What is requested by name and left out is missing.
+#[test]
+fn a_link_that_is_requested_by_name_fails_where_links_are_left_out() {
+    let (place, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir(place.path().join("folder")).unwrap();
+    fs::write(place.path().join("folder/file"), "content").unwrap();
+    std::os::unix::fs::symlink("folder", place.path().join("link")).unwrap();
+    std::os::unix::fs::symlink("file", place.path().join("folder/near")).unwrap();
+    for links in [Links::Skip, Links::Keep] {
+        for name in ["link", "link/file", "folder/near"] {
+            let (near, far) = Line::pair();
+            let folder = Folder::open(place.path()).unwrap();
+            let server =
+                thread::spawn(move || serve(far, &folder, &ServeOptions::read_only().links(links), &mut |_| true));
+            let mut reasons = Vec::new();
+            let names = [Name::new(name.as_bytes()).unwrap()];
+            let into = Folder::open(into.path()).unwrap();
+            let received = receive(near, &names, &into, &ReceiveOptions::new(), &mut |event| {
+                if let Event::Failed { reason, .. } = event {
+                    reasons.push(reason);
+                }
+                true
+            });
+            let received = received.unwrap();
+            assert_eq!(server.join().unwrap().unwrap().failed, 1, "{name} {links:?}");
+            assert_eq!((received.failed, received.skipped, received.failed_here), (1, 0, 0), "{name} {links:?}");
+            assert!(reasons[0].to_string().contains("--links"), "{name} {links:?}: {reasons:?}");
+        }
+    }
+    assert_eq!(content(into.path()).len(), 0);
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct Client {
 /// What a datagram from the relay says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
+    /// Two others are there, and send to each other through the relay.
+    Busy,
     /// It asks for a proof of the address, which the next request has.
     Challenge,
     /// A limit of the relay is reached.
@@ -53,6 +55,7 @@ impl Client {
             Some(Message::Peer { room, address }) if room == self.room => {
                 Response::Peer(SocketAddr::new(address.ip().to_canonical(), address.port()))
             }
+            Some(Message::Busy { room }) if room == self.room => Response::Busy,
             Some(Message::Full { room }) if room == self.room => Response::Full,
             _ => Response::Ignored,
         }

@@ -12,12 +12,13 @@
 //! in the room. The answer then says that it is alone, or names the address of the other one.
 //!
 //! A datagram of a member that is no message goes to the other member of its room, unchanged. So a rendezvous with the address of
-//! the relay is one with the other end.
+//! the relay is one with the other end. While both do so, nobody takes the place of either; who asks for it is told that the room is busy.
 //!
 //! Where to start: [`Rooms`] is the relay, [`Client`] an end.
 
 mod client;
 mod message;
+mod pair;
 mod rooms;
 
 pub use client::{Client, Response};

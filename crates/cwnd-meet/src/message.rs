@@ -64,6 +64,11 @@ pub enum Message {
         /// Its address.
         address: SocketAddr,
     },
+    /// From the relay: two others are in the room, and send to each other through the relay.
+    Busy {
+        /// The room that was named.
+        room: Room,
+    },
     /// From the relay: a limit does not allow for this.
     Full {
         /// The room that was named.
@@ -122,6 +127,7 @@ impl Message {
                 (4, room)
             }
             Self::Full { room } => (5, room),
+            Self::Busy { room } => (6, room),
         };
         bytes[7] = kind;
         bytes[8..24].copy_from_slice(&room.0);
@@ -146,6 +152,7 @@ impl Message {
                 Self::Peer { room, address: SocketAddr::new(ip, u16::from_be_bytes([bytes[58], bytes[59]])) }
             }
             5 => Self::Full { room },
+            6 => Self::Busy { room },
             _ => return None,
         };
         (message.to_bytes() == *bytes).then_some(message)
@@ -172,13 +179,14 @@ mod tests {
 
     fn messages() -> impl Strategy<Value = Message> {
         let room = any::<[u8; 16]>().prop_map(Room);
-        (room, any::<[u8; 16]>().prop_map(Cookie), any::<bool>(), any::<SocketAddr>(), 0..5).prop_map(
+        (room, any::<[u8; 16]>().prop_map(Cookie), any::<bool>(), any::<SocketAddr>(), 0..6).prop_map(
             |(room, cookie, host, address, kind)| match kind {
                 0 => Message::Join { room, role: if host { Role::Host } else { Role::Guest }, cookie },
                 1 => Message::Challenge { room, cookie },
                 2 => Message::Waiting { room },
                 3 => Message::Peer { room, address: SocketAddr::new(address.ip(), address.port()) },
-                _ => Message::Full { room },
+                4 => Message::Full { room },
+                _ => Message::Busy { room },
             },
         )
     }

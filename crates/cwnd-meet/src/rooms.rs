@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use cwnd_udt::places::{Places, Standing};
+use cwnd_udt::places::{Places, Standing, neighbourhood};
 use cwnd_udt::quota::network;
 
 use crate::message::{Cookie, LENGTH, Message, Role, Room, is_message};
+use crate::pair::{Claim, Pair};
 
 /// The rooms of a relay. Time is an argument: how long the relay has been there.
 ///
@@ -34,10 +35,12 @@ use crate::message::{Cookie, LENGTH, Message, Role, Room, is_message};
 pub struct Rooms {
     key: [u8; 32],
     limits: Limits,
-    rooms: BTreeMap<Room, State>,
-    /// The places of the rooms, each taken by whoever came first. A room with one member is idle, one with two is busy, and one in which
-    /// both send through the relay is kept.
+    rooms: BTreeMap<Room, Pair>,
+    /// The places of the rooms, each taken by whoever came first. A room with one member is idle, and one with two is busy. One through which both
+    /// send more than an idle connection does is kept, as long as its network has no more of them than its share.
     places: Places<Room>,
+    /// How many kept rooms each network has.
+    kept: BTreeMap<IpAddr, usize>,
     /// The room of each member, after the network in which that is.
     members: BTreeMap<(IpAddr, SocketAddr), Room>,
     swept_at: Duration,
@@ -67,23 +70,13 @@ pub enum Handled {
     Forward(SocketAddr),
 }
 
-#[derive(Debug)]
-struct State {
-    members: [Option<SocketAddr>; 2],
-    since: Duration,
-    used_at: Duration,
-    /// When something of each member was last forwarded.
-    sent_at: [Option<Duration>; 2],
-    /// Forwarded so far.
-    bytes: u64,
-}
-
 impl Rooms {
     /// A relay without rooms. The key, of random bytes, is that of the cookies.
     #[must_use]
     pub fn new(key: [u8; 32], limits: Limits) -> Self {
         let places = Places::new(limits.rooms, usize::MAX);
-        Self { key, limits, rooms: BTreeMap::new(), places, members: BTreeMap::new(), swept_at: Duration::ZERO }
+        let (rooms, kept, members) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { key, limits, rooms, places, kept, members, swept_at: Duration::ZERO }
     }
 
     /// Handles a datagram from this address.
@@ -115,49 +108,46 @@ impl Rooms {
 
     fn forward(&mut self, now: Duration, from: SocketAddr, length: usize) -> Handled {
         let Some(room) = self.members.get(&key(from)).copied() else { return Handled::Dropped };
-        let Some(state) = self.rooms.get_mut(&room) else { return Handled::Dropped };
-        let [Some(host), Some(guest)] = state.members else { return Handled::Dropped };
-        let bytes = state.bytes.saturating_add(length as u64);
-        if bytes > self.limits.bytes {
+        let Some(pair) = self.rooms.get_mut(&room) else { return Handled::Dropped };
+        let [Some(host), Some(guest)] = pair.members else { return Handled::Dropped };
+        if pair.bytes.saturating_add(length as u64) > self.limits.bytes {
             return Handled::Dropped;
         }
-        let before = state.standing(now);
-        (state.bytes, state.used_at) = (bytes, now);
-        state.sent_at[usize::from(from != host)] = Some(now);
-        if before != Standing::Kept {
-            self.places.set(room, state.standing(now));
-        }
+        pair.sent(now, usize::from(from != host), length as u64);
+        self.judge(now, room, false);
         Handled::Forward(if from == host { guest } else { host })
     }
 
     /// Gives a member its place, if there is one, and says who is there.
     fn join(&mut self, now: Duration, from: SocketAddr, room: Room, role: Role) -> Message {
         let (mine, other) = (role.place(), role.other().place());
-        let before = self.rooms.get(&room).and_then(|state| state.members[mine]);
+        let before = self.rooms.get(&room).and_then(|pair| pair.members[mine]);
         if before != Some(from) {
             if self.is_full(from.ip()) {
                 return Message::Full { room };
+            }
+            let claim = self.rooms.get_mut(&room).filter(|_| before.is_some()).map(|pair| pair.claim(now, mine));
+            match claim {
+                Some(Claim::Denied) => return Message::Busy { room },
+                Some(Claim::Open) => return Message::Waiting { room },
+                Some(Claim::Granted) | None => {}
             }
             // A socket has one place.
             self.leave(from);
             if !self.open(now, from, room) {
                 return Message::Full { room };
             }
-            let Some(state) = self.rooms.get_mut(&room) else { return Message::Full { room } };
-            // This end has begun anew. Whether the other has too will show by its joining again.
-            let gone = if before.is_some() { state.members[other].take() } else { None };
-            state.sent_at = [None; 2];
-            state.members[mine] = Some(from);
-            for address in before.into_iter().chain(gone) {
+            let Some(pair) = self.rooms.get_mut(&room) else { return Message::Full { room } };
+            for address in pair.seat(now, mine, from).into_iter().flatten() {
                 self.members.remove(&key(address));
             }
             self.members.insert(key(from), room);
         }
-        let Some(state) = self.rooms.get_mut(&room) else { return Message::Full { room } };
-        state.used_at = now;
-        self.places.set(room, state.standing(now));
-        match state.members[other] {
-            _ if state.bytes >= self.limits.bytes => Message::Full { room },
+        self.judge(now, room, true);
+        let Some(pair) = self.rooms.get_mut(&room) else { return Message::Full { room } };
+        pair.used_at = now;
+        match pair.members[other] {
+            _ if pair.bytes >= self.limits.bytes => Message::Full { room },
             Some(address) => Message::Peer { room, address },
             None => Message::Waiting { room },
         }
@@ -169,13 +159,36 @@ impl Rooms {
             return true;
         }
         let Ok(lost) = self.places.take(room, from.ip()) else { return false };
-        if let Some(state) = lost.and_then(|lost| self.rooms.remove(&lost)) {
-            for member in state.members.into_iter().flatten() {
-                self.members.remove(&key(member));
-            }
+        if let Some(lost) = lost {
+            self.close(lost);
         }
-        self.rooms.insert(room, State { members: [None; 2], since: now, used_at: now, sent_at: [None; 2], bytes: 0 });
+        self.rooms.insert(room, Pair::new(now, neighbourhood(from.ip())));
         true
+    }
+
+    /// Forgets a room.
+    fn close(&mut self, room: Room) {
+        self.places.release(room);
+        let Some(pair) = self.rooms.remove(&room) else { return };
+        for member in pair.members.into_iter().flatten() {
+            self.members.remove(&key(member));
+        }
+        count(&mut self.kept, pair.network, pair.standing, Standing::Idle);
+    }
+
+    /// Holds the place of a room as firmly as it deserves; `used` says that it was used now, in any case.
+    fn judge(&mut self, now: Duration, room: Room, used: bool) {
+        let Some(pair) = self.rooms.get_mut(&room) else { return };
+        let mut deserved = pair.deserves(now);
+        let others = self.kept.get(&pair.network).copied().unwrap_or(0) - usize::from(pair.standing == Standing::Kept);
+        if deserved == Standing::Kept && others >= (self.limits.rooms / NETWORKS).max(1) {
+            deserved = Standing::Busy;
+        }
+        if used || deserved != Standing::Kept || deserved != pair.standing {
+            self.places.set(room, deserved);
+        }
+        count(&mut self.kept, pair.network, pair.standing, deserved);
+        pair.standing = deserved;
     }
 
     /// Whether there are as many members from this address as there may be.
@@ -189,33 +202,30 @@ impl Rooms {
     /// Takes the place of a member away.
     fn leave(&mut self, member: SocketAddr) {
         let Some(room) = self.members.remove(&key(member)) else { return };
-        let Some(state) = self.rooms.get_mut(&room) else { return };
-        for place in state.members.iter_mut().filter(|place| **place == Some(member)) {
+        let Some(pair) = self.rooms.get_mut(&room) else { return };
+        for place in pair.members.iter_mut().filter(|place| **place == Some(member)) {
             *place = None;
         }
-        if state.members == [None; 2] {
-            self.rooms.remove(&room);
-            self.places.release(room);
+        if pair.members == [None; 2] {
+            self.close(room);
         }
     }
 
-    /// Forgets rooms that nobody uses, and those that have been there for too long.
+    /// Forgets rooms that nobody uses, and those that have been there for too long. Those that carry less than they did hold their places less
+    /// firmly.
     fn sweep(&mut self, now: Duration) {
         if now.saturating_sub(self.swept_at) < SWEEP {
             return;
         }
         self.swept_at = now;
-        let (lifetime, members, places) = (self.limits.lifetime, &mut self.members, &mut self.places);
-        self.rooms.retain(|room, state| {
-            let lives = now.saturating_sub(state.used_at) < IDLE && now.saturating_sub(state.since) < lifetime;
-            if !lives {
-                places.release(*room);
-                for member in state.members.into_iter().flatten() {
-                    members.remove(&key(member));
-                }
-            }
-            lives
-        });
+        let lifetime = self.limits.lifetime;
+        let is_over =
+            |pair: &Pair| now.saturating_sub(pair.used_at) >= IDLE || now.saturating_sub(pair.since) >= lifetime;
+        let over: Vec<Room> = self.rooms.iter().filter(|(_, pair)| is_over(pair)).map(|(room, _)| *room).collect();
+        over.into_iter().for_each(|room| self.close(room));
+        let kept = self.rooms.iter().filter(|(_, pair)| pair.standing == Standing::Kept);
+        let kept: Vec<Room> = kept.map(|(room, _)| *room).collect();
+        kept.into_iter().for_each(|room| self.judge(now, room, false));
     }
 
     /// The cookie of an address in a period, which is not stored.
@@ -240,17 +250,6 @@ impl Rooms {
     }
 }
 
-impl State {
-    fn standing(&self, now: Duration) -> Standing {
-        let sends = |at: Option<Duration>| at.is_some_and(|at| now.saturating_sub(at) < IDLE);
-        match self.members {
-            [Some(_), Some(_)] if self.sent_at.into_iter().all(sends) => Standing::Kept,
-            [Some(_), Some(_)] => Standing::Busy,
-            _ => Standing::Idle,
-        }
-    }
-}
-
 impl Default for Limits {
     fn default() -> Self {
         Self { rooms: 1024, per_address: 32, bytes: 100_000_000_000, lifetime: Duration::from_secs(24 * 3600) }
@@ -259,6 +258,19 @@ impl Default for Limits {
 
 fn key(member: SocketAddr) -> (IpAddr, SocketAddr) {
     (network(member.ip()), member)
+}
+
+/// Counts a room of this network whose standing changes.
+fn count(kept: &mut BTreeMap<IpAddr, usize>, network: IpAddr, before: Standing, after: Standing) {
+    let (was, is) = (before == Standing::Kept, after == Standing::Kept);
+    if was == is {
+        return;
+    }
+    let rooms = kept.entry(network).or_default();
+    *rooms = if is { *rooms + 1 } else { *rooms - 1 };
+    if *rooms == 0 {
+        kept.remove(&network);
+    }
 }
 
 fn widen(cookie: Cookie) -> [u8; 32] {
@@ -270,133 +282,10 @@ fn widen(cookie: Cookie) -> [u8; 32] {
 /// Members of a room that is in use send something every second.
 const IDLE: Duration = Duration::from_secs(60);
 const SWEEP: Duration = Duration::from_secs(1);
+/// So many networks together can have rooms that are kept in all places.
+const NETWORKS: usize = 64;
 /// How long a cookie is the newest, in seconds; it is valid for as long again.
 const PERIOD: u64 = 60;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ROOM: Room = Room([1; 16]);
-
-    fn at(number: u16) -> SocketAddr {
-        SocketAddr::from(([192, 0, 2, (number >> 8) as u8], number & 0xff | 0x100))
-    }
-
-    /// Joins with a cookie that this address was given.
-    fn join(rooms: &mut Rooms, now: Duration, from: SocketAddr, room: Room, role: Role) -> Message {
-        let mut cookie = Cookie::default();
-        loop {
-            let Handled::Answer(answer) = rooms.handle(now, from, &Message::Join { room, role, cookie }.to_bytes())
-            else {
-                panic!("no answer");
-            };
-            match Message::read(&answer).unwrap() {
-                Message::Challenge { cookie: given, .. } => {
-                    assert_ne!(given, cookie, "it was just given");
-                    cookie = given;
-                }
-                message => return message,
-            }
-        }
-    }
-
-    #[test]
-    fn a_member_that_begins_anew_waits_for_the_other_to_do_so() {
-        let mut rooms = Rooms::new([1; 32], Limits::default());
-        let now = Duration::ZERO;
-        assert_eq!(join(&mut rooms, now, at(1), ROOM, Role::Host), Message::Waiting { room: ROOM });
-        assert_eq!(join(&mut rooms, now, at(2), ROOM, Role::Guest), Message::Peer { room: ROOM, address: at(1) });
-        assert_eq!(rooms.handle(now, at(1), b"data"), Handled::Forward(at(2)));
-        assert_eq!(join(&mut rooms, now, at(3), ROOM, Role::Guest), Message::Waiting { room: ROOM });
-        for old in [at(1), at(2), at(3)] {
-            assert_eq!(rooms.handle(now, old, b"data"), Handled::Dropped);
-        }
-        assert_eq!(join(&mut rooms, now, at(4), ROOM, Role::Host), Message::Peer { room: ROOM, address: at(3) });
-        assert_eq!(rooms.len(), (1, 2));
-    }
-
-    #[test]
-    fn nothing_is_remembered_of_an_address_that_has_not_proven_itself() {
-        let mut rooms = Rooms::new([1; 32], Limits::default());
-        let message = Message::Join { room: ROOM, role: Role::Host, cookie: Cookie([9; 16]) };
-        let Handled::Answer(answer) = rooms.handle(Duration::ZERO, at(1), &message.to_bytes()) else { panic!() };
-        let Some(Message::Challenge { cookie, .. }) = Message::read(&answer) else { panic!() };
-        let with_cookie = Message::Join { room: ROOM, role: Role::Host, cookie }.to_bytes();
-        // The cookie of another address or of another hour serves for nothing.
-        rooms.handle(Duration::ZERO, at(2), &with_cookie);
-        rooms.handle(Duration::from_secs(3600), at(1), &with_cookie);
-        assert!(rooms.is_empty());
-        rooms.handle(Duration::from_secs(100), at(1), &with_cookie);
-        assert_eq!(rooms.len(), (1, 1));
-    }
-
-    #[test]
-    fn limits_hold() {
-        let limits = Limits { rooms: 3, per_address: 4, bytes: 100, lifetime: Duration::from_secs(100) };
-        let mut rooms = Rooms::new([1; 32], limits);
-        let now = Duration::ZERO;
-        for number in 0..3 {
-            let room = Room([number; 16]);
-            let waits = join(&mut rooms, now, at(u16::from(number) << 8), room, Role::Host);
-            assert_eq!(waits, Message::Waiting { room });
-        }
-        // The fifth of an address, in rooms where there is a place.
-        for number in 0..3_u8 {
-            let guest = join(&mut rooms, now, at(u16::from(number) + 1), Room([number; 16]), Role::Guest);
-            assert!(matches!(guest, Message::Peer { .. }), "{guest:?}");
-        }
-        let room = Room([0; 16]);
-        assert_eq!(join(&mut rooms, now, at(7), room, Role::Guest), Message::Full { room });
-        let fourth = Room([9; 16]);
-        assert_eq!(join(&mut rooms, now, at(9 << 8), fourth, Role::Host), Message::Full { room: fourth });
-
-        assert_eq!(rooms.handle(now, at(1), &[0; 60]), Handled::Forward(at(0)));
-        assert_eq!(rooms.handle(now, at(0), &[0; 41]), Handled::Dropped);
-        assert_eq!(rooms.handle(now, at(0), &[0; 40]), Handled::Forward(at(1)));
-        assert_eq!(join(&mut rooms, now, at(1), room, Role::Guest), Message::Full { room }, "its bytes are used up");
-
-        // Whoever is idle, or there for long, is forgotten.
-        let room = Room([1; 16]);
-        for second in 0..99 {
-            let now = Duration::from_secs(second);
-            assert!(matches!(join(&mut rooms, now, at(2), room, Role::Guest), Message::Peer { .. }), "{second}");
-        }
-        assert_eq!(rooms.len(), (1, 2));
-        rooms.handle(Duration::from_secs(101), at(2), b"");
-        assert!(rooms.is_empty() && rooms.members.is_empty() && rooms.places.is_empty());
-    }
-
-    // 2112 packets from 33 addresses once filled it for a minute.
-    #[test]
-    fn a_crowd_fills_no_meeting_place_and_ends_no_relay() {
-        let mut rooms = Rooms::new([1; 32], Limits::default());
-        let from = |ip: [u8; 4], port| SocketAddr::from((ip, port));
-        let (relayed, waiting) = (Room([1; 16]), Room([2; 16]));
-        // One of the two is at an address of the crowd, whose network has more rooms than others.
-        let pair = [from([198, 51, 0, 1], 60_000), from([203, 0, 114, 1], 1)];
-        let mut now = Duration::ZERO;
-        join(&mut rooms, now, pair[0], relayed, Role::Host);
-        join(&mut rooms, now, pair[1], relayed, Role::Guest);
-        for round in 0..12_u16 {
-            now = Duration::from_secs(10 * u64::from(round));
-            if round % 5 == 0 {
-                assert_eq!(rooms.handle(now, pair[0], b"data"), Handled::Forward(pair[1]), "{round}");
-                assert_eq!(rooms.handle(now, pair[1], b"data"), Handled::Forward(pair[0]), "{round}");
-            }
-            // 100 networks ask for more rooms than there are, and for others the next time.
-            for crowd in 0..1600_u16 {
-                let mut room = [3; 16];
-                room[..2].copy_from_slice(&(crowd + round % 2 * 1600).to_be_bytes());
-                join(&mut rooms, now, from([198, 51, (crowd / 16) as u8, 1], crowd + 1), Room(room), Role::Host);
-            }
-            let waits = join(&mut rooms, now, from([192, 0, 2, 1], 1), waiting, Role::Host);
-            assert_eq!(waits, Message::Waiting { room: waiting }, "{round}");
-            assert_eq!(rooms.rooms[&waiting].since, Duration::ZERO, "it had lost its room at {round}");
-            assert_eq!((rooms.rooms.len(), rooms.places.len()), (1024, 1024));
-        }
-        assert_eq!(rooms.handle(now, pair[0], b"data"), Handled::Forward(pair[1]));
-        let met = join(&mut rooms, now, from([192, 0, 3, 1], 1), waiting, Role::Guest);
-        assert_eq!(met, Message::Peer { room: waiting, address: from([192, 0, 2, 1], 1) });
-    }
-}
+mod tests;

@@ -42,7 +42,7 @@ fn meet(relay: SocketAddr, role: Role) -> (UdtPort, SocketAddr) {
             Response::Waiting => thread::sleep(Duration::from_millis(10)),
             // The other end may have begun its rendezvous.
             Response::Challenge | Response::Ignored => {}
-            Response::Full => panic!("there is room for two"),
+            Response::Busy | Response::Full => panic!("there is room for two"),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cwnd_run::files::read_limited;
 use cwnd_secure::PrivateKey;
 
 use crate::failure::Failure;
@@ -56,7 +57,8 @@ fn read(path: &Path) -> io::Result<PrivateKey> {
         let mode = mode & 0o777;
         return Err(invalid(format!("others can read or write it (mode {mode:o}): a private key has mode 600")));
     }
-    fs::read_to_string(path)?.trim().parse().map_err(|error| invalid(format!("{error}")))
+    let text = read_limited(path, MOST)?;
+    String::from_utf8_lossy(&text).trim().parse().map_err(|error| invalid(format!("{error}")))
 }
 
 /// Writes a key to a new file that only this user can read.
@@ -82,3 +84,6 @@ fn place(file: Option<&Path>) -> Result<PathBuf, Failure> {
 fn at(path: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: {error}", path.display()))
 }
+
+/// Bytes of a file with a key, of which it takes a hundred.
+const MOST: u64 = 1 << 20;

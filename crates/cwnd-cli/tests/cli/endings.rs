@@ -154,6 +154,122 @@ fn each_kind_of_failure_has_its_code_and_its_object() {
     }
 }
 
+/// Parses lines of JSON, and finds the event of this name.
+fn event(lines: &str, name: &str) -> Option<Value> {
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    lines.find(|line| line["event"] == name)
+}
+
+#[test]
+fn a_disk_without_room_ends_a_receiver_with_its_code_and_its_report() {
+    let cwnd = place();
+    let huge = fs::File::create(cwnd.path().join("out/huge")).expect("room for a name");
+    // Holes, more than any disk has room for.
+    huge.set_len(1 << 42).expect("a file with a hole");
+    let server = Started::new(&cwnd, &["serve", "out", "--at", "127.0.0.1:0", "--json"]);
+    // Full from the start, and full in the middle.
+    let none = cwnd.run(&["recv", server.address(), "huge", "small", "--dir", "inbox", "--json"]);
+    let end = event(&none.out, "end").unwrap_or_else(|| panic!("no end: {}{}", none.out, none.err));
+    assert_eq!((&end["whole"], &end["failed"]), (&1.into(), &1.into()), "{end}");
+    check("full from the start", none.code, &none.out, "file", 7);
+    let receive = ["recv", server.address(), "large", "small", "--dir", "inbox", "--retries", "0", "--json", "--force"];
+    let full = on_a_full_disk(&cwnd, &receive);
+    let end = event(&full.out, "end").unwrap_or_else(|| panic!("no end: {}{}", full.out, full.err));
+    assert_eq!(end["failed"], 1, "{end}");
+    check("full in the middle", full.code, &full.out, "file", 7);
+}
+
+/// A path that cannot be read ends a sender before anybody can come for it.
+#[test]
+fn a_sender_does_not_wait_with_what_it_cannot_read() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
+    use std::os::unix::process::CommandExt;
+
+    let cwnd = place();
+    let path = |name: &str| cwnd.path().join(name);
+    let allow = |name: &str, mode| fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).expect("ours");
+    cwnd.file("secret", "secret");
+    fs::create_dir(path("closed")).expect("a new folder");
+    let _listener = UnixListener::bind(path("socket")).expect("a socket");
+    assert!(Command::new("mkfifo").arg(path("pipe")).status().expect("mkfifo runs").success());
+    ["secret", "closed"].into_iter().for_each(|name| allow(name, 0));
+    allow("", 0o755);
+    // Root may read everything.
+    let binary = path("cwnd");
+    fs::copy(env!("CARGO_BIN_EXE_cwnd"), &binary).expect("room for it");
+    let is_root = fs::read(path("secret")).is_ok();
+    for name in ["secret", "closed", "pipe", "socket", "/dev/null", "nothing"] {
+        for command in [&["send", name, "--json"][..], &["udt", "send", name, "127.0.0.1:9", "--json"]] {
+            let mut command = {
+                let ours = cwnd.command(command);
+                let mut theirs = Command::new(&binary);
+                theirs.args(ours.get_args()).current_dir(cwnd.path()).env("CWND_CODE", super::CODE);
+                theirs
+            };
+            if is_root {
+                command.uid(65_534).gid(65_534);
+            }
+            let result = super::CommandResult::of(&command.output().expect("it was copied"));
+            check(&format!("{name}: {}", result.err), result.code, &result.out, "file", 7);
+            assert!(!result.out.contains("ready"), "{name}: {}", result.out);
+        }
+    }
+}
+
+/// The first line waits for its reader here, so that the signal comes before anything else that the command does.
+#[test]
+fn a_signal_that_comes_with_the_first_line_ends_json_with_an_object() {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    let cwnd = place();
+    for command in [&["send", "out", "--at", "127.0.0.1:0", "--path", "own", "--json"][..]] {
+        let (mut reader, writer) = UnixStream::pair().expect("two ends");
+        // Until it is full.
+        writer.set_nonblocking(true).expect("an option");
+        let mut filled = 0;
+        while let Ok(written) = (&writer).write(&[b' '; 4096]) {
+            filled += written;
+        }
+        writer.set_nonblocking(false).expect("an option");
+        let mut started = cwnd.command(command);
+        let child = started.stdout(OwnedFd::from(writer)).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("the binary was built");
+        // It has the other end too.
+        drop(started);
+        let mut line = String::new();
+        let mut says = BufReader::new(child.stderr.take().expect("it is piped"));
+        says.read_line(&mut line).expect("its output is text");
+        assert!(line.starts_with("congestion control"), "{line}");
+        let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+        reader.read_exact(&mut vec![0; filled]).expect("what was filled");
+        let mut out = String::new();
+        reader.read_to_string(&mut out).expect("its output is text");
+        check(&format!("{command:?}"), child.wait().expect("it ends").code(), &out, "interrupted", 143);
+    }
+}
+
+/// A signal that comes when the one measurement has ended well, as of a script that cleans up, is no failure of it.
+#[test]
+fn a_server_for_one_measurement_ends_well_whatever_signal_comes_after_it() {
+    let cwnd = place();
+    let mut server = cwnd.command(&["udt", "perf", "--server", "127.0.0.1:0", "--one-off", "--json"]);
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    let mut line = String::new();
+    let mut says = BufReader::new(server.stderr.take().expect("it is piped"));
+    says.read_line(&mut line).expect("its output is text");
+    let address = line.split([' ', ',']).find(|word| word.starts_with("127.")).expect("an address");
+    cwnd.succeed(&["udt", "perf", address, "--bytes", "1MB"]);
+    let _gone_perhaps = Command::new("kill").args(["-INT", &server.id().to_string()]).output();
+    let mut out = String::new();
+    server.stdout.take().expect("it is piped").read_to_string(&mut out).expect("its output is text");
+    assert_eq!(server.wait().expect("it ends").code(), Some(0), "{out}");
+    assert!(out.contains("\"bytes\""), "{out}");
+}
+
 /// At an address, and at a meeting place.
 #[test]
 fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {

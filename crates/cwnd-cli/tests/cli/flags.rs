@@ -9,7 +9,7 @@ use super::{CommandResult, Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
 /// would work for long writes into a folder that exists.
-const COMMANDS: [(&str, &[&str]); 30] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 30] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
@@ -85,7 +85,7 @@ pub(super) fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Ve
 }
 
 /// Runs what must end by itself.
-fn run(cwnd: &Cwnd, arguments: &[String]) -> CommandResult {
+pub(super) fn run(cwnd: &Cwnd, arguments: &[String]) -> CommandResult {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (out, err) = (tempfile::tempfile().expect("a file"), tempfile::NamedTempFile::new().expect("a file"));
     let mut command = cwnd.command(&arguments);

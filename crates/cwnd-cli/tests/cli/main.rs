@@ -7,6 +7,7 @@ mod endings;
 mod errors;
 mod finished;
 mod flags;
+mod inputs;
 mod interrupt;
 mod meet;
 mod names;

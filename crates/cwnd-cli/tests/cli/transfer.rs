@@ -463,14 +463,28 @@ fn progress_on_a_slow_path_moves_at_both_ends_and_the_sender_says_what_limits_it
     }
 }
 
+/// What is printed for people may be lost; whoever asked for lines and reads no more is done.
 #[test]
-fn files_are_transferred_although_nobody_reads_the_output() {
+fn a_reader_of_lines_that_is_gone_ends_the_transfer() {
     let (cwnd, expected) = place();
-    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable"], "127.0.0.1:0");
-    let mut command = cwnd.command(&["udt", "send", "out", &server.address, "--json-stream"]);
-    let mut client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    drop(client.stdout.take());
-    let result = CommandResult::of(&client.wait_with_output().expect("it ends"));
+    let server = Server::start(&cwnd, &["--dir", "inbox", "--writable", "--rate-limit", "100mbit"], "127.0.0.1:0");
+    let address = server.address.as_str();
+    let unread = |arguments: &[&str]| {
+        let mut command = cwnd.command(arguments);
+        let mut client = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        drop(client.stdout.take());
+        CommandResult::of(&client.wait_with_output().expect("it ends"))
+    };
+    let result = unread(&["udt", "send", "out", address]);
     assert_eq!(result.code, Some(0), "{}", result.err);
     assert_eq!(content(&cwnd.path().join("inbox")), expected);
+    fs::create_dir(cwnd.path().join("copy")).expect("a new folder");
+    let fetch = ["udt", "recv", address, "out", "--dir", "copy", "--json-stream"];
+    for arguments in [&["udt", "send", "out", address, "--json-stream"][..], &fetch] {
+        let result = unread(arguments);
+        assert_eq!(result.code, Some(141), "{}", result.err);
+        assert_eq!(result.err, "error: the reader of standard output has closed it\n");
+    }
+    assert!(!cwnd.path().join("copy/out/deep/large").exists(), "it went on");
+    cwnd.succeed(&fetch);
 }

@@ -1,6 +1,5 @@
 //! Links that change, as scenarios write them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use super::error::Fault;
 use super::error::{Located, range};
 use super::quantity::{Quantity, Written, refused};
 use super::traffic::Stage;
+use crate::files::read_limited;
 
 /// How the rate and the delay of a link change in steps. Sizes in bandwidth-delay products follow the rate before the first one.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -61,10 +61,14 @@ impl TraceFile {
     pub fn read_in(&self, folder: &Path) -> Result<Arc<DeliveryTrace>, Fault> {
         let path = folder.join(&self.0);
         let fault = |reason: &dyn std::fmt::Display| Fault::Trace(format!("`{}`: {reason}", path.display()));
-        let text = fs::read_to_string(&path).map_err(|error| fault(&error))?;
+        let bytes = read_limited(&path, MOST_OF_TRACE).map_err(|error| fault(&error))?;
+        let text = String::from_utf8(bytes).map_err(|error| fault(&error))?;
         DeliveryTrace::parse(&text).map(Arc::new).map_err(|error| fault(&error))
     }
 }
+
+/// Bytes of a delivery trace: an hour at a hundred megabits.
+const MOST_OF_TRACE: u64 = 256 << 20;
 
 /// Lets nothing be transmitted meanwhile: `steps` of a link that begins with `rate`, with those that begin and end the `outages`.
 #[must_use]

@@ -16,6 +16,7 @@ use super::meeting::{MeetError, Meeting, PEER_TIMEOUT};
 use super::proof::{self, explain};
 use super::report::{Report, print_text};
 use crate::failure::{Failure, Kind};
+use crate::output;
 use crate::signals;
 use crate::udt::{MAY_BE_FULL, connect_failure, connect_reason, is_end};
 
@@ -83,7 +84,7 @@ impl Client<'_> {
                             answered = true;
                             transferred |= matches!(event, Event::Transferred(_));
                             report.handle(&event, &stream);
-                            !signals::interrupted()
+                            !signals::interrupted() && !output::is_closed()
                         });
                         (channel, result)
                     });
@@ -106,13 +107,19 @@ impl Client<'_> {
                             return finish(&report, &outcome);
                         }
                         Err(TransferError::File { name, error }) => {
+                            print_text(&report.end_early());
                             let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
                             return Err(Failure::Transfer(Kind::File, format!("{}: {error}", path.display())));
                         }
                         Err(TransferError::Io(error)) if !answered && is_end(&error) => {
                             (true, Kind::Refused, MAY_BE_FULL.to_owned())
                         }
-                        Err(error) => (error.is_retryable(), kind(&error), error.to_string()),
+                        Err(error) => {
+                            if matches!(error, TransferError::Output(_)) && kind(&error) == Kind::File {
+                                print_text(&report.end_early());
+                            }
+                            (error.is_retryable(), kind(&error), error.to_string())
+                        }
                     }
                 }
                 Some(Err(MeetError::Connect(error @ ConnectError::Bind(_)))) => {
@@ -129,6 +136,9 @@ impl Client<'_> {
             };
             if signals::interrupted() {
                 return Err(stopped());
+            }
+            if output::is_closed() {
+                return Err(Failure::closed());
             }
             failures = if transferred { 1 } else { failures + 1 };
             if !again || failures > self.retries {
@@ -192,5 +202,9 @@ pub(super) fn finish(report: &Report, outcome: &Outcome) -> Result<String, Failu
     }
     print_text(&text);
     let files = if outcome.failed == 1 { "a file has" } else { "some files have" };
+    if outcome.failed_here > 0 {
+        let why = format!("{files} not transferred: this side cannot read or write them, or has no room");
+        return Err(Failure::Transfer(Kind::File, why));
+    }
     Err(Failure::Run(format!("{files} not transferred")))
 }

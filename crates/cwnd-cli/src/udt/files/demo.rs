@@ -5,13 +5,16 @@
 
 use std::io::{self, Read, Write};
 
-use cwnd_files::{Folder, Name, Printable};
+use cwnd_files::{Folder, Links, Name, Printable};
 use thiserror::Error;
 
 /// Why a file was not received.
 #[derive(Debug, Error)]
 pub(crate) enum ReceiveError {
-    /// The connection or the written file failed.
+    /// What was received cannot be written.
+    #[error(transparent)]
+    File(io::Error),
+    /// The connection failed.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The name is empty or too long.
@@ -55,17 +58,18 @@ pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -
         if taken == 0 {
             return Err(ReceiveError::Short { received, size });
         }
-        out.write_all(&buffer[..taken])?;
+        out.write_all(&buffer[..taken]).map_err(ReceiveError::File)?;
         received += taken as u64;
     }
     Ok(())
 }
 
 /// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
-/// a symbolic link leads out of the folder. `requested` is called once the name has come.
+/// a symbolic link leads out of the folder, or is not to be followed. `requested` is called once the name has come.
 pub(crate) fn serve(
     stream: &mut (impl Read + Write),
     folder: &Folder,
+    links: Links,
     requested: impl FnOnce(),
 ) -> io::Result<(String, Option<u64>)> {
     let mut length = [0; 4];
@@ -79,7 +83,7 @@ pub(crate) fn serve(
     requested();
     let shown = Printable::new(&name).to_string();
     let relative: Vec<&[u8]> = name.split(|byte| *byte == b'/').filter(|component| *component != b".").collect();
-    let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name).ok());
+    let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name, links).ok());
     let Some((mut file, size)) = opened else {
         stream.write_all(&(-1_i64).to_le_bytes())?;
         return Ok((shown, None));
@@ -178,17 +182,26 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("secret"), inside.join("link")).unwrap();
 
         let served = Folder::open(&inside).unwrap();
-        let given = |name: &str| {
+        let answer = |name: &str, links| {
             let mut connection = Connection::receiving(&question(name));
-            let (_, size) = serve(&mut connection, &served, || ()).unwrap();
+            let (_, size) = serve(&mut connection, &served, links, || ()).unwrap();
             (size, connection.output)
         };
+        let given = |name: &str| answer(name, Links::Follow);
         let refused = (None, vec![0xff; 8]);
         assert_eq!(given("deeper/file"), (Some(7), [&7_i64.to_le_bytes(), b"content".as_slice()].concat()));
         assert_eq!(given("./deeper/file").0, Some(7));
         let absolute = folder.path().join("secret");
         for name in ["../secret", "deeper/../../secret", "link", "deeper", "none", absolute.to_str().unwrap()] {
             assert_eq!(given(name), refused, "{name}");
+        }
+        std::os::unix::fs::symlink("deeper/file", inside.join("near")).unwrap();
+        std::os::unix::fs::symlink("deeper", inside.join("through")).unwrap();
+        for name in ["near", "through/file"] {
+            assert_eq!(given(name).0, Some(7), "{name}");
+            for links in [Links::Skip, Links::Keep] {
+                assert_eq!(answer(name, links), refused, "{name}");
+            }
         }
     }
 
@@ -198,7 +211,8 @@ mod tests {
         for length in [0, 1024, u32::MAX] {
             let mut connection = Connection::receiving(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
             assert!(
-                serve(&mut connection, &Folder::open(folder.path()).unwrap(), || panic!("no name")).is_err(),
+                serve(&mut connection, &Folder::open(folder.path()).unwrap(), Links::Skip, || panic!("no name"))
+                    .is_err(),
                 "{length}"
             );
             assert!(connection.output.is_empty());
@@ -228,7 +242,7 @@ mod tests {
             // On a busy machine either thread may have no turn for long.
             while answers.iter().sum::<usize>() < 5000 || (answers.contains(&0) && begin.elapsed().as_secs() < 60) {
                 let mut connection = Connection::receiving(&question("link"));
-                let (_, size) = serve(&mut connection, &served, || ()).unwrap();
+                let (_, size) = serve(&mut connection, &served, Links::Follow, || ()).unwrap();
                 answers[usize::from(size.is_some())] += 1;
                 if connection.output.ends_with(b"secret") {
                     asked.store(true, Ordering::Relaxed);
@@ -247,7 +261,7 @@ mod tests {
         let served = Folder::open(folder.path()).unwrap();
         let (done, result) = mpsc::channel();
         std::thread::spawn(move || {
-            done.send(serve(&mut Connection::receiving(&question("fifo")), &served, || ()).unwrap())
+            done.send(serve(&mut Connection::receiving(&question("fifo")), &served, Links::Skip, || ()).unwrap())
         });
         let (_, size) = result.recv_timeout(Duration::from_secs(20)).expect("the server waits for the FIFO");
         assert_eq!(size, None);

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 use std::time::Duration;
 
 use cwnd::Span;
+use cwnd_files::BUSY;
 use cwnd_meet::{Client, LENGTH, Response, Role, Room};
 use cwnd_net::cwnd_udt::Refusal;
 use cwnd_net::{BindError, ConnectError, Options, UdtPort, UdtStream};
@@ -35,6 +36,9 @@ pub(super) struct PeerConnection {
 /// Why there is no connection to the other end.
 #[derive(Debug, Error)]
 pub(super) enum MeetError {
+    /// Another receiver is connected to the sender, through the meeting place.
+    #[error("{BUSY}")]
+    Busy,
     /// There is one to neither the other end nor a server.
     #[error(transparent)]
     Connect(#[from] ConnectError),
@@ -61,6 +65,7 @@ impl MeetError {
     /// What scripts see of it.
     pub(super) fn kind(&self) -> Kind {
         match self {
+            Self::Busy => Kind::Busy,
             Self::Connect(error) => connect_kind(error),
             Self::Full => Kind::Refused,
             Self::Io(_) | Self::Nobody(_) | Self::NoAnswer | Self::Unreachable => Kind::NoAnswer,
@@ -141,6 +146,9 @@ impl Meeting {
                 Response::Challenge => next = clock.elapsed(),
                 Response::Waiting => {}
                 Response::Peer(peer) => return Ok((socket, peer)),
+                // Its own connection of before has not ended yet for the relay.
+                Response::Busy if self.role == Role::Host => {}
+                Response::Busy => return Err(MeetError::Busy),
                 Response::Full => return Err(MeetError::Full),
             }
             responded_at = clock.elapsed();

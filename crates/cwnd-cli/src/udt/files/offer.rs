@@ -19,6 +19,7 @@ use super::share::{Rights, Share, ShareOptions};
 use super::{LinkOptions, MostStreamsOptions, TransportOptions, reachable, send};
 use crate::clock::Stopwatch;
 use crate::failure::{Failure, Kind, with_exit_codes};
+use crate::output;
 use crate::signals;
 use crate::udt::clients::{Clients, Place, bounded};
 use crate::udt::{bind_failure, connect_failure, server_address};
@@ -100,8 +101,9 @@ struct Offer {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { paths, name, at, meet, share, transport, streams, links, json } = arguments;
-    let sources = send::sources(paths, name.as_ref(), links)?;
+    // Reading standard input listens to signals, and this may wait for a pipe.
     let share = share.share(&[Rights::Read])?;
+    let sources = send::sources(paths, name.as_ref(), links)?;
     let way = match (meet, share.as_ref().and_then(|share| share.codes().next())) {
         (Some(place), Some((code, _))) => {
             Way::Meeting(place.clone(), Box::new(Meeting::new(place, code, Role::Host, transport.options())))
@@ -114,7 +116,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
     };
     transport.announce();
-    announce(&way, share.as_ref(), *json);
     let offer = Arc::new(Offer {
         sources,
         share,
@@ -128,10 +129,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let open = Arc::clone(&offer);
     // Reading and writing may block: an interruption aborts the connections, which wakes them.
     signals::listen(move || open.clients.abort())?;
-    while !signals::interrupted() {
+    // Who has read this may send a signal.
+    announce(&way, offer.share.as_ref(), *json);
+    while !output::is_closed() {
         let ended = lock(&offer.ended).take();
         if let Some(outcome) = ended {
             return super::client::finish(&offer.report, &outcome);
+        }
+        if signals::interrupted() {
+            let kept = "the other side keeps what it has of large files for the next time";
+            return Err(Failure::Stopped(format!("interrupted; {kept}")));
         }
         if offer.is_over() && offer.clients.is_empty() {
             return Err(Failure::Transfer(Kind::NoAnswer, "nobody has fetched the files in time".to_owned()));
@@ -141,7 +148,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             Way::Meeting(place, meeting) => offer.meet(place, meeting)?,
         }
     }
-    Err(Failure::Stopped("interrupted; the other side keeps what it has of large files for the next time".to_owned()))
+    offer.clients.abort();
+    Err(Failure::closed())
 }
 
 impl Offer {
@@ -164,7 +172,7 @@ impl Offer {
     /// Waits for a client at a meeting place, and serves it.
     fn meet(self: &Arc<Self>, place: &str, meeting: &Meeting) -> Result<(), Failure> {
         let meeting = meeting.clone();
-        let stop = || signals::interrupted() || self.is_over() || lock(&self.ended).is_some();
+        let stop = || signals::interrupted() || output::is_closed() || self.is_over() || lock(&self.ended).is_some();
         let PeerConnection { stream, peer, relayed } =
             match signals::unless_stopped(stop, move || meeting.connect(None)) {
                 None => return Ok(()),
@@ -249,7 +257,9 @@ impl Offer {
         let following = report.follow(&stream);
         let result = cwnd_files::offer(&mut channel, &self.sources, &mut |event| {
             report.handle(&event, &stream);
-            !signals::interrupted() && (!matches!(event, Event::Waiting) || stream.stats().is_some())
+            !signals::interrupted()
+                && !output::is_closed()
+                && (!matches!(event, Event::Waiting) || stream.stats().is_some())
         });
         drop(following);
         match result {
@@ -257,7 +267,7 @@ impl Offer {
                 let _closed = channel.close();
                 *lock(&self.ended) = Some(outcome);
             }
-            Err(TransferError::Interrupted) if signals::interrupted() => stream.abort(),
+            Err(TransferError::Interrupted) if signals::interrupted() || output::is_closed() => stream.abort(),
             Err(error) => {
                 report.lost(&format!("{client}: {error}; waiting for it to come again"));
                 let _closed = channel.close();

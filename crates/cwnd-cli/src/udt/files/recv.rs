@@ -164,7 +164,10 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
 
     let failed = |error: ReceiveError| match signals::interrupted() {
         true => Failure::Interrupted,
-        false => Failure::Run(format!("{server}: {error}")),
+        false => match error {
+            ReceiveError::File(error) => at(error),
+            error => Failure::Run(format!("{server}: {error}")),
+        },
     };
     let mut stream = connect_until_signal(server, transport.options())?;
     let size = demo::request(&mut stream, name).map_err(failed)?;

@@ -44,6 +44,18 @@ struct State {
     shown: u64,
     /// What the connection's sender had been limited by until progress was last shown.
     limited: Spent,
+    /// On this connection.
+    counts: Counts,
+}
+
+/// Files and links.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    whole: u64,
+    unchanged: u64,
+    linked: u64,
+    skipped: u64,
+    failed: u64,
 }
 
 /// One line of `--json-stream`.
@@ -137,7 +149,14 @@ impl Report {
 
     /// The last line.
     pub(super) fn end(&self, outcome: &Outcome) -> String {
-        self.state().end(outcome)
+        let Outcome { completed: whole, unchanged, linked, skipped, failed, .. } = *outcome;
+        self.state().end(Counts { whole, unchanged, linked, skipped, failed })
+    }
+
+    /// The last line of a transfer that ends since a file cannot be written here, which is one more that has failed.
+    pub(super) fn end_early(&self) -> String {
+        let state = self.state();
+        state.end(Counts { failed: state.counts.failed + 1, ..state.counts })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -177,6 +196,7 @@ impl State {
             total: 0,
             shown: 0,
             limited: Spent::default(),
+            counts: Counts::default(),
         }
     }
 
@@ -189,7 +209,7 @@ impl State {
                     self.clock = Stopwatch::start();
                     (self.shown_at, self.printed_at) = (Duration::ZERO, Duration::ZERO);
                 }
-                (self.total, self.finished, self.shown) = (*bytes, 0, 0);
+                (self.total, self.finished, self.shown, self.counts) = (*bytes, 0, 0, Counts::default());
                 self.bar.set_length(*bytes);
                 self.print(&Line::Total { files: *files, bytes: *bytes }, || None);
             }
@@ -204,18 +224,25 @@ impl State {
                 self.show_progress(stream);
             }
             Event::Completed { name, size, hash } => {
+                self.counts.whole += 1;
                 let blake3 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
                 self.print(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
             }
             Event::Unchanged { name, size } => {
+                self.counts.unchanged += 1;
                 self.finished += size;
                 self.print(&Line::Unchanged { name: &name.to_string(), bytes: *size }, || None);
             }
             Event::Failed { name, reason } => {
+                self.counts.failed += 1;
                 self.print(&Line::Failed { name, reason: reason.to_string() }, || Some(format!("{name}: {reason}")));
             }
-            Event::Linked { name } => self.print(&Line::Linked { name: &name.to_string() }, || None),
+            Event::Linked { name } => {
+                self.counts.linked += 1;
+                self.print(&Line::Linked { name: &name.to_string() }, || None);
+            }
             Event::Skipped { name, reason } => {
+                self.counts.skipped += 1;
                 let text = || Some(format!("{name}: {reason}, left out"));
                 self.print(&Line::Skipped { name, reason: reason.to_string() }, text);
             }
@@ -223,34 +250,29 @@ impl State {
         }
     }
 
-    fn end(&self, outcome: &Outcome) -> String {
+    fn end(&self, counts: Counts) -> String {
         self.bar.finish_and_clear();
-        let Outcome { completed: whole, unchanged, linked, skipped, failed, .. } = outcome;
+        let Counts { whole, unchanged, linked, skipped, failed } = counts;
         let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
         let bits_per_second = rate(bytes, seconds);
         if self.json {
-            let (whole, unchanged, failed, linked, skipped) = (*whole, *unchanged, *failed, *linked, *skipped);
             return line(&Line::End { whole, unchanged, linked, skipped, failed, bytes, seconds, bits_per_second });
         }
         let files = |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let mut text = format!(
-            "{}, {}, in {seconds:.2} s, {:.1} Mbit/s",
-            files(*whole),
-            HumanBytes(bytes),
-            bits_per_second * 1e-6
-        );
-        if *unchanged > 0 {
-            text += &format!("; {} there before", files(*unchanged));
+        let mut text =
+            format!("{}, {}, in {seconds:.2} s, {:.1} Mbit/s", files(whole), HumanBytes(bytes), bits_per_second * 1e-6);
+        if unchanged > 0 {
+            text += &format!("; {} there before", files(unchanged));
         }
         let links = |count: u64| if count == 1 { "1 link".to_owned() } else { format!("{count} links") };
-        if *linked > 0 {
-            text += &format!("; {} kept", links(*linked));
+        if linked > 0 {
+            text += &format!("; {} kept", links(linked));
         }
-        if *skipped > 0 {
-            text += &format!("; {} left out", links(*skipped));
+        if skipped > 0 {
+            text += &format!("; {} left out", links(skipped));
         }
-        if *failed > 0 {
-            text += &format!("; {} failed", files(*failed));
+        if failed > 0 {
+            text += &format!("; {} failed", files(failed));
         }
         text + "\n"
     }
@@ -327,7 +349,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints text on standard output. A failure is ignored: that nobody reads it must not end the transfer.
+/// Prints text on standard output. That nobody reads it any more ends the transfer, which looks for that.
 pub(super) fn print_text(text: &str) {
     let _ = output::write(text);
 }

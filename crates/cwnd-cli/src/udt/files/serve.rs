@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{Event, Folder, ReceiveOptions, ServeOptions, TransferError};
+use cwnd_files::{Event, Folder, Links, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 
 use serde::Serialize;
@@ -168,7 +168,7 @@ fn run_with(dir: &Path, libudt: bool, serving: &Serving, listen: SocketAddr) -> 
         let thread = thread::Builder::new().spawn(move || {
             set_timeouts(&stream.clone().into());
             let share = match &*protocol {
-                Protocol::Libudt => return serve_demo(stream, client, &folder, &place),
+                Protocol::Libudt => return serve_demo(stream, client, &folder, serving.links, &place),
                 Protocol::Plain => None,
                 Protocol::Secure(share) => Some(share),
             };
@@ -287,8 +287,8 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 }
 
 /// Serves one client that is a demo of libudt, and logs the outcome.
-fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, place: &Place) {
-    let served = demo::serve(&mut stream, folder, || Place::is_busy(std::slice::from_ref(place)));
+fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links: Links, place: &Place) {
+    let served = demo::serve(&mut stream, folder, links, || Place::is_busy(std::slice::from_ref(place)));
     // Only what was written whole is worth waiting for.
     let closed = if served.is_ok() {
         stream.close()

@@ -1,7 +1,5 @@
 //! Whom a server admits, and to what.
 
-use std::fs;
-use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +11,7 @@ use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
 use cwnd_net::UdtBundle;
 use cwnd_net::cwnd_udt::quota::network;
+use cwnd_run::files::read_limited;
 use cwnd_secure::{Access, Code, Guesses, PER_ADDRESS, Proven, PublicKey, Refusal, SecureError, accept};
 
 use super::channel::Channel;
@@ -159,9 +158,8 @@ impl Share {
 /// The public keys of a file, with what each may do.
 fn read_authorized(path: &Path, most: Rights) -> Result<Vec<(PublicKey, Rights)>, Failure> {
     let wrong = |why: String| Failure::Input(format!("--authorized: {}: {why}", path.display()));
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(|error| wrong(error.to_string()))?;
-    file.take(MAX_AUTHORIZED).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
+    let text = read_limited(path, MAX_AUTHORIZED).map_err(|error| wrong(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
     let mut keys = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace();
@@ -191,6 +189,8 @@ const MAX_AUTHORIZED: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use cwnd_secure::PrivateKey;
 
     use super::*;

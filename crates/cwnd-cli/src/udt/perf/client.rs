@@ -34,10 +34,9 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
     let clock = Stopwatch::start();
     let mut intervals = Vec::new();
     let outcome = watched(&stream, arguments, &mut intervals, || measure(&stream, arguments, &request));
-    if signals::interrupted() {
-        return Err(Failure::Interrupted);
-    }
     let (local, remote) = outcome.map_err(|error| match is_end(&error) {
+        // A signal that comes after the measurement changes nothing of it.
+        _ if signals::interrupted() => Failure::Interrupted,
         true => Failure::Transfer(Kind::Refused, format!("{peer}: {MAY_BE_FULL}")),
         false => failed(error),
     })?;

@@ -67,11 +67,11 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
 fn serve_once(listener: &UdtListener, arguments: &Arguments, clients: &Clients) -> Result<String, Failure> {
     let (stream, peer) = accept(listener, clients)?.ok_or(Failure::Interrupted)?;
     let _place = clients.admit(&stream, peer);
-    let served = serve(&stream, arguments, || ());
-    if signals::interrupted() {
-        return Err(Failure::Interrupted);
-    }
-    served.map_err(|error| Failure::Transfer(Kind::NoAnswer, format!("{peer}: {error}")))
+    // A signal that comes after the measurement changes nothing of it.
+    serve(&stream, arguments, || ()).map_err(|error| match signals::interrupted() {
+        true => Failure::Interrupted,
+        false => Failure::Transfer(Kind::NoAnswer, format!("{peer}: {error}")),
+    })
 }
 
 /// The next client; none after a signal.
@@ -130,7 +130,12 @@ fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::
     let seconds = exchange::receive_blocks(&mut stream, &count)?;
     let local = side(seconds);
     exchange::send(&mut stream, &local)?;
-    Ok((local, Some(exchange::receive(&mut stream)?)))
+    // Everything is measured: a signal, which aborts the connection, ends the wait for what the client says of it, and nothing else.
+    match exchange::receive(&mut stream) {
+        Ok(remote) => Ok((local, Some(remote))),
+        Err(_) if signals::interrupted() => Ok((local, None)),
+        Err(error) => Err(error),
+    }
 }
 
 /// How often a signal is looked for, and clients are judged.
