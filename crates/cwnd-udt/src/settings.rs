@@ -39,6 +39,9 @@ pub struct Settings {
     /// How far ahead of its time a paced packet may be sent, so that several can be sent together: not more than an eighth of the peer's
     /// buffer holds.
     pub burst: Span,
+    /// Make up for delays of the host: what a process that runs late did not send in time leaves at twice the pace, as far as half of
+    /// the least round trip. Otherwise a delay beyond `burst` is time lost.
+    pub catch_up: bool,
     /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
     /// them has lied, which ends the connection. What follows such a packet waits at the receiver for a round trip at most.
     pub prove_acks: bool,
@@ -120,6 +123,7 @@ impl Settings {
             backlog: None,
             max_rate: None,
             burst: Span::ZERO,
+            catch_up: false,
             prove_acks: false,
             ack_every: 64,
             ask_reports: false,

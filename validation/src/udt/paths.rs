@@ -113,7 +113,7 @@ fn cells<'a>(text: &mut String, row: impl Fn(&str) -> Option<&'a Repetitions>) {
 }
 
 /// What the choices of `--path` are, with their further options at both ends.
-const ALGORITHMS: [(&str, &str); 3] = [("udt", ""), ("cubic", ""), ("bbr3", "ack-every=8")];
+const ALGORITHMS: [(&str, &str); 3] = [("udt", ""), ("cubic", ""), ("bbr", "ack-every=8")];
 
 /// Milliseconds.
 const ROUND_TRIPS: [u64; 4] = [10, 50, 100, 200];

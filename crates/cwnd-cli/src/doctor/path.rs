@@ -116,7 +116,7 @@ fn goodput(algorithm: &str, demand: &Demand) -> Result<f64, String> {
 }
 
 /// The congestion control behind each `--path`.
-const CHOICES: [(&str, &str); 3] = [("udt", "udt (the default)"), ("cubic", "shared"), ("bbr3", "lossy")];
+const CHOICES: [(&str, &str); 3] = [("udt", "udt (the default)"), ("cubic", "shared"), ("bbr", "lossy")];
 /// What is this share of another rate is nearly as fast.
 const ENOUGH: f64 = 0.8;
 const REQUESTS: &str = "20";

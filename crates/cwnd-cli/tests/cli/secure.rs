@@ -139,13 +139,13 @@ fn several_connections_and_a_choice_by_the_path_are_encrypted_too() {
     let receive = ["recv", sender.says("address"), "--dir", "inbox", "--streams", "3", "--path", "lossy"];
     let wrong = sender.client(&cwnd, CODE, &receive);
     assert!(wrong.code == Some(3) && wrong.err.contains("the code is wrong"), "{}", wrong.err);
-    assert!(wrong.err.contains("congestion control: bbr3, "), "{}", wrong.err);
+    assert!(wrong.err.contains("congestion control: bbr, "), "{}", wrong.err);
     let right = sender.client(&cwnd, sender.says("code"), &receive);
     assert_eq!(right.code, Some(0), "{}", right.err);
     assert!(has_arrived(&cwnd, "out/deep/large", "."));
     let (code, _, err) = sender.ends();
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains("congestion control: bbr3, ") && err.contains("a wrong code (1 of 5"), "{err}");
+    assert!(err.contains("congestion control: bbr, ") && err.contains("a wrong code (1 of 5"), "{err}");
     assert!(!err.contains("(2 of 5"), "{err}");
 }
 

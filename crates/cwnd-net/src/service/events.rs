@@ -168,13 +168,14 @@ impl Service {
     }
 }
 
-/// The settings for the protocol: packets may be sent in bursts, which saves system calls and wakeups, peers prove what they acknowledge,
-/// and the socket's own buffer
-/// of `buffer` bytes holds what arrives while this thread waits for a processor.
+/// The settings for the protocol: packets may be sent in bursts, which saves system calls and wakeups, what this thread was too late to
+/// send is made up for, peers prove what they acknowledge, and the socket's own buffer of `buffer` bytes holds what arrives while this
+/// thread waits for a processor.
 fn adapted(settings: &Settings, buffer: usize) -> Settings {
     let backlog = u32::try_from(buffer / KERNEL_PACKET).unwrap_or(u32::MAX).max(*BUFFER.start());
     let mut adapted = settings.clone();
     adapted.burst = settings.burst.max(BURST);
+    adapted.catch_up = true;
     adapted.prove_acks = true;
     adapted.backlog = settings.backlog.or(Some(backlog));
     adapted

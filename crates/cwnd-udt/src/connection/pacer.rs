@@ -1,4 +1,8 @@
-//! Spaces departures.
+//! Spaces departures, and makes up for what a late host did not send in time.
+//!
+//! A process that shares a processor runs some milliseconds late now and then. If the time were lost, the flow would be slower than its
+//! algorithm asked, and one that measures what is delivered would take that for the path and ask for less the next time. If all of it
+//! left at once, a short queue would overflow. So what is owed leaves at twice the pace, in bursts of a small part of the round trip.
 
 use cwnd::{Probe, Span, Time};
 
@@ -9,28 +13,55 @@ use crate::number::Seq;
 pub(super) struct Pacer {
     /// When the next packet is due.
     due: Time,
-    /// How far ahead of that it may be sent, and how much of a delay of the host is made up for; at most the time of `most` packets.
+    /// When it is due at twice the pace.
+    hurried: Time,
+    /// How far ahead of that it may be sent; at most the time of `most` packets.
     burst: Span,
     most: u64,
     ahead: Span,
+    /// How much of a delay of the host is made up for.
+    owed: Span,
+    catch_up: bool,
     /// The first packet of a probe pair was just sent; its successor must follow at once.
     pair: bool,
 }
 
 impl Pacer {
-    /// A pacer that lets the first packet go. Bursts last `burst` at most, and have an eighth of the `room` packets of the receiver.
-    pub(super) fn new(now: Time, burst: Span, room: u64) -> Self {
-        Self { due: now, burst, most: room / BURST_SHARE, ahead: burst, pair: false }
+    /// A pacer that lets the first packet go. Bursts last `burst` at most, and have an eighth of the `room` packets of the receiver. It
+    /// makes up for delays of the host if it is to `catch_up`.
+    pub(super) fn new(now: Time, burst: Span, catch_up: bool, room: u64) -> Self {
+        Self {
+            due: now,
+            hurried: now,
+            burst,
+            most: room / BURST_SHARE,
+            ahead: burst,
+            owed: burst,
+            catch_up,
+            pair: false,
+        }
+    }
+
+    /// The least round trip is known.
+    pub(super) fn set_min_rtt(&mut self, min_rtt: Span) {
+        if self.catch_up {
+            self.owed = (min_rtt / OWED_SHARE).clamp(LEAST_OWED, MOST_OWED).max(self.burst);
+        }
     }
 
     /// From when on the next packet may be sent.
-    pub(super) const fn release(&self) -> Time {
-        Time::from_nanos(self.due.as_nanos().saturating_sub(self.ahead.as_nanos()))
+    pub(super) fn release(&self) -> Time {
+        before(self.due.max(self.hurried), self.ahead)
     }
 
     /// Whether the successor of a pair's first packet is awaited, ahead of everything else.
     pub(super) const fn in_pair(&self) -> bool {
         self.pair
+    }
+
+    /// Something else than time keeps the next packet from being sent, so that the host is not late with it.
+    pub(super) fn rest(&mut self, now: Time) {
+        self.due = self.due.max(before(now, self.ahead));
     }
 
     /// The successor cannot follow: the first packet is an ordinary one.
@@ -51,16 +82,32 @@ impl Pacer {
         if let Some(spacing) = spacing {
             // The second packet of a pair pays for both.
             let turns = if self.pair { 0 } else { 1 + u64::from(second) };
-            self.ahead = self.burst.min(spacing * self.most);
-            let earliest = Time::from_nanos(now.as_nanos().saturating_sub(self.ahead.as_nanos()));
-            self.due = self.due.max(earliest) + spacing * turns;
+            let most = spacing * self.most;
+            self.ahead = self.burst.min(most);
+            self.due = self.due.max(before(now, self.owed.min(most))) + spacing * turns;
+            let at_once = (self.owed / AT_ONCE_SHARE).max(self.burst).min(most);
+            self.hurried = self.hurried.max(before(now, at_once)) + spacing * turns / 2;
         }
         second
     }
 }
 
+/// The instant `span` before `time`.
+fn before(time: Time, span: Span) -> Time {
+    Time::from_nanos(time.as_nanos().saturating_sub(span.as_nanos()))
+}
+
 /// A burst takes a part of the receiver's buffer only, since the network may compress it further.
 const BURST_SHARE: u64 = 8;
+/// Half a least round trip is made up for: delays that are longer are rare, and the window bounds what may be in flight.
+const OWED_SHARE: u64 = 2;
+/// Of what is owed, as a time: bursts carry what leaves in twice this, an eighth of the least round trip. A queue of a quarter of the
+/// bandwidth-delay product takes that besides what stands in it.
+const AT_ONCE_SHARE: u64 = 8;
+/// Over short paths the delays of the host are longer than the round trip, and their queues hold milliseconds too.
+const LEAST_OWED: Span = Span::from_millis(5);
+/// Beyond this a process was stopped rather than late.
+const MOST_OWED: Span = Span::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -79,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_second_of_a_pair_pays_for_both() {
-        let mut pacer = Pacer::new(at(0), Span::ZERO, ROOM);
+        let mut pacer = Pacer::new(at(0), Span::ZERO, false, ROOM);
         assert!(!send(&mut pacer, at(0), 15));
         assert_eq!(pacer.release(), at(2));
         assert!(!send(&mut pacer, at(2), 16));
@@ -90,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_broken_pair_costs_one_turn() {
-        let mut pacer = Pacer::new(at(0), Span::ZERO, ROOM);
+        let mut pacer = Pacer::new(at(0), Span::ZERO, false, ROOM);
         assert!(!send(&mut pacer, at(0), 16));
         pacer.break_pair(SPACING);
         assert_eq!((pacer.in_pair(), pacer.release()), (false, at(2)));
@@ -98,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_late_host_makes_up_no_more_than_a_burst() {
-        let mut pacer = Pacer::new(at(0), Span::from_millis(4), ROOM);
+        let mut pacer = Pacer::new(at(0), Span::from_millis(4), false, ROOM);
         let departures = |pacer: &mut Pacer, now| {
             std::iter::from_fn(|| (pacer.release() <= now).then(|| send(pacer, now, 1))).count()
         };
@@ -107,10 +154,46 @@ mod tests {
         // Those due at 6 ms up to 24 ms, but for the ones due before 16 ms.
         assert_eq!(departures(&mut pacer, at(20)), 5);
         // An eighth of 8 packets is one: that due at 18 ms for the delay, that due now, that due at 22 ms.
-        let mut small = Pacer::new(at(0), Span::from_millis(4), 8);
+        let mut small = Pacer::new(at(0), Span::from_millis(4), false, 8);
         assert!(!send(&mut small, at(0), 1));
         assert_eq!(departures(&mut small, at(20)), 3);
-        let mut strict = Pacer::new(at(0), Span::ZERO, ROOM);
+        let mut strict = Pacer::new(at(0), Span::ZERO, false, ROOM);
         assert_eq!(departures(&mut strict, at(20)), 1);
+    }
+
+    #[test]
+    fn what_is_owed_leaves_at_twice_the_pace() {
+        let spacing = Span::from_micros(100);
+        let mut pacer = Pacer::new(at(0), Span::from_millis(1), true, ROOM);
+        pacer.set_min_rtt(Span::from_millis(64));
+        let mut departures = |from: u64, to: u64| {
+            (from..to)
+                .map(|micros| Time::ZERO + Span::from_micros(micros))
+                .filter(|now| {
+                    let goes = pacer.release() <= *now;
+                    if goes {
+                        pacer.sent(*now, Some(spacing), Probe::None, Seq::new(1));
+                    }
+                    goes
+                })
+                .count()
+        };
+        let steady = departures(0, 10_000);
+        assert!((109..=111).contains(&steady), "a millisecond ahead: {steady}");
+        // Ten milliseconds late: the burst, then one each 50 us, until the schedule is reached.
+        let burst = departures(20_000, 20_100);
+        assert!((60..=101).contains(&burst), "{burst}");
+        let behind = departures(20_100, 30_000);
+        assert_eq!(steady + burst + behind, 310, "nothing is lost");
+    }
+
+    #[test]
+    fn nothing_is_owed_for_time_without_anything_to_send() {
+        let mut pacer = Pacer::new(at(0), Span::from_millis(4), true, ROOM);
+        pacer.set_min_rtt(Span::from_millis(100));
+        assert!(!send(&mut pacer, at(0), 1));
+        pacer.rest(at(30));
+        let goes = (0..20).filter(|_| pacer.release() <= at(30) && !send(&mut pacer, at(30), 1)).count();
+        assert_eq!(goes, 5, "what is due from 26 to 34 ms");
     }
 }

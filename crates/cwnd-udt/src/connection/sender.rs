@@ -122,7 +122,7 @@ impl Sender {
             packetizer: Packetizer::new(agreed.mode, agreed.payload),
             outstanding: Outstanding::default(),
             host,
-            pacer: Pacer::new(now, settings.burst, agreed.peer_window.into()),
+            pacer: Pacer::new(now, settings.burst, settings.catch_up, agreed.peer_window.into()),
             peer_window: u64::from(agreed.peer_window),
             window_from_receiver: settings
                 .algorithm
@@ -177,9 +177,15 @@ impl Sender {
         };
         self.pay(now, credit);
         self.proof.on_acknowledged(upto, self.outstanding.next());
-        if let Some(full) = full {
-            let sample = reported_rtt(full).unwrap_or_else(|| now.since(sent_at));
+        // A light acknowledgement leaves at once, so that it has a sample too. Only the first one is taken: the estimate is of what full ones
+        // report, and an algorithm that waits for a sample would not grow for as long as light ones come alone.
+        let reported = full.and_then(reported_rtt);
+        if full.is_some() || self.rtt().get().is_none() {
+            let sample = reported.unwrap_or_else(|| now.since(sent_at));
             self.host.facts.rtt.on_sample(sample.min(MAX_RTT), Span::ZERO);
+            if let Some(rtt) = self.host.facts.rtt.get() {
+                self.pacer.set_min_rtt(rtt.min);
+            }
         }
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
@@ -255,9 +261,7 @@ impl Sender {
             let idle = idle && self.reports != Reports::Read;
             self.assumption = idle.then(|| Box::new(Assumption::new(now, withheld, due, next)));
         }
-        if let Reports::Wanted { ask } = &mut self.reports {
-            *ask = true;
-        }
+        self.want_reports();
         if let Some(first) = found.first {
             self.assumption = None;
             self.probe_at = now + probe_interval(self.rtt(), self.probes);
@@ -322,6 +326,14 @@ impl Sender {
             if let Some(samples) = &mut self.samples {
                 samples.lose(number);
             }
+        }
+    }
+
+    /// Asks for reports, if they are wanted and none has come: with the first packet, so that already the first hole does not hide what
+    /// arrives above it, and with each NAK, since the question may be lost.
+    fn want_reports(&mut self) {
+        if let Reports::Wanted { ask } = &mut self.reports {
+            *ask = true;
         }
     }
 
@@ -483,9 +495,11 @@ impl Sender {
             }
             let spacing = self.host.spacing();
             self.pacer.break_pair(spacing);
+            self.pacer.rest(now);
             return true;
         }
         if now < self.allowed_from() {
+            self.pacer.rest(now);
             self.host.facts.limits.set(now, Limit::Peer);
             return true;
         }
@@ -570,6 +584,9 @@ impl Sender {
             samples.send(now, number, self.outstanding.in_flight());
         }
         self.outstanding.send(now, &cut);
+        if number == 0 {
+            self.want_reports();
+        }
         let Cut { bytes, message, position, in_order, .. } = cut;
         let tag = Tag::new(position, in_order, message);
         let header = self.header(now, number, tag);

@@ -7,7 +7,7 @@ macro_rules! help_on_paths {
 
 Which algorithm for my path, in Mbit/s of one transfer alone on 200 Mbit/s. docs/files.md has all that
 was measured, and what each does to others.
-  round trip, loss    own (udt, the default)    shared (cubic)    lossy (bbr3)
+  round trip, loss    own (udt, the default)    shared (cubic)    lossy (bbr)
   10 ms, 0                               175               166             186
   10 ms, 0.5 %                            22                13             103
   100 ms, 0                              162               105             174
@@ -66,7 +66,7 @@ pub(super) struct TransportOptions {
 enum PathKind {
     /// Yours alone and without errors: `udt`
     Own,
-    /// With packets lost at random, as on radio links and many long ones: `bbr3`, and acknowledgements after 8 packets. Say it on both sides
+    /// With packets lost at random, as on radio links and many long ones: `bbr`, and acknowledgements after 8 packets. Say it on both sides
     Lossy,
     /// With traffic of others, of which it takes no more than TCP does: `cubic`
     Shared,
@@ -77,7 +77,7 @@ impl PathKind {
     fn choice(self) -> (&'static str, &'static str) {
         match self {
             Self::Own => ("udt", "which takes more than TCP does where both share a long path"),
-            Self::Lossy => ("bbr3", "which takes more than TCP does where queues are short"),
+            Self::Lossy => ("bbr", "which leaves TCP little of a path that both share"),
             Self::Shared => ("cubic", "which shares with TCP evenly, and is slow where packets are lost at random"),
         }
     }
@@ -186,7 +186,7 @@ fn open_folder(dir: &Path) -> Result<Folder, Failure> {
     Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }
 
-/// Packets after which a receiver acknowledges on a lossy path: BBRv3 takes what a report brings at once for aggregation.
+/// Packets after which a receiver acknowledges on a lossy path: the fewer, the better `bbr` sees what is delivered.
 const LOSSY_ACKS: u32 = 8;
 
 /// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may

@@ -3,6 +3,7 @@
 mod closing;
 mod flow;
 mod holes;
+mod late;
 mod long_path;
 mod loss;
 mod messages;

@@ -56,6 +56,13 @@ pub(super) struct End {
     pub(super) events: Vec<Event>,
     /// Everything that left, with its time.
     pub(super) said: Vec<(Time, Parcel)>,
+    /// How late its host runs it after a timer or an arrival; none for at once.
+    pub(super) lateness: Option<Box<dyn FnMut() -> Span>>,
+    /// What has arrived since the host last ran it, and when it runs it again.
+    socket: Vec<(Time, Parcel)>,
+    runs_at: Time,
+    /// Of the lateness, that of the sleep that goes on.
+    late: Span,
 }
 
 pub(super) struct World {
@@ -173,6 +180,10 @@ impl World {
             messages: Vec::new(),
             events: Vec::new(),
             said: Vec::new(),
+            lateness: None,
+            socket: Vec::new(),
+            runs_at: Time::ZERO,
+            late: Span::ZERO,
         };
         let core = || Connection::new(settings, agreed, Time::ZERO);
         Self {
@@ -189,12 +200,15 @@ impl World {
         let mut idle = 0;
         loop {
             for index in 0..2 {
-                self.turn(index);
+                if self.ends[index].runs(self.now) {
+                    self.turn(index);
+                    self.ends[index].sleep(self.now);
+                }
             }
             if done(self) {
                 break;
             }
-            let timers = self.ends.iter().filter_map(|end| end.core.next_timeout()).min();
+            let timers = self.ends.iter().filter_map(End::next).min();
             let arrival = self.heap.peek().map(|Reverse((at, ..))| *at);
             let Some(next) = timers.into_iter().chain(arrival).min().map(|at| at.max(self.now)) else { break };
             if next > end {
@@ -208,10 +222,19 @@ impl World {
                 debug_assert!(at <= self.now);
                 self.heap.pop();
                 let parcel = self.parcels.remove(&id).expect("queued with its id");
-                self.deliver(to, &parcel);
+                if self.ends[to].lateness.is_some() {
+                    self.ends[to].arrives(at, parcel);
+                } else {
+                    self.deliver(to, at, &parcel);
+                }
             }
-            for end in &mut self.ends {
-                end.core.handle_timeout(self.now);
+            for index in 0..2 {
+                if self.ends[index].runs(self.now) {
+                    for (at, parcel) in std::mem::take(&mut self.ends[index].socket) {
+                        self.deliver(index, at, &parcel);
+                    }
+                    self.ends[index].core.handle_timeout(self.now);
+                }
             }
         }
         self.now
@@ -245,8 +268,8 @@ impl World {
         self.ends[to].core.handle_message(self.now, &message);
     }
 
-    pub(super) fn deliver(&mut self, to: usize, parcel: &Parcel) {
-        let now = self.now;
+    /// Hands in what has arrived at an end, as its socket says when.
+    pub(super) fn deliver(&mut self, to: usize, now: Time, parcel: &Parcel) {
         let end = &mut self.ends[to];
         match parcel {
             Parcel::Data(data) => {
@@ -310,6 +333,32 @@ impl World {
         while let Some(event) = end.core.poll_event() {
             end.events.push(event);
         }
+    }
+}
+
+impl End {
+    /// Whether the host runs it now.
+    fn runs(&self, now: Time) -> bool {
+        self.lateness.is_none() || self.runs_at <= now
+    }
+
+    /// When something happens here by itself.
+    fn next(&self) -> Option<Time> {
+        if self.lateness.is_some() { Some(self.runs_at) } else { self.core.next_timeout() }
+    }
+
+    /// All is done until the next timer or arrival.
+    fn sleep(&mut self, now: Time) {
+        if let Some(lateness) = &mut self.lateness {
+            self.late = lateness();
+            self.runs_at = self.core.next_timeout().map_or(Time::MAX, |at| at.max(now) + self.late);
+        }
+    }
+
+    /// Something arrives at its socket, which wakes it.
+    fn arrives(&mut self, at: Time, parcel: Parcel) {
+        self.socket.push((at, parcel));
+        self.runs_at = self.runs_at.min(at + self.late);
     }
 }
 
