@@ -32,8 +32,8 @@ pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
-pub use unused::Unused;
 pub(crate) use unused::is_drawn;
+pub use unused::{Unused, idle_parameters};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -64,7 +64,8 @@ impl Scenario {
             Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
             _ => error,
         })?;
-        let written = checked.unused.into_iter().filter(|one| one.was_written(Some(source)));
+        let written =
+            checked.unused.into_iter().filter(|one| one.was_written(Some(source))).chain(Unused::empty(source));
         let unused = written.map(|one| one.in_source(source)).collect();
         Ok(Self { unused, ..checked })
     }

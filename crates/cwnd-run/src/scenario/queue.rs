@@ -267,29 +267,6 @@ impl Quantity for Queue {
     }
 }
 
-/// Whether it marks packets and was told to; FQ-CoDel does so by itself.
-pub(super) fn marks(discipline: &Discipline) -> bool {
-    match discipline {
-        Discipline::Red(red) => red.ecn,
-        Discipline::Rio { inside, outside } => inside.ecn || outside.ecn,
-        Discipline::CoDel(codel) => codel.mark,
-        Discipline::Pie(pie) => pie.mark,
-        _ => false,
-    }
-}
-
-/// A parameter that differs from its default and is about marks, of a queue that makes none.
-pub(super) fn without_marks(discipline: &Discipline) -> Option<&'static str> {
-    let differs = |red: &Red| !red.ecn && red.mark_limit != DEFAULT_RED.mark_limit;
-    let idle = match discipline {
-        Discipline::Red(red) => differs(red),
-        Discipline::Rio { inside, outside } => differs(inside) || differs(outside),
-        Discipline::Pie(pie) => !pie.mark && pie.mark_limit != PieSetup::default().mark_limit,
-        _ => false,
-    };
-    idle.then_some("mark_limit")
-}
-
 /// The algorithm for which it writes on packets.
 pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
     match discipline {
@@ -298,15 +275,6 @@ pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
         Discipline::DecBit(_) => Some("decbit"),
         _ => None,
     }
-}
-
-/// The classes of `rio` whose parameters differ from their defaults.
-pub(super) fn classes_set(discipline: &Discipline) -> Vec<cwnd_sim::Class> {
-    let Discipline::Rio { inside, outside } = discipline else { return Vec::new() };
-    let classes = [(cwnd_sim::Class::In, inside), (cwnd_sim::Class::Out, outside)].into_iter().zip(DEFAULT_RIO);
-    // `ecn` is of both.
-    let usual = |given: &Red, usual: Red| *given == Red { ecn: given.ecn, ..usual };
-    classes.filter(|((_, given), default)| !usual(given, *default)).map(|((class, _), _)| class).collect()
 }
 
 fn read(text: &str) -> Option<Queue> {
