@@ -12,7 +12,7 @@ use cwnd_sim::{
 
 use thiserror::Error;
 
-use super::quantity::Quantity;
+use super::quantity::{Quantity, once};
 
 /// A queue, before the path is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -252,6 +252,7 @@ impl Quantity for Queue {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
+        once(text)?;
         read(text).ok_or_else(|| {
             let expected = match text.split(':').next().map(str::trim) {
                 Some("codel") => delay::CODEL,

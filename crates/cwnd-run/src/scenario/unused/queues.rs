@@ -57,6 +57,10 @@ impl Found {
             for word in ["quantum", "queues"] {
                 self.add_word(key, queue, word, "one flow alone crosses it");
             }
+        } else if let queue::Discipline::FqCoDel { setup, .. } = discipline
+            && setup.queues == 1
+        {
+            self.add_word(key, queue, "quantum", "there is one queue alone");
         }
     }
 
