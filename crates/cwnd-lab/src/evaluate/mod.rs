@@ -7,6 +7,7 @@
 mod measure;
 mod rfc9743;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cwnd::{Span, Spec};
@@ -59,6 +60,8 @@ pub struct Evaluation {
     pub failed_cells: u64,
     /// What was left out because the algorithm cannot do it.
     pub left_out: Vec<LeftOut>,
+    /// The parameters of the algorithm that none of the runs depends on.
+    pub warnings: Vec<String>,
     /// The headings, in the order of the document.
     pub sections: Vec<Section>,
 }
@@ -245,9 +248,27 @@ impl Plan {
             warmup_s: warmup.as_secs_f64(),
             cells: self.len(),
             left_out: self.left_out.clone(),
+            warnings: self.warnings(),
             failed_cells: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64,
             sections: sections.collect(),
         })
+    }
+
+    /// The parameters of the algorithm that change nothing in any of its runs: some paths have marks, and others do not.
+    fn warnings(&self) -> Vec<String> {
+        let scenarios = self.parts.iter().flat_map(|part| &part.asked).flat_map(|asked| &asked.runs[0]);
+        let named = |run: &usize| {
+            let scenario = self.runs[*run].0.as_ref().clone().naming(|_| None);
+            let of_own = |key: &str| {
+                let group =
+                    key.strip_prefix("flow.").and_then(|rest| rest.strip_suffix(".algorithm")?.parse::<usize>().ok());
+                group.is_some_and(|group| scenario.document().flow[group].algorithm.text() == self.algorithm.text())
+            };
+            let own = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
+            own.collect::<BTreeSet<_>>()
+        };
+        let everywhere = scenarios.map(named).reduce(|all, own| &all & &own);
+        everywhere.unwrap_or_default().into_iter().collect()
     }
 
     fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<EvaluationRow> {

@@ -253,6 +253,13 @@ impl Quantity for Queue {
 
     fn read(text: &str) -> Result<Self, QuantityError> {
         once(text)?;
+        if let Some((name, rest)) = text.split_once(':')
+            && let Some(first) = rest.split(',').next()
+            && (size(first).is_none() || (["red", "rio"].contains(&name.trim()) && first.trim() == "unlimited"))
+            && read(&format!("{name}:20p")).is_some()
+        {
+            return Err(QuantityError { text: text.to_string(), expected: SIZE });
+        }
         read(text).ok_or_else(|| {
             let expected = match text.split(':').next().map(str::trim) {
                 Some("codel") => delay::CODEL,
@@ -267,6 +274,10 @@ impl Quantity for Queue {
         })
     }
 }
+
+/// What is accepted behind the name of a queue.
+const SIZE: &str = "the size of the queue first, above zero: bandwidth-delay products (`1bdp`), whole packets (`100p`, at most \
+     4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
 
 /// The algorithm for which it writes on packets.
 pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
@@ -373,7 +384,7 @@ fn size(text: &str) -> Option<QueueSize> {
         "p" | "packets" => number()
             .filter(|number| number.fract() == 0.0 && *number <= f64::from(u32::MAX))
             .map(|number| QueueSize::Packets(number as u32)),
-        _ => quantity::bytes(text).ok().map(|size| QueueSize::Bytes(u64::from(size.0))),
+        _ => quantity::memory(text).ok().map(QueueSize::Bytes),
     }
 }
 

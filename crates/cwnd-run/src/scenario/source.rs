@@ -75,6 +75,16 @@ impl<'a> Source<'a> {
         self.place(self.find(key).0)
     }
 
+    /// Where a fault at a dotted key was written: at an override of it or of a key that it is compared with, otherwise at the one of them
+    /// that was written.
+    pub(super) fn place_of_fault(&self, key: &str) -> Place {
+        let others = COMPARED.iter().filter(|(own, _)| key == *own || key.ends_with(&format!(".{own}")));
+        let candidates: Vec<&str> = std::iter::once(key).chain(others.map(|(_, other)| *other)).collect();
+        let set = |key: &&&str| self.has(key) && matches!(self.place_of(key), Place::Override(_));
+        let found = candidates.iter().find(set).or_else(|| candidates.iter().find(|key| self.has(key)));
+        self.place_of(found.unwrap_or(&key))
+    }
+
     /// Whether a dotted key was written.
     pub(super) fn has(&self, key: &str) -> bool {
         self.find(key).1
@@ -282,6 +292,18 @@ fn with_nearest(message: &str) -> String {
 fn one_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
+
+/// Keys whose faults may be those of another, which has a value whether it was written or not.
+const COMPARED: [(&str, &str); 8] = [
+    ("payload", "packet"),
+    ("warmup", "duration"),
+    ("start", "duration"),
+    ("on", "duration"),
+    ("sampling", "duration"),
+    ("policer", "packet"),
+    ("policer", "ack"),
+    ("extra_rtt", "variation.rtt"),
+];
 
 /// What Serde calls the types of keys, and what they accept. Every `u32` is a number of something, of which there is at least one.
 const KINDS: [(&str, &str); 6] = [

@@ -3,6 +3,7 @@
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
 use cwnd_sim::{Class, Discipline, FlowSetup, Gap, LinkSetup, RateChange, RateSchedule};
+use cwnd_text::counted;
 use serde_json::Value;
 
 use super::Found;
@@ -159,7 +160,7 @@ impl Found {
         };
         let Some(written) = written else { return };
         let key = format!("{}.algorithm", party.key);
-        for (parameter, why) in idle_parameters(&flow.algorithm) {
+        for (parameter, why) in idle(&flow.algorithm) {
             self.add_part(&key, written, parameter, why);
         }
         let reported = flow.algorithm.entry().transport == Transport::Reported;
@@ -180,11 +181,17 @@ impl Found {
     }
 }
 
-/// The parameters of an algorithm that were given although it does not ask for them with the others as they are: each as it was typed,
-/// with the reason.
-pub fn idle_parameters(algorithm: &Spec) -> Vec<(String, String)> {
+/// A sentence for each parameter of an algorithm that was given although it does not ask for it with the others as they are.
+#[must_use]
+pub fn idle_parameters(algorithm: &Spec) -> Vec<String> {
+    let sentence = |(parameter, why)| format!("{}: `{parameter}` has no effect: {why}", algorithm.label());
+    idle(algorithm).map(sentence).collect()
+}
+
+/// Those parameters as they were typed, each with the reason.
+fn idle(algorithm: &Spec) -> impl Iterator<Item = (String, String)> {
     let why = |help: &str| format!("the other parameters leave it out ({help})");
-    algorithm.unread().map(|(parameter, text)| (format!("{}={text}", parameter.name), why(parameter.help))).collect()
+    algorithm.unread().map(move |(parameter, text)| (format!("{}={text}", parameter.name), why(parameter.help)))
 }
 
 /// Why a receiver's window never holds a flow back.
@@ -194,7 +201,7 @@ fn bound(party: &Party<'_>, flow: &FlowSetup) -> Option<String> {
         return Some("there is no bound without it either".to_string());
     }
     let packets = party.packets.filter(|packets| *packets as f64 <= window)?;
-    Some(format!("its flows have {packets} packets"))
+    Some(format!("its flows have {}", counted(packets, "packet")))
 }
 
 /// A value as it was written.

@@ -98,6 +98,19 @@ impl Unused {
         source.empty().into_iter().map(|(key, given)| Self::new(key, &given, "there is nothing in it: leave it out"))
     }
 
+    /// What settings with one cause have in common, whatever their values are.
+    #[must_use]
+    pub fn cause(&self) -> (String, String) {
+        let part = self.part.split('=').next().unwrap_or_default();
+        (format!("{}: {part}", self.key), self.why.clone())
+    }
+
+    /// Its value, as it was typed.
+    #[must_use]
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
     /// The same, named by its key alone.
     #[must_use]
     pub fn by_key(&self) -> Self {

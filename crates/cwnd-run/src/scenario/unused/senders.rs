@@ -7,6 +7,7 @@ use cwnd_sim::{
     CheckedSetup, Class, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, RateChange, RedSetup,
     Source as Traffic,
 };
+use cwnd_text::counted;
 
 use super::paths::{Party, Paths};
 use super::queues::is_step;
@@ -117,7 +118,8 @@ pub(super) fn short(party: &Party<'_>, flow: &FlowSetup) -> Option<String> {
     let Some(SlowStart::Limited { max_threshold }) = flow.slow_start else { return None };
     let packets = party.packets.filter(|_| party.key.starts_with("arrivals."))?;
     let largest = flow.era.initial_window + packets as f64;
-    (f64::from(max_threshold) >= largest).then(|| format!("no window grows so far with {packets} packets in a flow"))
+    (f64::from(max_threshold) >= largest)
+        .then(|| format!("no window grows so far with {} in a flow", counted(packets, "packet")))
 }
 
 /// Whether limited slow start makes an algorithm grow less: its first acknowledgements, under a limit that none of them meets.
