@@ -312,7 +312,7 @@ fn impairments_that_contradict_themselves_are_refused() {
     let none = Impairments::default;
     let trace = DeliveryTrace::parse("1").ok();
     assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("none beside rates that change"));
-    assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("where packets are aggregated"));
+    assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("none without `aggregate`"));
     let empty = TokenBucket { burst: Bytes(0), ..bucket };
     assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));
     let reordering = Some(Reordering { probability: 0.1, by: HoldBack::Packets(0) });

@@ -381,6 +381,21 @@ mod tests {
         (plan.left_out, cells)
     }
 
+    #[test]
+    fn parameters_that_no_run_depends_on_are_named() {
+        let warnings = |algorithm: &str| {
+            plan(&Written::literal(algorithm), Extent { quick: true, seeds: 1 }).expect("valid").warnings()
+        };
+        let [idle] = &warnings("udt:lambda=1/2")[..] else { panic!("{:?}", warnings("udt:lambda=1/2")) };
+        assert!(
+            idle.starts_with("udt:lambda=1/2: `lambda=1/2` has no effect: the other parameters leave it out"),
+            "{idle}"
+        );
+        for algorithm in ["udt", "aimd:b=1/8"] {
+            assert_eq!(warnings(algorithm), [""; 0]);
+        }
+    }
+
     /// What sends nothing twice completes no transfers; everything else is run.
     #[test]
     fn what_an_algorithm_cannot_do_is_left_out() {
