@@ -189,9 +189,10 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
 pub fn sweep_status(progressed: &Progressed) -> String {
     let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
     let mut text = format!(
-        "{present_cells} of {}, {present_chunks} of {}, {failed_cells} failed\n",
+        "{present_cells} of {}, {present_chunks} of {}, {} failed\n",
         counted(cells, "cell"),
-        counted(chunks, "file")
+        counted(chunks, "file"),
+        counted(failed_cells, "cell")
     );
     for failure in failures {
         text.push_str(&format!(
