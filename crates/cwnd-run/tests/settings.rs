@@ -443,7 +443,7 @@ fn every_setting_of_a_flow_beside_every_other() {
 }
 
 #[test]
-#[ignore = "a minute: `cargo xtask test --long`"]
+#[ignore = "minutes: `cargo xtask test --long`"]
 fn every_setting_beside_every_other() {
     let all = settings();
     let (mut silent, mut skipped) = (Vec::new(), Vec::new());

@@ -116,7 +116,7 @@ const FAMILIES: [Family; 13] = [
         key: "/cbr/0/rate",
         plain: "square:3mbit,1mbit,step=100ms",
         words: &["floor=2mbit", "floor=500kbit", "floor=4mbit", "ceiling=2mbit", "ceiling=9mbit", "rest_of=4mbit"],
-        paths: queues,
+        paths: rates,
     },
 ];
 
@@ -151,7 +151,13 @@ fn queues() -> Vec<Value> {
         path
     };
     let [busy, over] = [full("cbr:9500kbit", "400B"), full("cbr:25mbit", "1500B")];
-    vec![base(marked), base(plain), base(json!([{"algorithm": "reno"}])), busy, over]
+    let mut alone = base(json!([{"algorithm": "reno"}]));
+    alone.as_object_mut().expect("a table").remove("cbr");
+    vec![base(marked), base(plain), alone, busy, over]
+}
+
+fn rates() -> Vec<Value> {
+    vec![base(json!([{"algorithm": "reno"}]))]
 }
 
 fn routers() -> Vec<Value> {

@@ -256,18 +256,21 @@ impl Plan {
 
     /// The parameters of the algorithm that change nothing in any of its runs: some paths have marks, and others do not.
     fn warnings(&self) -> Vec<String> {
-        let scenarios = self.parts.iter().flat_map(|part| &part.asked).flat_map(|asked| &asked.runs[0]);
+        let asked = self.parts.iter().flat_map(|part| &part.asked).flat_map(|asked| &asked.runs[0]);
         let named = |run: &usize| {
             let scenario = self.runs[*run].0.as_ref().clone().naming(|_| None);
+            let flows = &scenario.document().flow;
+            let own = |group: &FlowGroup| group.algorithm.text() == self.algorithm.text();
             let of_own = |key: &str| {
-                let group =
+                let index =
                     key.strip_prefix("flow.").and_then(|rest| rest.strip_suffix(".algorithm")?.parse::<usize>().ok());
-                group.is_some_and(|group| scenario.document().flow[group].algorithm.text() == self.algorithm.text())
+                index.and_then(|index| flows.get(index)).is_some_and(own)
             };
-            let own = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
-            own.collect::<BTreeSet<_>>()
+            let said = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
+            // Some runs are of what it is set beside alone.
+            flows.iter().any(own).then(|| said.collect::<BTreeSet<_>>())
         };
-        let everywhere = scenarios.map(named).reduce(|all, own| &all & &own);
+        let everywhere = asked.filter_map(named).reduce(|all, own| &all & &own);
         everywhere.unwrap_or_default().into_iter().collect()
     }
 

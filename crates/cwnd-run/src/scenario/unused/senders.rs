@@ -86,7 +86,7 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
     }
 }
 
-/// The words of a `host` that change nothing in a flow, each with the reason. `otherwise` is what it would do without them.
+/// The words of a `host` that change nothing in a flow, each with the reason.
 pub(super) fn idle_words<'a>(text: &'a str, flow: &FlowSetup) -> Vec<(&'a str, String)> {
     let name = flow.algorithm.entry().name;
     let LinuxHost { fq, whole, min_rto, .. } = flow.host;
