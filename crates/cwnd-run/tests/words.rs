@@ -133,7 +133,7 @@ const QUIET: [[&str; 3]; 3] = [
     ["vcp:60p", "target=0.5", "queue_weight="],
 ];
 
-fn base(flows: Value) -> Value {
+fn base(flows: &Value) -> Value {
     json!({
         "duration": "1500ms", "warmup": "0s", "seeds": 1, "sampling": "off",
         "dumbbell": {"rate": "10mbit", "rtt": "20ms", "queue": "droptail:20p"},
@@ -146,28 +146,28 @@ fn queues() -> Vec<Value> {
     let marked = json!([{"algorithm": "reno", "ecn": "latch", "count": 2}, {"algorithm": "cubic", "ecn": "latch", "class": "in"}]);
     let plain = json!([{"algorithm": "reno", "count": 2}, {"algorithm": "cubic", "direction": "reverse"}]);
     let full = |rate: &str, packet: &str| {
-        let mut path = base(marked.clone());
+        let mut path = base(&marked);
         path["cbr"][0] = json!({"rate": rate, "packet": packet});
         path
     };
     let [busy, over] = [full("cbr:9500kbit", "400B"), full("cbr:25mbit", "1500B")];
-    let mut alone = base(json!([{"algorithm": "reno"}]));
+    let mut alone = base(&json!([{"algorithm": "reno"}]));
     alone.as_object_mut().expect("a table").remove("cbr");
-    vec![base(marked), base(plain), alone, busy, over]
+    vec![base(&marked), base(&plain), alone, busy, over]
 }
 
 fn rates() -> Vec<Value> {
-    vec![base(json!([{"algorithm": "reno"}]))]
+    vec![base(&json!([{"algorithm": "reno"}]))]
 }
 
 fn routers() -> Vec<Value> {
-    ["xcp", "vcp", "decbit", "reno"].map(|algorithm| base(json!([{"algorithm": algorithm, "count": 2}]))).to_vec()
+    ["xcp", "vcp", "decbit", "reno"].map(|algorithm| base(&json!([{"algorithm": algorithm, "count": 2}]))).to_vec()
 }
 
 fn hosts() -> Vec<Value> {
-    let mut lossy = base(json!([{"algorithm": "reno"}]));
+    let mut lossy = base(&json!([{"algorithm": "reno"}]));
     lossy["dumbbell"]["loss"] = json!(0.2);
-    vec![lossy, base(json!([{"algorithm": "cubic"}])), base(json!([{"algorithm": "bbr"}, {"algorithm": "vegas"}]))]
+    vec![lossy, base(&json!([{"algorithm": "cubic"}])), base(&json!([{"algorithm": "bbr"}, {"algorithm": "vegas"}]))]
 }
 
 /// The digest of a run and its warnings; none where the text is refused.

@@ -64,6 +64,9 @@ impl Found {
     }
 }
 
+/// Values, each from an instant on.
+type Steps<T> = Vec<(Span, T)>;
+
 /// What changes a link; what was found to change nothing is taken out.
 #[derive(Clone)]
 struct Changing {
@@ -88,8 +91,8 @@ impl Changing {
     }
 
     /// The rates and the delays that differ from those before them, each with its instant.
-    fn course(&self) -> (Vec<(Span, u64)>, Vec<(Span, Span)>) {
-        let rates: Vec<(Span, u64)> = self.rates.iter().flatten().copied().collect();
+    fn course(&self) -> (Steps<u64>, Steps<Span>) {
+        let rates: Steps<u64> = self.rates.iter().flatten().copied().collect();
         let outages: Vec<Stage> = self.outages.iter().flatten().copied().collect();
         let rates = with_outages(self.rate, &rates, &outages);
         let delays = self.delays.iter().flatten().copied();
@@ -98,7 +101,7 @@ impl Changing {
 }
 
 /// Those of `steps` before `end` that change the value, which is `first` before the first of them.
-fn differing<T: Copy + PartialEq>(first: T, end: Span, steps: impl Iterator<Item = (Span, T)>) -> Vec<(Span, T)> {
+fn differing<T: Copy + PartialEq>(first: T, end: Span, steps: impl Iterator<Item = (Span, T)>) -> Steps<T> {
     let mut now = first;
     let changes = |(at, value): &(Span, T)| *at < end && std::mem::replace(&mut now, *value) != *value;
     steps.filter(changes).collect()
