@@ -55,7 +55,8 @@ def _sweep(given: argparse.Namespace) -> int:
             raise
         raise errors.ScenarioError(f"--set {item}: {str(error).removeprefix(f'`{item}`: ')}") from error
     if given.check:
-        print(f"{path} is a sweep: {chosen.points} points, {chosen.cells} cells, {chosen.chunks(given.chunk)} chunks")
+        sizes = [(chosen.points, "point"), (chosen.cells, "cell"), (chosen.chunks(given.chunk), "chunk")]
+        print(f"{path} is a sweep: {', '.join(_counted(*size) for size in sizes)}")
         return 0
     out = given.out or (None if given.json else Path("out") / f"sweep-{path.stem}")
     store = given.store or not given.no_store
@@ -64,13 +65,17 @@ def _sweep(given: argparse.Namespace) -> int:
     )
     failed = len(result.failed)
     if out is not None:
-        counts = f"{result.computed} cells computed, {result.stored} found in the store, {failed} failed"
+        counts = f"{_counted(result.computed, 'cell')} computed, {result.stored} found in the store, {failed} failed"
         print(f"wrote {out}: {counts}", file=sys.stderr)
     print(result._native.to_json() if given.json else result, end="", flush=True)
     if failed:
         first = result.document["errors"][0]
-        return _failed(f"{failed} of {len(result.table)} cells failed, such as: {first}", 1)
+        return _failed(f"{failed} of {_counted(len(result.table), 'cell')} failed, such as: {first}", 1)
     return 0
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _failed(why: str, code: int) -> int:

@@ -80,6 +80,12 @@ class Conformance(Documented[_native.Conformed]):
         """The checks that it departs from. Some departures are choices that other documents allow."""
         return tuple(check for check in self.checks if check.verdict == "departs")
 
+    @property
+    def warnings(self) -> list[str]:
+        """The parameters that were given although no check depends on them, a sentence each."""
+        warnings: list[str] = self.document["warnings"]
+        return warnings
+
     def junit(self, path: str | os.PathLike[str]) -> Path:
         """Write the verdicts as JUnit's XML, in which a departure is a failure.
 

@@ -105,6 +105,12 @@ class Evaluation(Documented[_native.Evaluated]):
         )
 
     @property
+    def warnings(self) -> list[str]:
+        """The parameters that were given although no run depends on them, a sentence each."""
+        warnings: list[str] = self.document["warnings"]
+        return warnings
+
+    @property
     def not_covered(self) -> dict[str, str]:
         """Headings without numbers, by ``number title``, with the reason of each."""
         return {f"{one.number} {one.title}": one.reading for one in self.sections if not one.covered}

@@ -239,7 +239,7 @@ class SweepResult:
         self.computed, self.stored, _ = counts
 
     computed: int
-    """Cells that were run now."""
+    """Cells that were run now, or are equal to one that was."""
     stored: int
     """Cells that were in the store."""
 

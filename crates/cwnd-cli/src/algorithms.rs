@@ -5,7 +5,7 @@ use cwnd::registry::{ALGORITHMS, Spec};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Written, idle_parameters};
 
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         let card = model::card(spec, &|| true).map_err(|error| Failure::Input(error.to_string()))?;
         return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
     }
+    idle_parameters(spec).iter().for_each(|warning| eprintln!("warning: {warning}"));
     let known = Known::of(spec.entry());
     Ok(if arguments.json { to_json(&known) } else { describe(&known, spec) })
 }
@@ -50,6 +51,9 @@ fn print_card(card: &model::Card) -> String {
     let mut text = format!("{} under synchronous feedback (model)\n\n{}\n", card.algorithm, table.print());
     for axiom in &card.axioms {
         text.push_str(&format!("{}: {} ({})\n", axiom.name, axiom.definition, axiom.source));
+    }
+    for warning in &card.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
     }
     text
 }

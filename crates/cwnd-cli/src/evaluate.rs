@@ -8,6 +8,7 @@ use cwnd_lab::evaluate::{Extent, plan};
 use cwnd_report::{text, write_evaluation};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
+use cwnd_text::counted;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -74,5 +75,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Ok(text);
     }
     crate::print(&text)?;
-    Err(Failure::Run(format!("{} of {} cells failed", evaluation.failed_cells, evaluation.cells)))
+    Err(Failure::Run(format!("{} of {} failed", evaluation.failed_cells, counted(evaluation.cells, "cell"))))
 }

@@ -147,10 +147,19 @@ impl Failure {
         let named = error.at_argument().and_then(|(key, reason)| {
             // Keys that scenarios name differently, or that no option sets.
             let key = if ["count", "sampling"].contains(&key) { "flows" } else { key };
-            option::<A>(key).map(|option| format!("{option}: {reason}"))
+            option::<A>(key).map(|option| format!("{option}: {}", in_options::<A>(&reason)))
         });
-        Self::Input(named.unwrap_or_else(|| error.fault.to_string()))
+        Self::Input(named.unwrap_or_else(|| in_options::<A>(&error.fault.to_string())))
     }
+}
+
+/// A sentence in which the names of keys are those of options.
+fn in_options<A: Args>(sentence: &str) -> String {
+    let words = sentence.split('`').enumerate().map(|(at, word)| match option::<A>(word).filter(|_| at % 2 == 1) {
+        Some(option) => option,
+        None => word.to_string(),
+    });
+    words.collect::<Vec<_>>().join("`")
 }
 
 /// The option that is named after a key of scenarios.

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use cwnd_live::{Limits, Server, ServerError};
 use cwnd_run::execute::{Progress, default_memory};
+use cwnd_text::counted;
 
 use crate::failure::Failure;
 use crate::progress::Interrupts;
@@ -46,10 +47,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !local {
         eprintln!(
             "whoever has this address can run simulations on this host, and nothing is encrypted: a run has one processor, {} s and \
-             {} MB, and {} runs go on at a time",
+             {} MB, and {} at a time",
             limits.time.as_secs(),
             limits.memory / 1_000_000,
-            limits.runs
+            counted(limits.runs, "run")
         );
     }
     if local && !arguments.no_open {

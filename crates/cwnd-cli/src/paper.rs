@@ -18,6 +18,7 @@ use crate::files;
 use crate::progress::TimeProgress;
 use crate::store::Store;
 use cwnd_report::table::Table;
+use cwnd_text::counted;
 
 /// Which results, and how.
 #[derive(Args, Debug)]
@@ -276,13 +277,9 @@ fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
     }
     Err(Failure::Run(format!(
         "{} differ from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
-        counted(faults.len()),
+        counted(faults.len(), "row"),
         faults.join("\n  ")
     )))
-}
-
-fn counted(rows: usize) -> String {
-    if rows == 1 { "1 row".to_string() } else { format!("{rows} rows") }
 }
 
 /// Writes the verdicts of what was run over those on record, and what they were made with; `times` are the wall and the processor time
@@ -319,7 +316,7 @@ fn machine() -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     let model = model.map_or(std::env::consts::ARCH, |(_, model)| model.trim());
-    format!("{model}, {} cores", available_parallelism().map_or(1, usize::from))
+    format!("{model}, {}", counted(available_parallelism().map_or(1, usize::from), "core"))
 }
 
 fn list(selection: &Selection) -> String {
@@ -382,7 +379,7 @@ fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
         let without = |row: &&JudgedRow| row.verdict == Verdict::Undecided && row.ours.as_ref().is_none_or(empty);
         let rows = run.rows().filter(without).count();
         if rows > 0 {
-            text.push_str(&format!("{id}: {} without a value at this length\n", counted(rows)));
+            text.push_str(&format!("{id}: {} without a value at this length\n", counted(rows, "row")));
         }
         let is_set = |key: &str| settings.assumptions.iter().any(|(set, _)| set == key);
         let matters = |assumption: &&Assumption| {

@@ -78,6 +78,7 @@ impl Progress for Interrupts {
 pub(crate) struct CellProgress {
     bar: ProgressBar,
     computed: AtomicU64,
+    equal: AtomicU64,
     stored: AtomicU64,
     failed: AtomicU64,
     _looking: Looking,
@@ -95,13 +96,13 @@ impl CellProgress {
                     let _ = write!(out, "{:.1}", state.per_sec());
                 }),
         );
-        let [computed, stored, failed] = [0; 3].map(AtomicU64::new);
-        Ok(Self { bar, computed, stored, failed, _looking: looking })
+        let [computed, equal, stored, failed] = [0; 4].map(AtomicU64::new);
+        Ok(Self { bar, computed, equal, stored, failed, _looking: looking })
     }
 
-    /// How many cells were computed, found in the store, and failed.
-    pub(crate) fn counts(&self) -> [u64; 3] {
-        [&self.computed, &self.stored, &self.failed].map(|count| count.load(Ordering::Relaxed))
+    /// How many cells were computed, computed for equal ones, found in the store, and failed.
+    pub(crate) fn counts(&self) -> [u64; 4] {
+        [&self.computed, &self.equal, &self.stored, &self.failed].map(|count| count.load(Ordering::Relaxed))
     }
 }
 
@@ -118,6 +119,7 @@ impl Progress for CellProgress {
         self.bar.inc(1);
         let count = match found {
             Found::Computed => &self.computed,
+            Found::Equal => &self.equal,
             Found::Stored => &self.stored,
             Found::Failed => &self.failed,
         };

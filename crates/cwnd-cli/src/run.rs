@@ -13,7 +13,7 @@ use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::files;
 use crate::progress::TimeProgress;
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 
 /// Which scenario, and what to change in it.
 #[derive(Args, Debug)]
@@ -91,7 +91,8 @@ fn warn_of_full_logs(runs: &Runs) {
     if let Some(first) = flows().filter_map(|flow| flow.log.full).min() {
         let count = flows().filter(|flow| flow.log.full.is_some()).count();
         eprintln!(
-            "warning: the packets of {count} flows are not all written: the first of them ends at {:.3} s",
+            "warning: the packets of {} are not all written: the first of them ends at {:.3} s",
+            counted(count, "flow"),
             first as f64 * 1e-9
         );
     }

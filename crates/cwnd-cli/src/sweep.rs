@@ -17,7 +17,7 @@ use crate::files;
 use crate::progress::{self, CellProgress};
 use crate::signals;
 use crate::store::Store;
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 
 /// Which sweep, and which part of it.
 #[derive(Args, Debug)]
@@ -114,11 +114,12 @@ impl Run {
         let chunks = sweep.chunks(seconds);
         if self.check {
             sweep.warnings().iter().for_each(|warning| eprintln!("warning: {}", one_line(&warning.to_string())));
-            let (points, cells) = (sweep.points().len(), sweep.len());
             return Ok(format!(
-                "{} is a sweep: {points} points, {cells} cells, {} chunks\n",
+                "{} is a sweep: {}, {}, {}\n",
                 path.display(),
-                chunks.len()
+                counted(sweep.points().len(), "point"),
+                counted(sweep.len(), "cell"),
+                counted(chunks.len(), "chunk")
             ));
         }
         let shard = self.shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks));
@@ -134,22 +135,24 @@ impl Run {
             None => None,
         };
         let rows = run_chunks(&sweep, &shard, &self.store.cells(), dataset.as_ref(), &progress);
-        let [computed, stored, failed] = progress.counts();
+        let [computed, equal, stored, failed] = progress.counts();
         drop(progress);
         let rows = rows.map_err(|error| match error {
             Stopped::Interrupted(_) => Failure::Stopped(format!(
-                "interrupted after {} of {} cells; the same command goes on from there",
-                computed + stored,
-                shard.iter().map(|chunk| chunk.len()).sum::<u64>()
+                "interrupted after {} of {}; the same command goes on from there",
+                computed + equal + stored,
+                counted(shard.iter().map(|chunk| chunk.len()).sum::<u64>(), "cell")
             )),
             Stopped::Dataset(error) => Failure::Run(error.to_string()),
         })?;
 
         let swept = gather(&sweep, &rows);
         if let Some(folder) = folder {
+            let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
             eprintln!(
-                "wrote {}: {computed} cells computed, {stored} found in the store, {failed} failed",
-                folder.display()
+                "wrote {}: {} computed{shared}, {stored} found in the store, {failed} failed",
+                folder.display(),
+                counted(computed + equal, "cell")
             );
         }
         let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept) };
@@ -158,7 +161,7 @@ impl Run {
         }
         crate::print(&text)?;
         let first = swept.errors.first().map_or("", String::as_str);
-        Err(Failure::Run(format!("{failed} of {} cells failed, such as: {first}", rows.len())))
+        Err(Failure::Run(format!("{failed} of {} failed, such as: {first}", counted(rows.len(), "cell"))))
     }
 
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {

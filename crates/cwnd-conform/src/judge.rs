@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cwnd_run::measure::{Domain, Estimate};
+use cwnd_run::scenario::idle_parameters;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,6 +78,8 @@ pub struct Conformance {
     pub subject: String,
     /// The seeds.
     pub seeds: Vec<u64>,
+    /// The parameters that were given although no check depends on them.
+    pub warnings: Vec<String>,
     /// The checks in the order of the list.
     pub checks: Vec<Judged>,
 }
@@ -115,11 +118,17 @@ impl Plan {
         let checks: Vec<&Check> = self.checks().collect();
         let seeds: Vec<u64> = (1..=self.seeds.max(1)).collect();
         let judged = checks.par_iter().map(|check| judge(check, subject, &seeds, self.curves)).collect();
-        Conformance { subject: subject.name().to_string(), seeds, checks: judged }
+        Conformance::of(subject, seeds, judged)
     }
 }
 
 impl Conformance {
+    /// The checks of `subject` over `seeds`.
+    #[must_use]
+    pub fn of(subject: &Subject, seeds: Vec<u64>, checks: Vec<Judged>) -> Self {
+        Self { subject: subject.name().to_string(), seeds, warnings: idle_parameters(subject.spec()), checks }
+    }
+
     /// How many checks have a verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cwnd_run::measure::digits::number;
+use cwnd_text::counted;
 
 use crate::check::{Check, Suite};
 use crate::judge::{Conformance, Judged, Verdict};
@@ -10,16 +11,19 @@ use crate::judge::{Conformance, Judged, Verdict};
 /// The verdicts on a terminal: what departs and what is not clear in full, the rest counted.
 #[must_use]
 pub fn conformance(result: &Conformance, all: bool) -> String {
-    let counted = |verdict| result.count(verdict);
+    let with = |verdict| result.count(verdict);
     let mut text = format!(
-        "{}: {} meets, {} departs, {} unclear, {} not applicable ({} seeds)\n",
+        "{}: {} meets, {} departs, {} unclear, {} not applicable ({})\n",
         result.subject,
-        counted(Verdict::Meets),
-        counted(Verdict::Departs),
-        counted(Verdict::Unclear),
-        counted(Verdict::NotApplicable),
-        result.seeds.len()
+        with(Verdict::Meets),
+        with(Verdict::Departs),
+        with(Verdict::Unclear),
+        with(Verdict::NotApplicable),
+        counted(result.seeds.len(), "seed")
     );
+    for warning in &result.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
     for suite in Suite::ALL {
         let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
         let of_suite: Vec<&Judged> =

@@ -7,6 +7,7 @@ use cwnd_run::execute::{Progress, RunError};
 use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
 use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
+use cwnd_text::counted;
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -237,8 +238,8 @@ impl Compared {
             let share = 100.0 * half / goodput.mean.abs();
             let algorithm = &row.algorithm;
             Some(format!(
-                "{algorithm}: `{until}` was not reached with {} seeds: its goodput is known to {share:.2} %",
-                goodput.n
+                "{algorithm}: `{until}` was not reached with {}: its goodput is known to {share:.2} %",
+                counted(goodput.n, "seed")
             ))
         };
         self.rows.iter().filter_map(missed)

@@ -73,7 +73,7 @@ pub(crate) fn conform(
         };
         work::watched(py, job, |_| Ok(()))?
     };
-    Ok(Conformed(Conformance { subject: subject.name().to_string(), seeds, checks: judged }))
+    Ok(Conformed(Conformance::of(&subject, seeds, judged)))
 }
 
 #[pymethods]

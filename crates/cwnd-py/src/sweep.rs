@@ -307,7 +307,7 @@ impl Progress for Watched<'_> {
 
     fn done(&self, found: Found) {
         let count = match found {
-            Found::Computed => &self.counts.computed,
+            Found::Computed | Found::Equal => &self.counts.computed,
             Found::Stored => &self.counts.stored,
             Found::Failed => &self.counts.failed,
         };

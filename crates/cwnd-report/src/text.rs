@@ -8,7 +8,7 @@ use cwnd_lab::sweep::{Progressed, Sweep, Swept};
 use cwnd_run::measure::ENOUGH_FOR_INTERVAL;
 use cwnd_run::measure::digits::{cell, legend};
 use cwnd_run::scenario::Document;
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 
 /// What `cwnd compare` prints.
 #[must_use]
@@ -79,6 +79,9 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
             ]);
         }
         text.push_str(&table.print());
+    }
+    for warning in &evaluation.warnings {
+        text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
     text
 }
@@ -151,7 +154,7 @@ pub fn run(document: &json::Run) -> String {
 pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     let mut text = swept.title.as_ref().map_or_else(String::new, |title| one_line(title) + "\n");
     let Swept { cells, done_cells, points, path, .. } = swept;
-    text.push_str(&format!("base: {}\n{done_cells} of {cells} cells\n\n", one_line(path)));
+    text.push_str(&format!("base: {}\n{done_cells} of {}\n\n", one_line(path), counted(cells, "cell")));
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
@@ -174,7 +177,7 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
     }
     text.push_str(&table.print());
     if points.len() > MAX_POINTS {
-        text.push_str(&format!("and {} more points: see the files, or --json\n", points.len() - MAX_POINTS));
+        text.push_str(&format!("and {}: see the files, or --json\n", counted(points.len() - MAX_POINTS, "more point")));
     }
     let seeds = points.iter().filter_map(|point| point.measures.goodput_bps).map(|goodput| goodput.n).max();
     text.push_str(&format!("{}\n", legend(seeds.unwrap_or(0))));
@@ -185,8 +188,12 @@ pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
 #[must_use]
 pub fn sweep_status(progressed: &Progressed) -> String {
     let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
-    let mut text =
-        format!("{present_cells} of {cells} cells, {present_chunks} of {chunks} files, {failed_cells} cells failed\n");
+    let mut text = format!(
+        "{present_cells} of {}, {present_chunks} of {}, {} failed\n",
+        counted(cells, "cell"),
+        counted(chunks, "file"),
+        counted(failed_cells, "cell")
+    );
     for failure in failures {
         text.push_str(&format!(
             "  cell {}, seed {}, {}: {}\n",
@@ -250,10 +257,6 @@ fn heading(document: &json::Comparison) -> String {
         one_line(&document.origin.path),
         counted(*seeds, "seed"),
     )
-}
-
-fn counted(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The columns shown of a comparison, and a table with their headings.

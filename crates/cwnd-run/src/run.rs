@@ -149,7 +149,7 @@ impl Runs {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
         let unused = self.scenario.unused().iter().map(ToString::to_string);
-        let unlimited = self.beyond_windows();
+        let unlimited = self.beyond_windows().into_iter().chain(self.beyond_flight());
         let same = self.traces.len() > 1 && self.traces.windows(2).all(|pair| pair[0].digest == pair[1].digest);
         let same = same.then(|| {
             let why = if is_drawn(&setup) { "" } else { ", since nothing in it is random" };
@@ -184,6 +184,25 @@ impl Runs {
             format!("`limited:{limit}` of {label} has no effect: its largest window was {window:.0} packets")
         };
         beyond.map(sentence).collect()
+    }
+
+    /// Windows of receivers that held no flow of their group back, in any seed.
+    fn beyond_flight(&self) -> Vec<String> {
+        let mut begin = 0;
+        let mut beyond = Vec::new();
+        for group in &self.scenario.document().flow {
+            let own = begin..begin + group.count as usize;
+            begin = own.end;
+            let Some(window) = group.max_window.filter(|window| window.is_finite()) else { continue };
+            let flows = self.traces.iter().filter_map(|trace| trace.flows.get(own.clone())).flatten();
+            let held = |flow: &FlowTrace| flow.peer_limited.last().is_some_and(|held| *held > 0);
+            let named = self.scenario.unused().iter().any(|one| one.key.ends_with(".max_window"));
+            if !named && !flows.clone().any(held) && flows.count() > 0 {
+                let label = group.algorithm.value().label();
+                beyond.push(format!("`max_window = {window}` of {label} has no effect: it held no flow back"));
+            }
+        }
+        beyond
     }
 
     /// Why flows have no measures of their own.

@@ -519,7 +519,10 @@ fn errors_of_schedules() {
             "{ steps = [{ at = \"2s\", rate = \"0mbit\" }] }",
             "2:43: cannot read `0mbit`: expected a rate with its unit, such as `100mbit`, or `outage`",
         ),
-        ("{ steps = [{ at = \"2s\", rate = \"outage\" }] }", "1:1: link `bottleneck`: an outage must end"),
+        (
+            "{ steps = [{ at = \"2s\", rate = \"outage\" }] }",
+            "2:12: `schedule` cannot be as it is: accepted is one whose last rate is above 0, or that repeats: an outage must end",
+        ),
     ];
     for (schedule, expected) in cases {
         let found = first_line(&bell(schedule));
@@ -619,7 +622,11 @@ fn wrong_traffic_is_refused_at_its_key() {
         "test.toml:4:6: `on` cannot be `3s..` after `1s..5s`: accepted is times that follow each other"
     );
     let walk = "[[cbr]]\nrate = \"multiplicative-walk:1mbit,factor=2,step=1s\"\n";
-    assert_eq!(with(walk), "test.toml:4:1: cbr `cbr`: a multiplicative walk decays to 0: it must have a floor above 0");
+    assert_eq!(
+        with(walk),
+        "test.toml:5:8: `rate` cannot be `multiplicative-walk:1mbit,factor=2,step=1s`: accepted is a multiplicative walk with a floor \
+         above 0, without which it decays to 0"
+    );
     assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("expected a rate, such as `cbr:2mbit`"));
     let arrivals = |keys: &str| with(&format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\n{keys}"));
     assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");
@@ -629,7 +636,7 @@ fn wrong_traffic_is_refused_at_its_key() {
     );
     assert_eq!(
         arrivals("gap = \"1s\"\nweb = { pages = 0.5, objects = 1, think = \"1s\" }\n"),
-        "test.toml:4:1: crowd `reno`: the mean number of pages is 1 to 1,000,000"
+        "test.toml:8:17: `pages` cannot be 0.5: accepted is 1 to 1000000"
     );
 }
 
@@ -671,7 +678,7 @@ from = "a"
 to = "c"
 "#;
     let error = error(text, &[]);
-    assert!(error.starts_with("test.toml:5:1: flow `link `x``: its access delay"), "{error}");
+    assert!(error.starts_with("test.toml:5:1: `extra_rtt` cannot be missing: accepted is at least 106us"), "{error}");
 }
 
 /// A scenario in a folder of its own beside a trace.

@@ -67,7 +67,7 @@ fn what_changes_nothing_is_named_by_its_line_with_the_reason() {
         ),
         (
             path("pie:100p,mark_limit=0.5", ""),
-            "test.toml:6: dumbbell.queue = pie:100p,mark_limit=0.5: `mark_limit` has no effect: it is about marks, of which there are \
+            "test.toml:6: dumbbell.queue = pie:100p,mark_limit=0.5: `mark_limit=0.5` has no effect: it is about marks, of which there are \
              none without `ecn=yes`",
         ),
         (
@@ -207,4 +207,208 @@ fn a_threshold_that_no_queue_reaches_is_refused() {
         let error = Scenario::read("test.toml", &text, &[]).expect_err("no queue reaches it").to_string();
         assert!(error.contains("at most the 500.0 packets") && error.contains(packets), "{error}");
     }
+}
+
+/// What is said of a scenario of 2 s with one flow: `keys` of the dumbbell, and whatever else there is.
+fn said_of(keys: &str, flow: &str, more: &str) -> Vec<String> {
+    let text = format!(
+        "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n{keys}\n[[flow]]\nalgorithm = \"reno\"\n{flow}\n{more}\n"
+    );
+    let scenario = Scenario::read("x.toml", &format!("duration = \"2s\"\nwarmup = \"0s\"\n{text}"), &[]);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    scenario.unused().iter().map(|one| one.by_key().to_string()).collect()
+}
+
+#[test]
+fn what_says_nothing_is_named_with_the_reason() {
+    let over = "no effect: the run ends at 2 s";
+    let cbr = |rate: &str| format!("[[cbr]]\nrate = \"{rate}\"");
+    let crowd = |keys: &str| format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"9p\"\ngap = \"50ms\"\n{keys}");
+    let steps = |step: &str| format!("schedule = {{ steps = [{{ {step} }}] }}");
+    let impaired = |keys: &str| format!("impairments = {{ {keys} }}");
+    for (keys, flow, more, expected) in [
+        (
+            impaired("shaper = \"10mbit,burst=9kB\""),
+            "",
+            String::new(),
+            "shaper = 10mbit,burst=9kB has no effect: it fills at least as fast",
+        ),
+        (
+            impaired("shaper = \"9mbit,burst=1MB\""),
+            "",
+            String::new(),
+            "shaper = 9mbit,burst=1MB has no effect: the run ends before it is empty",
+        ),
+        (impaired("aggregate = \"0s\""), "", String::new(), "aggregate = 0s has no effect: packets do not wait"),
+        (impaired("reorder = \"0.1:0s\""), "", String::new(), "reorder = 0.1:0s has no effect: no packet is held back"),
+        (impaired(""), "", String::new(), "dumbbell.impairments = {} has no effect: there is nothing in it"),
+        ("loss = \"gilbert:to_bad=0,to_good=0.5\"".into(), "", String::new(), "has no effect: no bad time begins"),
+        (
+            "loss = \"gilbert:to_bad=0.1,to_good=0.5,loss_bad=0\"".into(),
+            "",
+            String::new(),
+            "has no effect: nothing is lost",
+        ),
+        (
+            "loss = \"gilbert:to_bad=0,to_good=0.5,loss_good=0.1\"".into(),
+            "",
+            String::new(),
+            ": `to_good=0.5` has no effect: no bad time",
+        ),
+        (
+            steps("at = \"1s\", rate = \"10mbit\""),
+            "",
+            String::new(),
+            "steps.0.rate = 10mbit has no effect: the link has this rate",
+        ),
+        (steps("at = \"2s\", rate = \"9mbit\""), "", String::new(), over),
+        (
+            steps("at = \"1s\", extra_delay = \"0s\""),
+            "",
+            String::new(),
+            "extra_delay = 0s has no effect: the link has this delay",
+        ),
+        (
+            "outage = [\"1s..1500ms\", \"1100ms..1200ms\"]".into(),
+            "",
+            String::new(),
+            "outage.1 = 1100ms..1200ms has no effect: the link transmits nothing",
+        ),
+        (String::new(), "stop = \"2s\"", String::new(), over),
+        (String::new(), "on = [\"0s..50s\"]", String::new(), "on.0 = 0s..50s has no effect: it is all of the run"),
+        (String::new(), "on = []", String::new(), "flow.0.on = [] has no effect: there is nothing in it"),
+        (String::new(), "via = []", String::new(), "flow.0.via = [] has no effect: there is nothing in it"),
+        (String::new(), "max_window = inf", String::new(), "flow.0.max_window = inf has no effect: there is no bound"),
+        (
+            String::new(),
+            "max_window = 60\nsize = \"50p\"",
+            String::new(),
+            "flow.0.max_window = 60 has no effect: its flows have 50 packets",
+        ),
+        (
+            String::new(),
+            "host = \"tso,min_rto=1s\"",
+            String::new(),
+            ": `min_rto=1s` has no effect: the era has this timeout",
+        ),
+        (
+            String::new(),
+            "era = \"ns2-2001\"\nhost = \"whole\"",
+            String::new(),
+            "host = whole has no effect: the era leaves whole packets",
+        ),
+        (
+            String::new(),
+            "",
+            crowd("web = { pages = 1, objects = 2, think = \"1s\" }"),
+            "web.think = 1s has no effect: each reader asks for one page",
+        ),
+        (
+            String::new(),
+            "",
+            cbr("square:3mbit,1mbit,step=3s"),
+            ": `step=3s` has no effect: the run ends at 2 s, before",
+        ),
+        (
+            String::new(),
+            "",
+            cbr("square:3mbit,1mbit,step=1s,floor=1mbit"),
+            ": `floor=1mbit` has no effect: no rate lies below it",
+        ),
+        (
+            "queue = \"red:60p,min=9p,max=9p,max_p=0.5\"".into(),
+            "",
+            String::new(),
+            ": `max_p=0.5` has no effect: where `min` is `max`",
+        ),
+        (
+            "queue = \"red:60p,max=70p,gentle=no\"".into(),
+            "",
+            String::new(),
+            ": `gentle=no` has no effect: `max` is more than",
+        ),
+        (
+            "queue = \"red:60p,min=9p,max=9p,ecn=yes,mark_limit=0.5\"".into(),
+            "ecn = \"latch\"",
+            String::new(),
+            ": `ecn=yes` has no effect: where `min` is `max`",
+        ),
+        (
+            "queue = \"fq_codel:60p,ecn=yes\"".into(),
+            "",
+            String::new(),
+            ": `ecn=yes` has no effect: no flow that crosses it is ECN-capable",
+        ),
+        (
+            "queue = \"fq_codel:60p,ecn=no\"".into(),
+            "",
+            String::new(),
+            ": `ecn=no` has no effect: no flow that crosses it is ECN-capable",
+        ),
+        (
+            "queue = \"rio:60p,in_ecn=yes\"".into(),
+            "ecn = \"latch\"",
+            String::new(),
+            ": `in_ecn=yes` has no effect: no packet of the class `in`",
+        ),
+        (
+            "queue = \"rio:60p,in_ecn=yes\"".into(),
+            "class = \"in\"",
+            String::new(),
+            ": `in_ecn=yes` has no effect: no flow that crosses it is",
+        ),
+        (
+            "queue = \"drr:60p,quantum=300B\"".into(),
+            "",
+            String::new(),
+            ": `quantum=300B` has no effect: one flow alone",
+        ),
+    ] {
+        let warnings = said_of(&keys, flow, &more);
+        assert!(warnings.iter().any(|warning| warning.contains(expected)), "{keys}, {flow}, {more}: {warnings:?}");
+    }
+    let alone =
+        "duration = \"2s\"\nwarmup = \"0s\"\nslow_start = \"limited:100\"\n[dumbbell]\n".to_string() + &crowd("");
+    let alone = Scenario::read("x.toml", &alone, &[]).expect("a scenario");
+    let expected = "x.toml:3: slow_start = limited:100 has no effect: no window grows so far with 9 packets in a flow";
+    assert_eq!(alone.unused().iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
+fn what_says_something_is_not_named() {
+    for (keys, flow, more) in [
+        ("impairments = { shaper = \"9mbit,burst=9kB\" }", "", ""),
+        ("impairments = { reorder = \"0.1:0s\", jitter = \"3ms\" }", "", ""),
+        ("schedule = { steps = [{ at = \"1s\", rate = \"5mbit\" }, { at = \"1500ms\", rate = \"10mbit\" }] }", "", ""),
+        ("schedule = { repeat = \"1s\", steps = [{ at = \"500ms\", rate = \"5mbit\" }] }", "", ""),
+        ("outage = [\"100ms..200ms\", \"300ms..400ms\"]", "stop = \"1999ms\"", ""),
+        ("queue = \"red:60p,min=9p,max=9p,weight=1,ecn=yes\"", "ecn = \"per-packet\"", ""),
+        ("queue = \"fq_codel:60p,ecn=no\"", "ecn = \"latch\"", "[[flow]]\nalgorithm = \"reno\""),
+        ("queue = \"drr:60p,quantum=300B\"", "count = 2", ""),
+        ("", "on = [\"0s..1s\", \"1500ms..\"]", "[[cbr]]\nrate = \"square:3mbit,1mbit,step=1s\""),
+        ("", "host = \"tso,min_rto=200ms\"", ""),
+    ] {
+        let warnings = said_of(keys, flow, more);
+        let about = |warning: &&String| !warning.starts_with("flow.0.ecn");
+        assert_eq!(warnings.iter().filter(about).collect::<Vec<_>>(), [""; 0], "{keys}, {flow}, {more}");
+    }
+}
+
+/// Values are shown as they were typed, not as the program keeps them.
+#[test]
+fn values_are_quoted_as_they_were_typed() {
+    let said = |text: &str, set: &[&str]| {
+        let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+        let text = format!("duration = \"2s\"\nwarmup = \"0s\"\n[dumbbell]\n[[flow]]\n{text}");
+        let scenario = Scenario::read("x.toml", &text, &set).unwrap_or_else(|error| panic!("{error}"));
+        scenario.unused().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let help = "the other parameters leave it out (";
+    let udt = said("algorithm = \"udt:lambda=1/2, initial_rate = 3mbit\"", &[]);
+    assert!(udt.iter().any(|one| one.contains(&format!("`lambda=1/2` has no effect: {help}"))), "{udt:?}");
+    assert!(udt.iter().any(|one| one.contains(&format!("`initial_rate=3mbit` has no effect: {help}"))), "{udt:?}");
+    let finite = said("algorithm = \"reno\"\nsize = \"5p\"\nmax_window = 6_0.0", &[]);
+    assert_eq!(finite, ["x.toml:7: flow.0.max_window = 6_0.0 has no effect: its flows have 5 packets"]);
+    let set = said("algorithm = \"reno\"\nsize = \"5p\"", &["flow.0.max_window = 60"]);
+    assert_eq!(set, ["--set flow.0.max_window=60 has no effect: its flows have 5 packets"]);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cwnd::Span;
 use thiserror::Error;
 
 /// A setup contradicts itself.
@@ -56,6 +57,20 @@ pub enum SetupError {
         at: f64,
         /// How many events there were.
         events: u64,
+    },
+    /// The access lines of a flow are too short for round-trip times that vary: the variation is taken from them.
+    #[error(
+        "{part}: {access} of its round-trip time of {base_rtt} lie on its access lines: `variation.rtt` takes up to {variation} of all"
+    )]
+    Access {
+        /// The flow or crowd.
+        part: SetupPart,
+        /// The round-trip time of its access lines.
+        access: Span,
+        /// Its round-trip time without queueing.
+        base_rtt: Span,
+        /// The largest variation, as a share of the round-trip time.
+        variation: f64,
     },
     /// A flow's nodes are not connected.
     #[error("{part}: no route from `{from}` to `{to}`")]

@@ -205,7 +205,7 @@ impl Setup {
             in_range((0.0..1.0).contains(&part), whole, field, "at least 0 and below 1")?;
         }
         if let Some(sampling) = self.sampling {
-            require(sampling.interval > Span::ZERO, &SetupPart::Field("sampling.interval"), "must be above zero")?;
+            require(sampling.interval > Span::ZERO, &SetupPart::Field("sampling"), "the interval must be above zero")?;
         }
         for link in &self.links {
             self.check_ends((link.from, link.to), &SetupPart::Link(link.name.clone()))?;
@@ -355,8 +355,8 @@ impl Setup {
         let delays = routes.links(forward).chain(routes.links(reverse)).map(|link| self.links[link as usize].delay);
         let base_rtt = delays.fold(flow.access_rtt, |sum, delay| sum + delay);
         if flow.access_rtt < base_rtt.mul_f64(self.variation.rtt) {
-            let reason = "its access delay must be at least `variation.rtt` times its round-trip time: the spread is taken from it";
-            return Err(SetupError::Field { part: part(flow.name.clone()), reason: reason.to_string() });
+            let (access, variation) = (flow.access_rtt, self.variation.rtt);
+            return Err(SetupError::Access { part: part(flow.name.clone()), access, base_rtt, variation });
         }
         Ok(FlowRoutes { forward, reverse, base_rtt })
     }

@@ -170,8 +170,7 @@ impl Simulation {
     #[cold]
     fn over_memory(&self, setup: &Setup) -> SetupError {
         let most = self.world.budget().most();
-        let part =
-            if self.samples > most / 2 { SetupPart::Field("sampling.interval") } else { self.world.largest(setup) };
+        let part = if self.samples > most / 2 { SetupPart::Field("sampling") } else { self.world.largest(setup) };
         let remedy = match part {
             SetupPart::Link(_) => "give its queue a limit",
             SetupPart::Field(_) => "take fewer samples",

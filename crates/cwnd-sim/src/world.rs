@@ -214,7 +214,7 @@ impl World {
                 | Component::Start(flow),
             ) => self.name_of_flow(setup, flow),
             Next::Timer(Component::Arrival(crowd)) => SetupPart::Crowd(setup.crowds[crowd as usize].flow.name.clone()),
-            Next::Timer(Component::Sample) => SetupPart::Field("sampling.interval"),
+            Next::Timer(Component::Sample) => SetupPart::Field("sampling"),
         }
     }
 
@@ -228,7 +228,7 @@ impl World {
         }
         let member = self.flows[index].finite.as_ref().and_then(|finite| finite.member);
         let crowd = member.map_or(0, |member| member.crowd as usize);
-        setup.crowds.get(crowd).map_or(SetupPart::Field("crowds"), |crowd| SetupPart::Crowd(crowd.flow.name.clone()))
+        setup.crowds.get(crowd).map_or(SetupPart::Field("arrivals"), |crowd| SetupPart::Crowd(crowd.flow.name.clone()))
     }
 
     /// A timer is due.

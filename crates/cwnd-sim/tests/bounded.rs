@@ -98,7 +98,7 @@ fn a_fast_line_with_an_unlimited_queue_ends() {
 fn samples_count_too() {
     let mut setup = reno();
     setup.sampling = Some(Sampling { interval: Span::from_nanos(1), internals: true });
-    assert_eq!(named(&setup), SetupPart::Field("sampling.interval"));
+    assert_eq!(named(&setup), SetupPart::Field("sampling"));
 }
 
 /// A sample of 2000 flows is a single event, and the work of 2000.

@@ -191,7 +191,7 @@ fn links_that_contradict_themselves_are_refused() {
     assert_eq!(rates(&[(5, 1), (5, 2)], None), "the instants of a schedule must grow");
     assert_eq!(rates(&[(5, 1)], Some(5)), "a schedule must repeat after its last step");
     assert_eq!(rates(&[(5, u64::MAX)], None), "a later rate must be at least 0 and at most 1 Pbit/s");
-    let endless = "an outage must end: the last rate must be above 0, or one of a schedule that repeats";
+    let endless = "`schedule` must be one whose last rate is above 0, or that repeats: an outage must end";
     assert_eq!(rates(&[(5, 1), (6, 0)], None), endless);
     assert_eq!(rates(&[(0, 0)], Some(7)), endless);
     let pure_delay = refused(&|link| (link.rate, link.rate_steps) = (None, steps(&[(5, 1)], None)));
@@ -311,8 +311,8 @@ fn impairments_that_contradict_themselves_are_refused() {
     let bucket = TokenBucket { rate: MBIT, burst: Bytes(3000) };
     let none = Impairments::default;
     let trace = DeliveryTrace::parse("1").ok();
-    assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("not several of these"));
-    assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("where packets are aggregated"));
+    assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("none beside rates that change"));
+    assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("none without `aggregate`"));
     let empty = TokenBucket { burst: Bytes(0), ..bucket };
     assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));
     let reordering = Some(Reordering { probability: 0.1, by: HoldBack::Packets(0) });

@@ -354,7 +354,7 @@ fn traffic_that_contradicts_itself_is_refused() {
     let walk = RateSchedule::stepping(MBIT, MS, RateChange::MultiplicativeWalk(1.5));
     assert_eq!(
         refused(&|setup| setup.cbr[0].rate = walk),
-        "cbr `cross`: a multiplicative walk decays to 0: it must have a floor above 0"
+        "cbr `cross`: `rate` must be a multiplicative walk with a floor above 0, without which it decays to 0"
     );
     assert_eq!(
         refused(&|setup| setup.cbr[0].to = cwnd_sim::NodeId(0)),
@@ -370,6 +370,6 @@ fn traffic_that_contradicts_itself_is_refused() {
     );
     assert_eq!(
         refused(&|setup| setup.crowds[0].gap = Gap::Constant(Span::ZERO)),
-        "crowd `1`: the mean gap must be at least 1us"
+        "crowd `1`: `gap` must be at least 1us"
     );
 }

@@ -194,11 +194,20 @@ impl Spec {
         })
     }
 
-    /// The parameters that were given although the algorithm does not ask for them with the values of the others, each with its text:
-    /// `lambda` of `udt:lambda=0.5`, which only the profiles of ns-2 have.
+    /// The value of a parameter as it was typed; none for one that was not given.
+    #[must_use]
+    pub fn typed(&self, parameter: &str) -> Option<&str> {
+        let (_, arguments) = self.text.split_once(':').filter(|_| !self.is_outside())?;
+        let mut given = arguments.split(',').filter_map(|part| part.split_once('='));
+        given.find(|(name, _)| name.trim() == parameter).map(|(_, value)| value.trim())
+    }
+
+    /// The parameters that were given although the algorithm does not ask for them with the values of the others, each with its value as
+    /// it was typed: `lambda` of `udt:lambda=0.5`, which only the profiles of ns-2 have.
     pub fn unread(&self) -> impl Iterator<Item = (&'static Parameter, String)> + '_ {
-        let parameters: Vec<_> = self.parameters().collect();
-        self.values.unasked().map(move |index| parameters[index].clone())
+        let with_value =
+            |parameter: &'static Parameter| (parameter, self.typed(parameter.name).unwrap_or_default().to_string());
+        self.values.unasked().map(move |index| with_value(&self.entry.parameters[index]))
     }
 
     /// The sender's half.
@@ -409,7 +418,7 @@ mod tests {
             let spec = Spec::parse(text).unwrap_or_else(|error| panic!("{error}"));
             spec.unread().map(|(parameter, value)| format!("{}={value}", parameter.name)).collect()
         };
-        assert_eq!(unread("udt:lambda=0.5,initial_rate=3mbit"), ["initial_rate=3000000", "lambda=0.5"]);
+        assert_eq!(unread("udt:lambda=0.5,initial_rate=3mbit"), ["initial_rate=3mbit", "lambda=0.5"]);
         assert_eq!(unread("udt:profile=paper,lambda=0.5,start=none,initial_rate=3mbit"), [""; 0]);
         assert_eq!(unread("udt:profile=paper,capacity=1gbit,capacity_filter=newest"), ["capacity_filter=newest"]);
         assert_eq!(unread("tfrc:intervals=4"), [""; 0]);

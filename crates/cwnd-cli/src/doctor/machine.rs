@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cwnd_net::{UdtListener, UdtStream};
 use cwnd_report::diagnosis::Finding;
+use cwnd_text::counted;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::{Demand, PACKET, fix, rate, verdict};
@@ -56,9 +57,10 @@ fn processor(wanted: f64) -> Result<Finding, Failure> {
     let saves = limits && !["", "performance"].contains(&governors.trim());
     Ok(Finding {
         measured: format!(
-            "{} over the loopback, {:.2} s of processor time per GB at both ends together, {cores} cores",
+            "{} over the loopback, {:.2} s of processor time per GB at both ends together, {}",
             rate(bits_per_second),
-            used / (bytes as f64 * 1e-9)
+            used / (bytes as f64 * 1e-9),
+            counted(cores, "core")
         ),
         value: Some(bits_per_second),
         unit: "bit/s",

@@ -9,12 +9,13 @@ mod perf;
 use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Once;
 
 use clap::Subcommand;
 use cwnd::{BitRate, Spec};
 use cwnd_net::cwnd_udt::handshake::Refusal;
 use cwnd_net::{BindError, ConnectError, Options, SettingsError, UdtStream};
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Written, idle_parameters};
 
 use crate::failure::{Failure, Kind};
 use crate::signals;
@@ -60,7 +61,12 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
 fn options(algorithm: Option<&Written<Spec>>, rate_limit: Option<&Written<BitRate>>, mss: u16) -> Options {
     let options = Options::default().mss(mss);
     let options = match algorithm {
-        Some(algorithm) => options.algorithm(algorithm.value().clone()),
+        Some(algorithm) => {
+            static SAID: Once = Once::new();
+            let say = |warning: &String| eprintln!("warning: --algorithm {warning}");
+            SAID.call_once(|| idle_parameters(algorithm.value()).iter().for_each(say));
+            options.algorithm(algorithm.value().clone())
+        }
         None => options,
     };
     match rate_limit {

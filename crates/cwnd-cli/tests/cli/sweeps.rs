@@ -185,3 +185,58 @@ fn the_example_is_a_sweep() {
     let path = root().join("scenarios/sweep/buffers.toml").display().to_string();
     assert!(Cwnd::new().succeed(&["sweep", &path, "--check"]).contains("16 points, 80 cells"));
 }
+
+/// What `--check` says of a sweep of `grid` over a base with `flow`.
+fn checked(grid: &str, base: &str) -> (String, String) {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", base);
+    cwnd.file("s.toml", &format!("scenario = \"short.toml\"\n{grid}"));
+    let CommandResult { code, out, err } = cwnd.run(&["sweep", "s.toml", "--check"]);
+    assert_eq!(code, Some(0), "{err}");
+    (out, err)
+}
+
+#[test]
+fn points_that_are_the_same_scenario_are_named() {
+    let said = |grid: &str| checked(grid, SHORT).1;
+    let same = "warning: points 1 and 3 of 3 are the same scenario\n";
+    assert_eq!(said("[grid]\n\"dumbbell.rate\" = [\"10mbit\", \"20mbit\", \"10mbit\"]\n"), same);
+    let titles = "warning: points 1, 2 and 3 of 3 are the same scenario: `title` changes no run\n";
+    assert_eq!(said("[grid]\ntitle = [\"a\", \"b\", \"c\"]\n"), titles);
+    let grid = "[grid]\n\"dumbbell.rate\" = [\"10mbit\", \"20mbit\"]\n\"dumbbell.rtt\" = [\"20ms\", \"20ms\"]\n";
+    assert_eq!(said(grid), "warning: points 1 and 2 of 4 are the same scenario (and so in 1 other group)\n");
+    assert_eq!(said("[grid]\nfirst_seed = [1, 2]\n"), "");
+    assert!(checked("[grid]\nfirst_seed = [1]\n", SHORT).0.contains("is a sweep: 1 point, 2 cells, 1 chunk"));
+}
+
+/// A hundred points that share a cause have one line, whatever their values are.
+#[test]
+fn a_cause_has_one_line() {
+    let idle = SHORT.replace("[[flow]]", "[[flow]]\nstop = \"90s\"");
+    let rates: Vec<String> = (1..=10).map(|rate| format!("\"{rate}mbit\"")).collect();
+    let queues: Vec<String> = (1..=10).map(|size| format!("\"red:{size}0p,ecn=yes\"")).collect();
+    let grid =
+        format!("[grid]\n\"dumbbell.rate\" = [{}]\n\"dumbbell.queue\" = [{}]\n", rates.join(", "), queues.join(", "));
+    let (_, said) = checked(&grid, &idle);
+    let lines: Vec<&str> = said.lines().collect();
+    let [queue, stop] = lines[..] else { panic!("{said}") };
+    let about = "warning: at 100 of 100 points dumbbell.queue = red:10p,ecn=yes: `ecn=yes` has no effect: ";
+    assert!(queue.starts_with(about) && queue.ends_with(", and so with 9 other values"), "{queue}");
+    assert!(
+        stop.starts_with("warning: at 100 of 100 points flow.0.stop = 90s has no effect: the run ends at"),
+        "{stop}"
+    );
+}
+
+#[test]
+fn equal_cells_are_not_called_found_in_the_store() {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file("s.toml", "scenario = \"short.toml\"\n[grid]\ntitle = [\"a\", \"b\"]\n");
+    let result = cwnd.run(&["sweep", "s.toml", "--no-store", "--out", "out", "--format", "csv"]);
+    assert!(
+        result.err.contains("4 cells computed (2 of them for an equal cell), 0 found in the store, 0 failed"),
+        "{}",
+        result.err
+    );
+}

@@ -7,6 +7,7 @@
 mod measure;
 mod rfc9743;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cwnd::{Span, Spec};
@@ -59,6 +60,8 @@ pub struct Evaluation {
     pub failed_cells: u64,
     /// What was left out because the algorithm cannot do it.
     pub left_out: Vec<LeftOut>,
+    /// The parameters of the algorithm that none of the runs depends on.
+    pub warnings: Vec<String>,
     /// The headings, in the order of the document.
     pub sections: Vec<Section>,
 }
@@ -245,9 +248,30 @@ impl Plan {
             warmup_s: warmup.as_secs_f64(),
             cells: self.len(),
             left_out: self.left_out.clone(),
+            warnings: self.warnings(),
             failed_cells: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64,
             sections: sections.collect(),
         })
+    }
+
+    /// The parameters of the algorithm that change nothing in any of its runs: some paths have marks, and others do not.
+    fn warnings(&self) -> Vec<String> {
+        let asked = self.parts.iter().flat_map(|part| &part.asked).flat_map(|asked| &asked.runs[0]);
+        let named = |run: &usize| {
+            let scenario = self.runs[*run].0.as_ref().clone().naming(|_| None);
+            let flows = &scenario.document().flow;
+            let own = |group: &FlowGroup| group.algorithm.text() == self.algorithm.text();
+            let of_own = |key: &str| {
+                let index =
+                    key.strip_prefix("flow.").and_then(|rest| rest.strip_suffix(".algorithm")?.parse::<usize>().ok());
+                index.and_then(|index| flows.get(index)).is_some_and(own)
+            };
+            let said = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
+            // Some runs are of what it is set beside alone.
+            flows.iter().any(own).then(|| said.collect::<BTreeSet<_>>())
+        };
+        let everywhere = asked.filter_map(named).reduce(|all, own| &all & &own);
+        everywhere.unwrap_or_default().into_iter().collect()
     }
 
     fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<EvaluationRow> {
@@ -358,6 +382,21 @@ mod tests {
         let plan = plan(&Written::literal(algorithm), extent).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         let cells = plan.len();
         (plan.left_out, cells)
+    }
+
+    #[test]
+    fn parameters_that_no_run_depends_on_are_named() {
+        let warnings = |algorithm: &str| {
+            plan(&Written::literal(algorithm), Extent { quick: true, seeds: 1 }).expect("valid").warnings()
+        };
+        let [idle] = &warnings("udt:lambda=1/2")[..] else { panic!("{:?}", warnings("udt:lambda=1/2")) };
+        assert!(
+            idle.starts_with("udt:lambda=1/2: `lambda=1/2` has no effect: the other parameters leave it out"),
+            "{idle}"
+        );
+        for algorithm in ["udt", "aimd:b=1/8"] {
+            assert_eq!(warnings(algorithm), [""; 0]);
+        }
     }
 
     /// What sends nothing twice completes no transfers; everything else is run.

@@ -4,7 +4,7 @@ use cwnd::Spec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MODEL, ShouldContinue, Unmodelled, synchronous};
+use super::{MODEL, ShouldContinue, Unmodelled, synchronous, unread};
 
 /// What an algorithm is like: `cwnd algorithms NAME --card --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -15,6 +15,8 @@ pub struct Card {
     pub algorithm: String,
     /// Always `model`.
     pub kind: &'static str,
+    /// The parameters that were given although nothing here depends on them.
+    pub warnings: Vec<String>,
     /// The axioms.
     pub axioms: Vec<AxiomRow>,
 }
@@ -47,5 +49,11 @@ pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, Un
         definition: axiom.definition,
         source: axiom.source,
     });
-    Ok(Card { version: cwnd_run::VERSION, algorithm: spec.label().to_string(), kind: MODEL, axioms: axioms.into() })
+    Ok(Card {
+        version: cwnd_run::VERSION,
+        algorithm: spec.label().to_string(),
+        kind: MODEL,
+        warnings: unread(&[spec], false),
+        axioms: axioms.into(),
+    })
 }

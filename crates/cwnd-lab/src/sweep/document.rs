@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::idle::Idle;
 use super::{Point, Sweep, Value};
 use cwnd_run::files::read_text;
 use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
@@ -81,10 +82,10 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
         axes: axes.iter().map(|(key, at)| (*key, at.iter().map(|at| at.value.clone()).collect())).collect(),
         keys,
         points: Vec::new(),
-        unused: Vec::new(),
+        warnings: Vec::new(),
     };
-    let (points, unused) = points(&source, &base, overrides, &sweep, (&listed, &axes))?;
-    Ok(Sweep { points, unused, ..sweep })
+    let (points, warnings) = points(&source, &base, overrides, &sweep, (&listed, &axes))?;
+    Ok(Sweep { points, warnings, ..sweep })
 }
 
 pub(super) fn write(sweep: &Sweep) -> String {
@@ -119,9 +120,6 @@ struct Located {
 
 type Listed = Vec<Vec<(usize, Located)>>;
 type Axes = Vec<(usize, Vec<Located>)>;
-
-/// What changes nothing, and at how many points.
-type UnusedAt = Vec<(String, usize)>;
 
 /// What points set, as it is found in the file.
 struct Settings<'a, 's> {
@@ -210,21 +208,21 @@ fn leaves<'t, 's>(table: &'t DeTable<'s>) -> Vec<(String, &'t Spanned<DeValue<'s
     found
 }
 
-/// Checks every point, and finds the settings that change nothing. What is wrong with one is wrong where its value was written.
+/// Checks every point, and finds what changes nothing. What is wrong with one is wrong where its value was written.
 fn points(
     source: &Source<'_>,
     base: &Source<'_>,
     overrides: &[String],
     sweep: &Sweep,
     (listed, axes): (&Listed, &Axes),
-) -> Result<(Vec<Point>, UnusedAt), ScenarioError> {
+) -> Result<(Vec<Point>, Vec<String>), ScenarioError> {
     let settings = listed.len().max(1);
     let count = axes.iter().try_fold(settings, |count, (_, values)| count.checked_mul(values.len()));
     let count = count.filter(|count| *count <= MAX_POINTS).ok_or_else(|| {
         fault(source.place_of("grid"), &format!("too many combinations: a sweep has at most {MAX_POINTS} points"))
     })?;
     let mut points: Vec<Point> = Vec::with_capacity(count);
-    let mut unused = UnusedAt::new();
+    let mut idle = Idle::default();
     for index in 0..count {
         let mut chosen: Vec<Option<&Located>> = vec![None; sweep.keys.len()];
         let mut rest = index;
@@ -246,12 +244,7 @@ fn points(
                 |at| ScenarioError { place: source.place(at.span.clone()), fault: error.fault.clone() },
             )
         })?;
-        for text in scenario.unused().iter().map(|one| one.by_key().to_string()) {
-            match unused.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, points)) => *points += 1,
-                None => unused.push((text, 1)),
-            }
-        }
+        idle.take(index, &scenario);
         let first = points.last().map_or(0, |point| point.cells.end);
         points.push(Point {
             values,
@@ -260,7 +253,8 @@ fn points(
             cost_s: RUN_S + scenario.packets() / PACKETS_PER_S,
         });
     }
-    Ok((points, unused))
+    let warnings = idle.warnings(count, &sweep.keys);
+    Ok((points, warnings))
 }
 
 /// The name and the text of the base scenario's file.

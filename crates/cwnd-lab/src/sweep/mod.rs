@@ -12,6 +12,7 @@ mod dataset;
 mod document;
 mod elsewhere;
 mod gather;
+mod idle;
 mod run;
 mod table;
 
@@ -47,8 +48,8 @@ pub struct Sweep {
     /// The grid: the index of the key and its values.
     axes: Vec<(usize, Vec<Value>)>,
     points: Vec<Point>,
-    /// Settings that change nothing, each with the number of points where that is so.
-    unused: Vec<(String, usize)>,
+    /// What changes nothing.
+    warnings: Vec<String>,
 }
 
 /// What a point sets a key to.
@@ -153,11 +154,10 @@ impl Sweep {
         &self.points
     }
 
-    /// The settings that change nothing, and at how many points.
+    /// The settings that change nothing, with the number of points, and the points that are the same scenario.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let all = self.points.len();
-        self.unused.iter().map(|(text, points)| format!("at {points} of {all} points {text}")).collect()
+        self.warnings.clone()
     }
 
     /// The scenario of a point.

@@ -5,6 +5,7 @@ use cwnd::Spec;
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section};
 use cwnd_run::VERSION;
 use cwnd_run::measure::digits::{cell, legend};
+use cwnd_text::counted;
 
 use super::assets::{data, render};
 use super::parts::Algorithm;
@@ -101,9 +102,10 @@ fn warnings(evaluation: &Evaluation) -> Vec<String> {
         warnings.push("Quick: few settings at reduced length. Differences may turn around at full length.".to_string());
     }
     if evaluation.failed_cells > 0 {
-        warnings.push(format!("{} cells failed; no number has them.", evaluation.failed_cells));
+        warnings.push(format!("{} failed; no number has them.", counted(evaluation.failed_cells, "cell")));
     }
     let left_out = |one: &LeftOut| format!("{} left out ({}): {}", one.section, one.traffic, one.reason);
     warnings.extend(evaluation.left_out.iter().map(left_out));
+    warnings.extend(evaluation.warnings.iter().cloned());
     warnings
 }

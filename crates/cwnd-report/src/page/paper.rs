@@ -10,6 +10,7 @@ use super::parts::seed_text;
 use crate::plot::Plot;
 use crate::plot::colour::Palette;
 use crate::plot::paper::{data_of_rows, palette, plots};
+use cwnd_text::counted;
 
 /// What a page of a paper shows besides the runs.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +149,8 @@ impl<'a> ResultSection<'a> {
             misses: of(Verdict::Miss).count(),
             matches: of(Verdict::Match).collect(),
             uncounted: of(Verdict::NotReproducible).chain(of(Verdict::Illustration)).collect(),
-            ran: (result.log.cells > 0).then(|| format!("{} runs, {}.", result.log.cells, seed_text(&seeds))),
+            ran: (result.log.cells > 0)
+                .then(|| format!("{}, {}.", counted(result.log.cells, "run"), seed_text(&seeds))),
             scenarios: result.log.scenarios.iter().map(|(name, toml)| (name, toml)).collect(),
         }
     }

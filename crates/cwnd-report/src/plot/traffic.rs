@@ -9,6 +9,7 @@ use super::frame::Frame;
 use super::spec::{DataSet, Group, Plot, by_text, number};
 use super::time::{middles, whole};
 use cwnd_run::measure::Curve;
+use cwnd_text::counted;
 use cwnd_trace::{Histogram, Trace};
 
 /// The plots of what is shown at `index`: none where all its traffic is long flows.
@@ -126,7 +127,7 @@ impl Scene<'_> {
             let mut above = 0;
             for class in &crowd.classes {
                 let sizes = match class.up_to {
-                    u64::MAX => format!("more than {above} packets"),
+                    u64::MAX => format!("more than {}", counted(above, "packet")),
                     up_to => format!("{} to {up_to} packets", above + 1),
                 };
                 above = class.up_to;

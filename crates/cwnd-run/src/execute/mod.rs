@@ -57,7 +57,9 @@ impl Progress for () {
 pub enum Found {
     /// It was computed.
     Computed,
-    /// It was in the store, or computed for an equal job.
+    /// It was computed for an equal job.
+    Equal,
+    /// It was in the store.
     Stored,
     /// There is none: the job failed.
     Failed,

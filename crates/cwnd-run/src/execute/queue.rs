@@ -134,7 +134,7 @@ impl<'a, K: Keep> Queue<'a, K> {
                 if let Some(kept) = key.and_then(|key| state.remembered.get(&key)) {
                     batch.asker(place).send(Ok(kept.clone()));
                     self.progress.advance(job.scenario.duration());
-                    self.progress.done(Found::Stored);
+                    self.progress.done(Found::Equal);
                     continue;
                 }
                 state.asked += 1;
@@ -179,7 +179,7 @@ impl<'a, K: Keep> Queue<'a, K> {
             if !first && outcome.is_ok() {
                 self.progress.advance(job.scenario.duration());
             }
-            self.progress.done(if found == Found::Computed && !first { Found::Stored } else { found });
+            self.progress.done(if found == Found::Computed && !first { Found::Equal } else { found });
         }
         let last = askers.pop();
         askers.into_iter().for_each(|asker| asker.send(outcome.clone()));

@@ -7,9 +7,9 @@ use cwnd::{Bytes, Span};
 use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
 
 use super::cross::{self, Times};
-use super::document::{Document, FlowGroup, Link};
+use super::document::{Document, FlowGroup, Link, Variation};
 use super::error::{Fault, Located, range};
-use super::quantity::{MAX_PACKET, SampleEvery};
+use super::quantity::{MAX_PACKET, SampleEvery, Written};
 use super::topology::{Topology, ends, route};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
@@ -138,19 +138,59 @@ fn locate(error: SetupError, document: &Document, setup: &Setup) -> Located {
         SetupError::Unreachable { part, .. }
         | SetupError::Field { part, .. }
         | SetupError::Range { part, .. }
+        | SetupError::Access { part, .. }
         | SetupError::Memory { part, .. }
         | SetupError::Stalled { part, .. } => key_of(part, document, setup),
         SetupError::Stack(panic) => key_of(&panic.part, document, setup),
         SetupError::Interrupted => String::new(),
     };
-    let SetupError::Range { field, accepted, .. } = error else { return Located { key, fault: error.into() } };
+    if let SetupError::Access { access, base_rtt, variation, .. } = error {
+        return varied(document, &key, (access, base_rtt), variation);
+    }
+    let SetupError::Range { part, field, accepted } = error else { return Located { key, fault: error.into() } };
+    // The keys of a dumbbell's two links lie in one table.
+    let back = document.dumbbell.is_some() && matches!(&part, SetupPart::Link(name) if *name != setup.links[0].name);
+    let field =
+        if back && field.starts_with("impairments.") { BACK[usize::from(field.ends_with("shaper"))] } else { field };
+    // A pause without an end may be one of several keys.
+    let pauses = field == "schedule" && document.value(&format!("{key}.schedule")).is_none();
+    let field = if pauses { "outage" } else { field };
     // What a part does not say itself holds for all of them.
     let paths = [format!("{key}.{field}"), field.to_string()];
     let [own, common] = paths.map(|path| document.written(&path).map(|given| (path, given)));
-    let (path, given) = own.or(common).unwrap_or_else(|| (format!("{key}.{field}"), "missing".to_string()));
+    let (path, given) = own.or(common).unwrap_or_else(|| {
+        let path = format!("{key}.{field}");
+        let given = if document.value(&path).is_some() { "as it is" } else { "missing" };
+        (path, given.to_string())
+    });
     let key = field.rsplit('.').next().unwrap_or(field);
     Located { key: path, fault: Fault::Range { key, given, accepted } }
 }
+
+/// A spread of round-trip times that the access lines of a flow at `key` are too short for. Where the spread is the usual one, they are.
+fn varied(document: &Document, key: &str, (access, base_rtt): (Span, Span), variation: f64) -> Located {
+    let share = access.as_secs_f64() / base_rtt.as_secs_f64();
+    if document.variation.rtt != Variation::default().rtt {
+        let accepted = format!(
+            "at most {} here, the share of the access lines, from which it is taken, in the round-trip time; a longer `extra_rtt` allows more",
+            (share * 1e3).floor() / 1e3
+        );
+        return range("", "variation.rtt", &variation, &accepted);
+    }
+    let missing = (base_rtt.mul_f64(variation).as_secs_f64() - access.as_secs_f64()) / (1.0 - variation);
+    let path = format!("{key}.extra_rtt");
+    let own = document.written(&path).and_then(|text| cwnd::quantity::span(&text).ok()).unwrap_or(Span::ZERO);
+    let least = own + Span::from_micros((missing * 1e6).ceil() as u64);
+    let given = document.written(&path).unwrap_or_else(|| "missing".to_string());
+    let least = Written::from(least);
+    let accepted = format!(
+        "at least {least}, from which a `variation.rtt` of {variation} is taken, or any with a `variation.rtt` of 0"
+    );
+    range(key, "extra_rtt", &given, &accepted)
+}
+
+/// Keys of impairments on the way back.
+const BACK: [&str; 2] = ["reverse_impairments.thin_acks", "reverse_impairments.shaper"];
 
 /// The key of a part of a setup; empty for the scenario as a whole.
 fn key_of(part: &SetupPart, document: &Document, setup: &Setup) -> String {
@@ -169,7 +209,18 @@ fn key_of(part: &SetupPart, document: &Document, setup: &Setup) -> String {
         SetupPart::Crowd(name) => {
             setup.crowds.iter().position(|crowd| crowd.flow.name == *name).map(|nth| format!("arrivals.{nth}"))
         }
-        SetupPart::Link(_) => Some(shape.iter().find(|(_, given)| *given).map_or("link", |(key, _)| key).to_string()),
+        SetupPart::Link(name) => {
+            let whole = shape.iter().find(|(_, given)| *given).map(|(key, _)| (*key).to_string());
+            let ways = document.link.iter().map(|link| 1 + u32::from(link.both_ways));
+            let of_graph = || {
+                setup
+                    .links
+                    .iter()
+                    .position(|link| link.name == *name)
+                    .map(|nth| format!("link.{}", group_of(nth, ways)))
+            };
+            whole.or_else(of_graph)
+        }
         SetupPart::Field(_) | SetupPart::Setup => None,
     };
     key.unwrap_or_default()

@@ -328,18 +328,27 @@ impl Document {
 
     /// The value of a dotted key as an error shows it; none for a table or a key that has no value.
     pub(super) fn written(&self, path: &str) -> Option<String> {
-        let root = toml::Value::try_from(self).ok()?;
-        let value = path.split('.').try_fold(&root, |value, key| match value {
-            toml::Value::Array(items) => items.get(key.parse::<usize>().ok()?),
-            value => value.get(key),
-        })?;
-        match value {
+        match &self.value(path)? {
             toml::Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => Some(text.clone()),
             toml::Value::String(text) => Some(format!("`{text}`")),
             toml::Value::Float(number) => Some(number.to_string()),
             toml::Value::Table(_) | toml::Value::Array(_) => None,
             value => Some(value.to_string()),
         }
+    }
+
+    /// The value of a dotted key; none for one that has none.
+    pub(super) fn value(&self, path: &str) -> Option<toml::Value> {
+        let root = toml::Value::try_from(self).ok()?;
+        let next = |value: toml::Value, key: &str| match value {
+            toml::Value::Array(mut items) => {
+                let index = key.parse::<usize>().ok().filter(|index| *index < items.len())?;
+                Some(items.swap_remove(index))
+            }
+            toml::Value::Table(mut table) => table.remove(key),
+            _ => None,
+        };
+        path.split('.').try_fold(root, next)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use cwnd_sim::SetupError;
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 use thiserror::Error;
 
 use super::quantity::unknown;
@@ -63,8 +63,9 @@ pub enum Fault {
     NoFlows,
     /// A run would record more samples than memory holds.
     #[error(
-        "{flows} flows with {rows} samples each are more than {most} samples: take fewer flows, a shorter `duration`, or a longer \
-         `sampling`, such as `off`"
+        "{} with {} each are more than {most} samples: take fewer flows, a shorter `duration`, or a longer `sampling`, such as `off`",
+        counted(flows, "flow"),
+        counted(rows, "sample")
     )]
     Samples {
         /// The flows.
@@ -141,7 +142,9 @@ impl ScenarioError {
         let reason = match &self.fault {
             Fault::Range { given, accepted, .. } => format!("cannot be {given}: accepted is {accepted}"),
             Fault::Samples { flows, rows, most } => format!(
-                "{flows} flows with {rows} samples each are more than {most} samples: take fewer flows or a shorter duration"
+                "{} with {} each are more than {most} samples: take fewer flows or a shorter duration",
+                counted(flows, "flow"),
+                counted(rows, "sample")
             ),
             fault => fault.to_string(),
         };

@@ -78,13 +78,13 @@ impl Quantity for TokenBucket {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let read = || {
+        let parts = || {
             let (rate, burst) = text.split_once(',')?;
-            let burst = quantity::bytes(burst.trim_start().strip_prefix("burst=")?).ok().filter(|burst| burst.0 > 0)?;
-            let rate = cwnd::BitRate::read(rate).ok()?.0.round() as u64;
-            Some(Self { rate, burst })
+            Some((rate, burst.trim_start().strip_prefix("burst=")?))
         };
-        read().ok_or_else(|| refused(text, Self::EXPECTED))
+        let (rate, burst) = parts().ok_or_else(|| refused(text, Self::EXPECTED))?;
+        let rate = cwnd::BitRate::read(rate)?.0.round() as u64;
+        Ok(Self { rate, burst: quantity::bytes(burst)? })
     }
 }
 

@@ -32,8 +32,8 @@ pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
-pub use unused::Unused;
 pub(crate) use unused::is_drawn;
+pub use unused::{Unused, idle_parameters};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -61,10 +61,11 @@ impl Scenario {
     /// Reads and checks a document whose places are known.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
         let checked = Self::checked(Document::of(source)?).map_err(|error| match error.place {
-            Place::Key(key) => ScenarioError { place: source.place_of(&key), fault: error.fault },
+            Place::Key(key) => ScenarioError { place: source.place_of_fault(&key), fault: error.fault },
             _ => error,
         })?;
-        let written = checked.unused.into_iter().filter(|one| one.was_written(Some(source)));
+        let written =
+            checked.unused.into_iter().filter(|one| one.was_written(Some(source))).chain(Unused::empty(source));
         let unused = written.map(|one| one.in_source(source)).collect();
         Ok(Self { unused, ..checked })
     }
@@ -158,6 +159,13 @@ impl Scenario {
     pub(crate) fn is_its_document(&self) -> bool {
         let follows_trace = self.setup.links.iter().any(|link| link.deliveries.is_some());
         !self.has_outside() && !follows_trace && self.packet_log.is_none()
+    }
+
+    /// A hash of what its document says of its runs: scenarios that have it in common and differ are called differently.
+    #[must_use]
+    pub fn runs(&self) -> [u8; blake3::OUT_LEN] {
+        let seeds = [self.document.first_seed, u64::from(self.document.seeds)];
+        *blake3::Hasher::new().update(self.hash()).update(format!("{seeds:?}").as_bytes()).finalize().as_bytes()
     }
 
     /// A hash of what its document says of a run with a given seed: not what it is called, nor how often it is run.

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use cwnd_sim::Loss;
+use cwnd_text::counted;
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -22,7 +23,7 @@ impl Document {
             topology(&table(dumbbell), &table(&Dumbbell::default()), &mut parts);
         }
         if let Some(row) = &self.parking_lot {
-            parts.push(format!("a row of {} links", row.hops));
+            parts.push(format!("a row of {}", counted(row.hops, "link")));
             let (mut own, mut usual) = (table(row), table(&ParkingLot::default()));
             own.remove("hops");
             usual.remove("hops");

@@ -253,6 +253,7 @@ impl Quantity for LinuxHost {
             return Ok(Self::default());
         }
         let mut host = Self::default();
+        once(text)?;
         for word in text.split(',').map(str::trim) {
             let part = match word.split_once('=') {
                 None if word == "tso" => Self { tso: true, ..host },
@@ -263,9 +264,6 @@ impl Quantity for LinuxHost {
                 Some(("min_rto", time)) => Self { min_rto: Some(above_zero(text, time)?), ..host },
                 _ => return Err(refused(text, Self::EXPECTED)),
             };
-            if part == host {
-                return Err(refused(text, "each word at most once"));
-            }
             host = part;
         }
         Ok(host)
@@ -293,6 +291,7 @@ impl Quantity for Loss {
 
     fn read(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
+        once(text)?;
         let read = match (text.strip_prefix("periodic:"), text.strip_prefix("gilbert:")) {
             (Some(period), _) => period.trim().parse().ok().filter(|period| *period > 0).map(Self::Periodic),
             (_, Some(channel)) => gilbert_elliott(channel).map(Self::GilbertElliott),
@@ -409,6 +408,17 @@ fn gilbert_elliott(text: &str) -> Option<GilbertElliott> {
     }
     let (loss_bad, loss_good) = (loss_bad.unwrap_or(1.0), loss_good.unwrap_or(0.0));
     Some(GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
+}
+
+/// Refuses a text in which a word hides another of its name: `tso,tso`, or `red:20p,max_p=0.1,max_p=0.2`.
+pub(super) fn once(text: &str) -> Result<(), QuantityError> {
+    let rest = text.split_once(':').map_or(text, |(_, rest)| rest);
+    let mut names: Vec<&str> = rest.split(',').map(|word| word.split('=').next().unwrap_or(word).trim()).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(refused(text, "each word at most once"));
+    }
+    Ok(())
 }
 
 /// The error about a text that is not `expected`.

@@ -12,7 +12,7 @@ use cwnd_sim::{
 
 use thiserror::Error;
 
-use super::quantity::Quantity;
+use super::quantity::{Quantity, once};
 
 /// A queue, before the path is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -252,6 +252,14 @@ impl Quantity for Queue {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
+        once(text)?;
+        if let Some((name, rest)) = text.split_once(':')
+            && let Some(first) = rest.split(',').next()
+            && (size(first).is_none() || (["red", "rio"].contains(&name.trim()) && first.trim() == "unlimited"))
+            && read(&format!("{name}:20p")).is_some()
+        {
+            return Err(QuantityError { text: text.to_string(), expected: SIZE });
+        }
         read(text).ok_or_else(|| {
             let expected = match text.split(':').next().map(str::trim) {
                 Some("codel") => delay::CODEL,
@@ -267,28 +275,9 @@ impl Quantity for Queue {
     }
 }
 
-/// Whether it marks packets and was told to; FQ-CoDel does so by itself.
-pub(super) fn marks(discipline: &Discipline) -> bool {
-    match discipline {
-        Discipline::Red(red) => red.ecn,
-        Discipline::Rio { inside, outside } => inside.ecn || outside.ecn,
-        Discipline::CoDel(codel) => codel.mark,
-        Discipline::Pie(pie) => pie.mark,
-        _ => false,
-    }
-}
-
-/// A parameter that differs from its default and is about marks, of a queue that makes none.
-pub(super) fn without_marks(discipline: &Discipline) -> Option<&'static str> {
-    let differs = |red: &Red| !red.ecn && red.mark_limit != DEFAULT_RED.mark_limit;
-    let idle = match discipline {
-        Discipline::Red(red) => differs(red),
-        Discipline::Rio { inside, outside } => differs(inside) || differs(outside),
-        Discipline::Pie(pie) => !pie.mark && pie.mark_limit != PieSetup::default().mark_limit,
-        _ => false,
-    };
-    idle.then_some("mark_limit")
-}
+/// What is accepted behind the name of a queue.
+const SIZE: &str = "the size of the queue first, above zero: bandwidth-delay products (`1bdp`), whole packets (`100p`, at most \
+     4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
 
 /// The algorithm for which it writes on packets.
 pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
@@ -298,15 +287,6 @@ pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
         Discipline::DecBit(_) => Some("decbit"),
         _ => None,
     }
-}
-
-/// The classes of `rio` whose parameters differ from their defaults.
-pub(super) fn classes_set(discipline: &Discipline) -> Vec<cwnd_sim::Class> {
-    let Discipline::Rio { inside, outside } = discipline else { return Vec::new() };
-    let classes = [(cwnd_sim::Class::In, inside), (cwnd_sim::Class::Out, outside)].into_iter().zip(DEFAULT_RIO);
-    // `ecn` is of both.
-    let usual = |given: &Red, usual: Red| *given == Red { ecn: given.ecn, ..usual };
-    classes.filter(|((_, given), default)| !usual(given, *default)).map(|((class, _), _)| class).collect()
 }
 
 fn read(text: &str) -> Option<Queue> {
@@ -404,7 +384,7 @@ fn size(text: &str) -> Option<QueueSize> {
         "p" | "packets" => number()
             .filter(|number| number.fract() == 0.0 && *number <= f64::from(u32::MAX))
             .map(|number| QueueSize::Packets(number as u32)),
-        _ => quantity::bytes(text).ok().map(|size| QueueSize::Bytes(u64::from(size.0))),
+        _ => quantity::memory(text).ok().map(QueueSize::Bytes),
     }
 }
 

@@ -156,7 +156,8 @@ impl Step {
 }
 
 impl StepRate {
-    fn bits(self) -> u64 {
+    /// Bit/s; 0 in an outage.
+    pub(super) fn bits(self) -> u64 {
         match self {
             Self::Outage => 0,
             Self::Rate(rate) => rate.0.round() as u64,

@@ -75,9 +75,57 @@ impl<'a> Source<'a> {
         self.place(self.find(key).0)
     }
 
+    /// Where a fault at a dotted key was written: at an override of it or of a key that it is compared with, otherwise at the one of them
+    /// that was written.
+    pub(super) fn place_of_fault(&self, key: &str) -> Place {
+        let others = COMPARED.iter().filter(|(own, _)| key == *own || key.ends_with(&format!(".{own}")));
+        let candidates: Vec<&str> = std::iter::once(key).chain(others.map(|(_, other)| *other)).collect();
+        let set = |key: &&&str| self.has(key) && matches!(self.place_of(key), Place::Override(_));
+        let found = candidates.iter().find(set).or_else(|| candidates.iter().find(|key| self.has(key)));
+        self.place_of(found.unwrap_or(&key))
+    }
+
     /// Whether a dotted key was written.
     pub(super) fn has(&self, key: &str) -> bool {
         self.find(key).1
+    }
+
+    /// A text, number or truth value as it was typed, text without its quotes; none for lists and tables, and what was not written.
+    pub(super) fn typed(&self, key: &str) -> Option<&'a str> {
+        let (span, true) = self.find(key) else { return None };
+        if let Place::Override(item) = self.place(span.clone()) {
+            let item = self.overrides.iter().find(|other| **other == item)?;
+            return item.split_once('=').filter(|(of, _)| normal(of) == key).map(|(_, value)| unquoted(value));
+        }
+        let text = self.text(span);
+        (!text.starts_with(['[', '{']) && !text.contains('\n')).then(|| unquoted(text))
+    }
+
+    /// The lists and tables that are empty, other than those whose being there says something, with what was typed.
+    pub(super) fn empty(&self) -> Vec<(String, &'static str)> {
+        fn search(key: &str, value: &DeValue<'_>, found: &mut Vec<(String, &'static str)>) {
+            let below = |part: &str| if key.is_empty() { part.to_string() } else { format!("{key}.{part}") };
+            match value {
+                DeValue::Array(items) if items.is_empty() => found.push((key.to_string(), "[]")),
+                DeValue::Table(table) if table.is_empty() => found.push((key.to_string(), "{}")),
+                DeValue::Array(items) => {
+                    let item = |(index, item): (usize, &Spanned<DeValue<'_>>)| {
+                        search(&below(&index.to_string()), item.get_ref(), found);
+                    };
+                    items.iter().enumerate().for_each(item);
+                }
+                DeValue::Table(table) => {
+                    table.iter().for_each(|(part, item)| search(&below(part.get_ref()), item.get_ref(), found));
+                }
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        for (key, value) in self.root.get_ref() {
+            search(key.get_ref(), value.get_ref(), &mut found);
+        }
+        found.retain(|(key, _)| !["dumbbell", "parking_lot"].contains(&key.as_str()));
+        found
     }
 
     /// Where a dotted key was written, or as much of it as was, and whether all of it was.
@@ -155,8 +203,19 @@ pub fn apart(overrides: &[String]) -> Result<(), ScenarioError> {
 
 /// The dotted key of an override.
 fn key_of(item: &str) -> Option<String> {
-    let (key, _) = item.split_once('=')?;
-    Some(key.split('.').map(str::trim).collect::<Vec<_>>().join("."))
+    item.split_once('=').map(|(key, _)| normal(key))
+}
+
+/// A dotted key without spaces around its parts.
+fn normal(key: &str) -> String {
+    key.split('.').map(str::trim).collect::<Vec<_>>().join(".")
+}
+
+/// A value without the quotes of TOML.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    let quoted = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    quoted.unwrap_or(text)
 }
 
 /// Refuses an override of what an earlier one has set, or of a table around it.
@@ -233,6 +292,18 @@ fn with_nearest(message: &str) -> String {
 fn one_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
+
+/// Keys whose faults may be those of another, which has a value whether it was written or not.
+const COMPARED: [(&str, &str); 8] = [
+    ("payload", "packet"),
+    ("warmup", "duration"),
+    ("start", "duration"),
+    ("on", "duration"),
+    ("sampling", "duration"),
+    ("policer", "packet"),
+    ("policer", "ack"),
+    ("extra_rtt", "variation.rtt"),
+];
 
 /// What Serde calls the types of keys, and what they accept. Every `u32` is a number of something, of which there is at least one.
 const KINDS: [(&str, &str); 6] = [

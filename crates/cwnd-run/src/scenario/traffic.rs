@@ -220,13 +220,13 @@ impl Amount {
 
 impl Quantity for Amount {
     const NAME: &'static str = "Amount";
-    const EXPECTED: &'static str = "packets or bytes, such as `100p` or `1MB`";
+    const EXPECTED: &'static str = "packets or bytes, such as `100p` or `1MB`: 1 to 1e15 packets, or `1B` to `9000TB`";
     const EXAMPLES: &'static [&'static str] = &["100p", "1MB"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
         let read = packets(text).filter(|packets| packets.fract() == 0.0).map(|packets| Self::Packets(packets as u64));
-        let bytes = || quantity::bytes(text).ok().map(|bytes| Self::Bytes(u64::from(bytes.0)));
+        let bytes = || quantity::memory(text).ok().map(Self::Bytes);
         read.or_else(bytes).ok_or_else(|| refused(text, Self::EXPECTED))
     }
 }
@@ -283,7 +283,7 @@ impl Quantity for Gap {
 
 impl Quantity for Sizes {
     const NAME: &'static str = "Sizes";
-    const EXPECTED: &'static str = "packets, such as `10p` for all alike, or `pareto:30p,shape=1.35` for a Pareto distribution with \
+    const EXPECTED: &'static str = "packets, 1 to 1e15, such as `10p` for all alike, or `pareto:30p,shape=1.35` for a Pareto distribution with \
          this mean and a shape above 1";
     const EXAMPLES: &'static [&'static str] = &["10p", "pareto:30p,shape=1.35"];
     type Error = QuantityError;

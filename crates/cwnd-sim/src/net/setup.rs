@@ -13,7 +13,7 @@ pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::delivery::DeliveryTrace;
 use super::steps::Schedule;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range, require};
 
 /// Indexes [`Setup::nodes`](crate::Setup::nodes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -284,9 +284,10 @@ impl LinkSetup {
         let shaped = self.impairments.shaper.is_some();
         let varying = [!self.rate_steps.steps.is_empty(), shaped, self.deliveries.is_some()];
         let alone = varying.into_iter().filter(|varies| *varies).count() <= 1;
-        require(alone, part, "a line has rates that change, a shaper or a delivery trace, not several of these")?;
+        let field = if shaped { "impairments.shaper" } else { "trace" };
+        in_range(alone, part, field, "none beside rates that change (`schedule`, `outage`) or a `trace`")?;
         let has_rate = self.rate.is_some() || varying.into_iter().all(|varies| !varies);
-        require(has_rate, part, "a link of pure delay has neither a shaper nor a delivery trace")
+        in_range(has_rate, part, field, "none in a link without a `rate`")
     }
 
     fn check_rates(&self, part: &SetupPart) -> Result<(), SetupError> {
@@ -294,14 +295,14 @@ impl LinkSetup {
         self.rate_steps.check(part)?;
         let Some((first, _)) = steps.first() else { return Ok(()) };
         require(self.rate.is_some(), part, "a link of pure delay has no rate that could change")?;
-        let in_range = steps.iter().all(|(_, rate)| *rate <= MAX_RATE);
-        require(in_range, part, "a later rate must be at least 0 and at most 1 Pbit/s")?;
+        let accepted = steps.iter().all(|(_, rate)| *rate <= MAX_RATE);
+        require(accepted, part, "a later rate must be at least 0 and at most 1 Pbit/s")?;
         let ends = if repeat.is_some() {
             *first > Span::ZERO || steps.iter().any(|(_, rate)| *rate > 0)
         } else {
             steps.last().is_some_and(|(_, rate)| *rate > 0)
         };
-        require(ends, part, "an outage must end: the last rate must be above 0, or one of a schedule that repeats")
+        in_range(ends, part, "schedule", "one whose last rate is above 0, or that repeats: an outage must end")
     }
 }
 

@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span, Time};
 
 use super::size::Sizes;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range};
 use crate::random::Stream;
 
 /// The mean time between arrivals; the times themselves are exponential and independent (a Poisson process).
@@ -39,10 +39,10 @@ impl Gap {
 
     pub(crate) fn check(self, part: &SetupPart) -> Result<(), SetupError> {
         match self {
-            Self::Constant(mean) => require(mean >= LEAST, part, "the mean gap must be at least 1us"),
+            Self::Constant(mean) => in_range(mean >= LEAST, part, "gap", "at least 1us"),
             Self::Square { means, step } => {
-                require(means.iter().all(|mean| *mean >= LEAST), part, "the mean gaps must be at least 1us")?;
-                require(step >= LEAST, part, "a step of the mean gap must be at least 1us")
+                in_range(means.iter().all(|mean| *mean >= LEAST), part, "gap", "at least 1us")?;
+                in_range(step >= LEAST, part, "gap", "one with steps of at least 1us")
             }
         }
     }

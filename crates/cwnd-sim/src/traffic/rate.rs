@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span, Time};
 
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range};
 use crate::net::setup::MAX_RATE;
 use crate::random::Stream;
 
@@ -65,19 +65,29 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
-    pub(crate) fn check(&self, part: &SetupPart, packet: Bytes) -> Result<(), SetupError> {
-        require(self.step >= LEAST_STEP, part, "a step of its rate must be at least 1us")?;
-        require(self.floor <= self.ceiling, part, "the floor of its rate must not be above the ceiling")?;
+    pub(crate) fn check(&self, part: &SetupPart, field: &'static str, packet: Bytes) -> Result<(), SetupError> {
+        in_range(self.step >= LEAST_STEP, part, field, "a rate with steps of at least 1us")?;
+        in_range(self.floor <= self.ceiling, part, field, "a rate whose floor is not above its ceiling")?;
         let rates = [self.initial, self.ceiling, self.rest_of.unwrap_or(0)];
-        require(rates.iter().all(|rate| *rate <= MAX_RATE), part, "its rate must be at most 1 Pbit/s")?;
+        in_range(rates.iter().all(|rate| *rate <= MAX_RATE), part, field, "at most 1 Pbit/s")?;
         let other = if let RateChange::Square(other) = self.change { other } else { 0 };
         let per_second = self.initial.max(other) as f64 / packet.bits();
-        require(per_second <= MOST_PACKETS, part, "its rate must be at most 10^9 packets per second")?;
+        in_range(per_second <= MOST_PACKETS, part, field, "at most 10^9 packets per second")?;
         match self.change {
-            RateChange::Square(other) => require(other <= MAX_RATE, part, "its rate must be at most 1 Pbit/s"),
+            RateChange::Square(other) => in_range(other <= MAX_RATE, part, field, "at most 1 Pbit/s"),
             RateChange::MultiplicativeWalk(factor) => {
-                require(factor > 0.0 && factor.is_finite(), part, "the factor of a multiplicative walk is above 0")?;
-                require(self.floor > 0, part, "a multiplicative walk decays to 0: it must have a floor above 0")
+                in_range(
+                    factor > 0.0 && factor.is_finite(),
+                    part,
+                    field,
+                    "a multiplicative walk with a factor above 0",
+                )?;
+                in_range(
+                    self.floor > 0,
+                    part,
+                    field,
+                    "a multiplicative walk with a floor above 0, without which it decays to 0",
+                )
             }
             _ => Ok(()),
         }

@@ -76,7 +76,10 @@ impl Source {
         match self {
             Self::Bulk => Ok(()),
             Self::Packets(packets) => require(*packets > 0, part, "it must send at least 1 packet"),
-            Self::Rate(schedule) => schedule.check(part, packet),
+            Self::Rate(schedule) => {
+                let field = if matches!(part, SetupPart::Cbr(_)) { "rate" } else { "source" };
+                schedule.check(part, field, packet)
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use cwnd::{Span, Time};
 
 use super::size::Sizes;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range};
 use crate::random::Stream;
 
 /// What a session consists of.
@@ -48,8 +48,8 @@ struct Session {
 impl Pages {
     pub(crate) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         let accepted = |mean: f64| (1.0..=MAX_MEAN).contains(&mean);
-        require(accepted(self.pages), part, "the mean number of pages is 1 to 1,000,000")?;
-        require(accepted(self.objects), part, "the mean number of objects is 1 to 1,000,000")
+        in_range(accepted(self.pages), part, "web.pages", "1 to 1000000")?;
+        in_range(accepted(self.objects), part, "web.objects", "1 to 1000000")
     }
 }
 

@@ -11,6 +11,7 @@ use cwnd::host::Spent;
 use cwnd::{Limit, Span};
 use cwnd_files::{Event, Outcome};
 use cwnd_net::{Stats, UdtBundle, UdtStream, limit_in_words};
+use cwnd_text::counted;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -258,21 +259,23 @@ impl State {
         if self.json {
             return line(&Line::End { whole, unchanged, linked, skipped, failed, bytes, seconds, bits_per_second });
         }
-        let files = |count: u64| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        let mut text =
-            format!("{}, {}, in {seconds:.2} s, {:.1} Mbit/s", files(whole), HumanBytes(bytes), bits_per_second * 1e-6);
+        let mut text = format!(
+            "{}, {}, in {seconds:.2} s, {:.1} Mbit/s",
+            counted(whole, "file"),
+            HumanBytes(bytes),
+            bits_per_second * 1e-6
+        );
         if unchanged > 0 {
-            text += &format!("; {} there before", files(unchanged));
+            text += &format!("; {} there before", counted(unchanged, "file"));
         }
-        let links = |count: u64| if count == 1 { "1 link".to_owned() } else { format!("{count} links") };
         if linked > 0 {
-            text += &format!("; {} kept", links(linked));
+            text += &format!("; {} kept", counted(linked, "link"));
         }
         if skipped > 0 {
-            text += &format!("; {} left out", links(skipped));
+            text += &format!("; {} left out", counted(skipped, "link"));
         }
         if failed > 0 {
-            text += &format!("; {} failed", files(failed));
+            text += &format!("; {} failed", counted(failed, "file"));
         }
         text + "\n"
     }

@@ -12,6 +12,7 @@ use clap::Args;
 use cwnd_files::{Event, Folder, Links, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 
+use cwnd_text::counted;
 use serde::Serialize;
 
 use super::channel::Channel;
@@ -243,8 +244,12 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     }
     match result {
         Ok(outcome) => print_line(&format!(
-            "{client}: done, {} completed, {} unchanged, {} links, {} links left out, {} failed",
-            outcome.completed, outcome.unchanged, outcome.linked, outcome.skipped, outcome.failed
+            "{client}: done, {} completed, {} unchanged, {}, {} left out, {} failed",
+            outcome.completed,
+            outcome.unchanged,
+            counted(outcome.linked, "link"),
+            counted(outcome.skipped, "link"),
+            outcome.failed
         )),
         Err(TransferError::Interrupted) if signals::interrupted() => {}
         Err(TransferError::Interrupted) => print_line(&format!("{client}: has left")),

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use cwnd_net::Stats;
+use cwnd_text::counted;
 use serde::Serialize;
 
 use super::exchange::{BLOCK, Request, Side, Until};
@@ -254,7 +255,7 @@ impl Report {
         };
         let mut text = line("sent    ", &end.sum_sent);
         if let Some(again) = end.sum_sent.retransmits {
-            text += &format!(", {again} packets sent again");
+            text += &format!(", {} sent again", counted(again, "packet"));
         }
         text.push('\n');
         if let Some(received) = &end.sum_received {

@@ -46,7 +46,7 @@ impl Progress for Counted {
     fn done(&self, found: Found) {
         let count = match found {
             Found::Computed => &self.computed,
-            Found::Stored => &self.stored,
+            Found::Equal | Found::Stored => &self.stored,
             Found::Failed => &self.failed,
         };
         count.fetch_add(1, Ordering::Relaxed);

@@ -25,7 +25,7 @@ pub(super) fn fq_codel<'a>(mut parts: impl Iterator<Item = &'a str>) -> Option<D
                 (FqCoDelSetup { queues: queues as u32, ..setup }, quantum)
             }
             "quantum" => (setup, Some(quantity::bytes(value).ok()?)),
-            "memory" => (FqCoDelSetup { memory: u64::from(quantity::bytes(value).ok()?.0), ..setup }, quantum),
+            "memory" => (FqCoDelSetup { memory: quantity::memory(value).ok()?, ..setup }, quantum),
             _ => (FqCoDelSetup { codel: codel_with(setup.codel, key, value)?, ..setup }, quantum),
         })
     })?;
@@ -166,7 +166,8 @@ mod tests {
             error.starts_with("cannot read `codel:1bdp,target=0ms`: expected `codel:` and a size, as in"),
             "{error}"
         );
-        assert!(Queue::read("fq_codel:1").is_err_and(|error| error.expected == FQ_CODEL));
+        assert!(Queue::read("fq_codel:1p,ecn").is_err_and(|error| error.expected == FQ_CODEL));
+        assert!(Queue::read("fq_codel:1").is_err_and(|error| error.expected.contains("at most `9000TB`")));
         assert!(Queue::read("pie").is_err_and(|error| error.expected == PIE));
         assert!(Queue::read("fifo:1p").is_err_and(|error| error.expected == Queue::EXPECTED));
     }

@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span};
 
 use super::MAX_RATE;
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::{SetupError, SetupPart, in_range, require};
 
 /// What a link does to packets beside queueing, delaying and losing them. By default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,9 +60,10 @@ impl Impairments {
             require(in_range, part, "the rate of a token bucket must be at least 1 bit/s and at most 1 Pbit/s")?;
             require(bucket.burst.0 > 0, part, "a token bucket holds at least one byte")?;
         }
-        require(self.ack_thinning != Some(0), part, "of at least 1 acknowledgement one goes on")?;
+        in_range(self.ack_thinning != Some(0), part, "impairments.thin_acks", "at least 1")?;
         let together = self.ack_thinning.is_none() || self.aggregation.is_some();
-        require(together, part, "acknowledgements are thinned out where packets are aggregated, and nowhere else")?;
+        let accepted = "none without `aggregate`: those are thinned out that leave together";
+        in_range(together, part, "impairments.thin_acks", accepted)?;
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
         let probable = (0.0..=1.0).contains(&probability);
         require(probable, part, "the probability of reordering is at least 0 and at most 1")?;

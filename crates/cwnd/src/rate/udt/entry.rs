@@ -167,7 +167,10 @@ fn udt4_decrease(values: &Values) -> Result<Decrease, Refusal> {
         "per-nak" => Ok(Decrease::PerNak),
         "per-interval" => Ok(Decrease::PerInterval),
         "per-epoch" => Ok(Decrease::PerEpoch),
-        other => Err(Refusal::new("decrease", format!("`{other}` is not for `profile=udt4`"))),
+        other => {
+            let accepted = "`profile`, `per-nak`, `per-interval` or `per-epoch` with `profile=udt4`";
+            Err(Refusal::new("decrease", format!("{accepted}: `{other}` is of the other profiles")))
+        }
     }
 }
 
