@@ -9,6 +9,7 @@ mod finished;
 mod flags;
 mod interrupt;
 mod meet;
+mod models;
 mod names;
 mod obeyed;
 mod papers;
