@@ -65,6 +65,18 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
+    /// The rates of the steps from `start` on, each with its begin.
+    pub(crate) fn rates(&self, start: Time, stream: Stream) -> impl Iterator<Item = (Time, u64)> {
+        let first = (start, Rates::new(*self, start, stream));
+        let next = |(_, rates): &(Time, Rates)| {
+            let mut rates = rates.clone();
+            let end = rates.step_end();
+            rates.next_step();
+            (end < Time::MAX && rates.step_end() > end).then_some((end, rates))
+        };
+        std::iter::successors(Some(first), next).map(|(at, rates)| (at, rates.rate()))
+    }
+
     pub(crate) fn check(&self, part: &SetupPart, packet: Bytes) -> Result<(), SetupError> {
         require(self.step >= LEAST_STEP, part, "a step of its rate must be at least 1us")?;
         require(self.floor <= self.ceiling, part, "the floor of its rate must not be above the ceiling")?;
