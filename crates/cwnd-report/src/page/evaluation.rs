@@ -4,6 +4,7 @@ use askama::Template;
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section};
 use cwnd_run::VERSION;
+use cwnd_run::execute::failed;
 use cwnd_run::measure::digits::{cell, legend};
 
 use super::assets::{data, render};
@@ -100,9 +101,8 @@ fn warnings(evaluation: &Evaluation) -> Vec<String> {
     if evaluation.quick {
         warnings.push("Quick: few settings at reduced length. Differences may turn around at full length.".to_string());
     }
-    if evaluation.failed_cells > 0 {
-        warnings.push(format!("{} cells failed; no number has them.", evaluation.failed_cells));
-    }
+    let failed = failed(evaluation.cells, &evaluation.failures);
+    warnings.extend(failed.map(|failed| format!("No number has the cells that failed: {failed}")));
     let left_out = |one: &LeftOut| format!("{} left out ({}): {}", one.section, one.traffic, one.reason);
     warnings.extend(evaluation.left_out.iter().map(left_out));
     warnings
