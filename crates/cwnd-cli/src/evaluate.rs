@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Extent, plan};
 use cwnd_report::{text, write_evaluation};
+use cwnd_run::execute::failed;
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
-use cwnd_text::counted;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -71,9 +71,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
     }
     let text = if arguments.json { to_json(&evaluation) } else { text::evaluation(&evaluation) };
-    if evaluation.failed_cells == 0 {
-        return Ok(text);
+    match failed(evaluation.cells, &evaluation.failures) {
+        None => Ok(text),
+        Some(failed) => {
+            crate::print(&text)?;
+            Err(Failure::Run(failed))
+        }
     }
-    crate::print(&text)?;
-    Err(Failure::Run(format!("{} of {} failed", evaluation.failed_cells, counted(evaluation.cells, "cell"))))
 }

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use cwnd::Span;
 use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
 use cwnd_report::text;
+use cwnd_run::execute::causes;
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::{Written, apart};
 
@@ -156,12 +157,14 @@ impl Run {
             );
         }
         let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept) };
-        if failed == 0 {
-            return Ok(text);
+        let causes = causes(rows.iter().filter_map(|row| row.outcome.as_ref().err()));
+        match cwnd_run::execute::failed(rows.len() as u64, &causes) {
+            None => Ok(text),
+            Some(why) => {
+                crate::print(&text)?;
+                Err(Failure::Run(why))
+            }
         }
-        crate::print(&text)?;
-        let first = swept.errors.first().map_or("", String::as_str);
-        Err(Failure::Run(format!("{failed} of {} failed, such as: {first}", counted(rows.len(), "cell"))))
     }
 
     fn read(&self, path: &Path) -> Result<Sweep, Failure> {

@@ -56,6 +56,13 @@ pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -
     mean(spec, &start, packets, (rtt, false), |number| Some((number + 1).is_multiple_of(period)))
 }
 
+/// Whether an algorithm has a response to random loss: it sets a window and does not follow the delay.
+#[must_use]
+pub fn is_defined(spec: &Spec) -> bool {
+    let by_window = || !matches!(spec.start(&Start::default()).control().pacing, Pacing::At(_));
+    spec.entry().transport == Transport::Acked && !BY_DELAY.contains(&spec.entry().name) && by_window()
+}
+
 /// In congestion avoidance at the mean of the closed form; of TCP where there is none.
 fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
     let path = PathParameters { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
@@ -73,13 +80,10 @@ fn mean(
     (rtt, with_recovery): (Span, bool),
     mut lost: impl FnMut(u64) -> Option<bool>,
 ) -> Option<f64> {
-    if spec.entry().transport != Transport::Acked || BY_DELAY.contains(&spec.entry().name) {
+    if !is_defined(spec) {
         return None;
     }
     let mut algorithm = spec.start(start);
-    if matches!(algorithm.control().pacing, Pacing::At(_)) {
-        return None;
-    }
     let mut facts = facts(rtt, Bytes(1500));
     let mut now = Time::ZERO;
     let forgotten = packets / 10;

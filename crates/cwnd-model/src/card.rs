@@ -105,6 +105,12 @@ pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> [Axiom; 8] {
     ]
 }
 
+/// The flows that a card starts, all together.
+#[must_use]
+pub fn starts(spec: &Spec) -> Setup {
+    setup(&[10.0, 70.0, 50.0, CAPACITY / 4.0].map(|window| (spec, window)))
+}
+
 /// The second half of a long run.
 struct Settled {
     events: Vec<Event>,
@@ -114,7 +120,7 @@ struct Settled {
 
 /// None if congestion never came.
 fn settled(flows: &[(&Spec, f64)], should_continue: ShouldContinue<'_>) -> Option<Settled> {
-    let Run { trace, events } = run_while(&Setup { rounds: ROUNDS, ..setup(flows) }, should_continue);
+    let Run { trace, events, .. } = run_while(&Setup { rounds: ROUNDS, ..setup(flows) }, should_continue);
     let half = trace.at.partition_point(|at| *at < trace.end / 2);
     let nanos = trace.end - trace.at.get(half)?;
     let mean = |delivered: &[u64]| {
@@ -128,7 +134,7 @@ fn settled(flows: &[(&Spec, f64)], should_continue: ShouldContinue<'_>) -> Optio
 
 /// The capacity doubles when it is first reached.
 fn doubling(spec: &Spec, should_continue: ShouldContinue<'_>) -> Option<f64> {
-    let Run { trace, events } = run_while(&Setup { events: 2, ..doubled(spec, &[]) }, should_continue);
+    let Run { trace, events, .. } = run_while(&Setup { events: 2, ..doubled(spec, &[]) }, should_continue);
     let [first, second] = events.as_slice() else { return None };
     let rtt = Setup::default().rtt.as_nanos() as f64;
     let samples = trace.at.iter().map(|at| *at as f64 / rtt).zip(&trace.flows[0].in_flight);

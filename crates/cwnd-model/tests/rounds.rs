@@ -7,7 +7,7 @@ use cwnd::units::{Packets, Span};
 use cwnd::{CongestionControl, Start};
 use cwnd_model::convergence::{self, Scheme};
 use cwnd_model::new_aimd;
-use cwnd_model::rounds::{Clock, FlowSetup, Run, Setup, run, unmodelled};
+use cwnd_model::rounds::{Clock, FlowSetup, Run, Setup, run, unmodelled, unread, unstarted};
 use proptest::prelude::*;
 
 fn flow(text: &str, window: f64) -> FlowSetup {
@@ -98,7 +98,7 @@ fn additive_decrease_keeps_its_gap() {
 fn new_aimd_goes_through_its_cycles() {
     let setup = Setup { decrease_rounds: 1, events: 8, ..setup("new-aimd:floor=0", 600.0, &[10.0, 140.0]) };
     let start = new_aimd::Start { capacity: 600.0, x1: 10.0, x2: 140.0 };
-    let Run { events, trace } = run(&setup);
+    let Run { events, trace, .. } = run(&setup);
     let mut last = -1.0;
     for (cycle, event) in (1..).zip(&events) {
         let [x1, x2] = start.windows(cycle);
@@ -167,7 +167,7 @@ fn rates_reach_the_capacity_too() {
     // 1000 packets per 100 ms are 120 Mbit/s.
     let udt = "udt:profile=ns2-2.2,decrease=per-nak,start=none,capacity=120mbit,initial_window=100000";
     for text in [udt, "daimd"] {
-        let Run { events, trace } = run(&Setup { events: 5, ..setup(text, 1000.0, &[10.0, 10.0]) });
+        let Run { events, trace, .. } = run(&Setup { events: 5, ..setup(text, 1000.0, &[10.0, 10.0]) });
         assert_eq!(events.len(), 5, "{text}");
         let event = &events[4];
         assert!(event.after.iter().sum::<f64>() < event.before.iter().sum::<f64>(), "{text}");
@@ -188,6 +188,37 @@ fn every_algorithm_runs_and_writes_a_full_trace() {
         assert_eq!(trace.links[0].carried.len(), trace.at.len());
         assert_eq!(trace.links[0].queue_bytes.len(), trace.at.len());
     }
+}
+
+#[test]
+fn every_algorithm_starts_at_its_window_or_is_found() {
+    for entry in ALGORITHMS.iter().filter(|entry| unmodelled(&Spec::parse(entry.name).expect("registered")).is_none()) {
+        let found = unstarted(&setup(entry.name, 1000.0, &[10.0, 40.0]));
+        // 1000 packets per second at least, and a round trip of 100 ms.
+        let expected = (entry.name == "sabul").then_some((0, 100.0));
+        assert_eq!(found.map(|(index, has)| (index, has.round())), expected, "{}", entry.name);
+    }
+    assert_eq!(unstarted(&setup("sabul:least_rate=100kbit", 1000.0, &[10.0, 40.0])), None);
+    // What a rule says of its start is overruled, and found.
+    for (text, names) in [
+        ("daimd:initial_rate=5mbit", &["initial_rate"][..]),
+        ("sabul:initial_rate=5mbit,least_rate=100kbit", &["initial_rate"]),
+        ("udt:start=none,initial_window=40,initial_rate=5mbit", &["start", "initial_window", "initial_rate"]),
+        ("reno:ecn_beta=0.8", &[]),
+    ] {
+        assert_eq!(unstarted(&setup(text, 1000.0, &[10.0, 40.0])), None, "{text}");
+        let unread = unread(&Spec::parse(text).expect("an algorithm"));
+        assert_eq!(unread.iter().map(|(parameter, _)| parameter.name).collect::<Vec<_>>(), names, "{text}");
+    }
+}
+
+/// The receiver of a window of one packet per round trip sees pairs at the capacity's pace, not at the flow's.
+#[test]
+fn a_slow_flow_of_udt_measures_the_capacity() {
+    // 100 packets per 100 ms. With a known capacity the paths are the same.
+    let first = |text: &str| run(&Setup { events: 1, ..setup(text, 100.0, &[1.0, 1.0]) }).events[0].at;
+    let (measured, known) = (first("udt:profile=paper"), first("udt:profile=paper,capacity=12mbit"));
+    assert!(near(measured, known, 0.2), "{measured} {known}");
 }
 
 #[test]

@@ -76,8 +76,9 @@ pub(crate) fn response(
     let packet = read("packet", &packet, packet_size)?;
     count("random", random, 0..=1000)?;
     with(py, &algorithms, |specs, should_continue| {
-        to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue))
-    })
+        model::bounded(specs, &loss, random).map_err(|error| Failure::Argument(format!("random, loss: {error}")))?;
+        Ok(to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue)))
+    })?
 }
 
 /// The document of `cwnd model convergence --json`.
@@ -98,6 +99,8 @@ pub(crate) fn convergence(
     let pair = Pair { capacity, windows: [one, other], epsilon };
     with(py, &algorithms, |specs, should_continue| {
         synchronous(specs)?;
+        let run: Vec<&Spec> = specs.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
+        started(&run, &model::convergence_setup(pair))?;
         Ok(to_json(&model::convergences(specs, pair, should_continue)))
     })?
 }
@@ -116,6 +119,7 @@ pub(crate) fn rounds(
     let setup = settings.setup()?;
     with(py, &algorithms, |specs, should_continue| {
         synchronous(specs)?;
+        started(specs, &setup)?;
         let walks = model::walks(specs, &setup, should_continue);
         let found = walks.iter().map(|walk| {
             let table = Table::of(Tables::FlowSamples.of(&[(setup.seed, &walk.run.trace)]))?;
@@ -208,6 +212,11 @@ fn with<T: Send>(
 /// Those that mean something under synchronous feedback.
 fn synchronous(specs: &[&Spec]) -> Result<(), Failure> {
     model::synchronous(specs).map_err(|error| Failure::Argument(format!("algorithms: {error}")))
+}
+
+/// Refuses windows from which an algorithm does not start.
+fn started(specs: &[&Spec], setup: &Setup) -> Result<(), Failure> {
+    model::started(specs, setup).map_err(|error| Failure::Argument(format!("start: {error}")))
 }
 
 /// `loads`: packets per round trip.

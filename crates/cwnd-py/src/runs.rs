@@ -130,7 +130,8 @@ fn flows(seeds: &[(u64, &Trace)]) -> cwnd_parquet::Table {
     let mut table = Tables::Flows.of(seeds);
     for (name, unit, description, of) in FLOW_MEASURES {
         let values = seeds.iter().flat_map(|(_, trace)| {
-            trace.flows.iter().map(|flow| of(trace, flow, Window::measured(trace)).unwrap_or(f64::NAN))
+            let window = Window::measured(trace);
+            trace.flows.iter().map(move |flow| of(trace, flow, window).unwrap_or(f64::NAN))
         });
         table.real(name, unit, description, values);
     }

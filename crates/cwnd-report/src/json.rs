@@ -137,9 +137,9 @@ pub struct FlowResult {
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it among the flows of this list that are there at each time of its life, pauses apart, and no
-    /// others, payload bits per second, mean over the seeds; null if nothing limits it, or if
-    /// too many flows come and go for it to be computed.
+    /// What max-min fairness would give it among the flows of this list and of `cbr` that are there at each time of its life, pauses apart,
+    /// and no others, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time. Null if
+    /// nothing limits it, or if too many flows come and go for it to be computed.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
     pub loss_rate: Option<Estimate>,
@@ -329,10 +329,11 @@ impl Run {
     #[must_use]
     pub fn of(runs: &Runs) -> Option<Self> {
         let first = runs.traces.first()?;
+        let windows: Vec<Window> = runs.traces.iter().map(Window::measured).collect();
         let shares: Vec<Vec<Option<f64>>> =
-            runs.traces.iter().map(|trace| fair_shares(trace, Window::measured(trace))).collect();
+            runs.traces.iter().zip(&windows).map(|(trace, window)| fair_shares(trace, *window)).collect();
         let share = |index: usize| mean(&shares.iter().filter_map(|run| run[index]).collect::<Vec<_>>());
-        let flows = (0..first.flows.len()).map(|index| FlowResult::of(runs, first, index, share(index)));
+        let flows = (0..first.flows.len()).map(|index| FlowResult::of(runs, &windows, index, share(index)));
         let links = (0..first.links.len()).map(|index| Link::of(runs, first, index));
         Some(Self {
             origin: Origin::of(&runs.scenario),
@@ -349,9 +350,11 @@ impl Run {
 }
 
 impl FlowResult {
-    fn of(runs: &Runs, first: &Trace, index: usize, fair_share_bps: Option<f64>) -> Self {
+    fn of(runs: &Runs, windows: &[Window], index: usize, fair_share_bps: Option<f64>) -> Self {
+        let first = &runs.traces[0];
         let over = |domain, of: fn(&Trace, usize, Window) -> Option<f64>| {
-            let values = runs.traces.iter().filter_map(|trace| of(trace, index, Window::measured(trace)));
+            let measured = runs.traces.iter().zip(windows);
+            let values = measured.filter_map(|(trace, window)| of(trace, index, *window));
             Estimate::over(&values.collect::<Vec<_>>(), domain)
         };
         Self {

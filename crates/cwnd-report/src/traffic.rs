@@ -4,10 +4,11 @@ use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use cwnd_run::measure::{Curve, Domain, Estimate, Window};
+use cwnd_run::measure::{Curve, Domain, Estimate, Window, life_of_crowd, seconds_of_cbr};
 use cwnd_run::run::Runs;
 
-/// A flow without congestion control.
+/// A flow without congestion control, measured while it sends: from its start to its stop and without its pauses, as far as that lies
+/// after the warm-up. All is null if it sends nothing then.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Cbr {
     /// Its name.
@@ -20,7 +21,8 @@ pub struct Cbr {
     pub loss_rate: Option<Estimate>,
 }
 
-/// Flows that came and went.
+/// Flows that came and went, measured while they may arrive: from the start to the stop of the arrivals, as far as that lies after the
+/// warm-up. All rates are null if none may arrive then.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Arrivals {
     /// Their name.
@@ -63,7 +65,12 @@ pub struct Completion {
 impl Cbr {
     pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
         let bits = 8.0 * f64::from(first.cbr[index].packet);
+        // Outside its life nothing is sent, and what arrives or is dropped then was sent in it.
         let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
+        let per_second = |trace: &Trace, curve: &[u64]| {
+            let seconds = seconds_of_cbr(trace, &trace.cbr[index]);
+            (seconds > 0.0).then(|| rise(trace, curve) / seconds)
+        };
         Self {
             cbr: first.cbr[index].name.clone(),
             sent_bps: over(runs, Domain::POSITIVE, |trace| Some(bits * per_second(trace, &trace.cbr[index].sent)?)),
@@ -81,7 +88,15 @@ impl Cbr {
 impl Arrivals {
     pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
         let CrowdTrace { name, algorithm, packet, payload, .. } = &first.crowds[index];
-        let crowd = |of: fn(&CrowdTrace) -> &[u64]| move |trace: &Trace| per_second(trace, of(&trace.crowds[index]));
+        let crowd = |of: fn(&CrowdTrace) -> &[u64]| {
+            move |trace: &Trace| {
+                let crowd = &trace.crowds[index];
+                let life = life_of_crowd(trace, crowd);
+                // Nothing is counted before its start, where there may be no sample.
+                let counted = Window { from: Window::measured(trace).from, to: life.to };
+                (!life.is_empty()).then(|| Curve::new(&trace.at, of(crowd)).rise(counted) / life.seconds())
+            }
+        };
         let share = |part: fn(&CrowdTrace) -> &[u64], whole: fn(&CrowdTrace) -> &[u64]| {
             over(runs, Domain::SHARE, |trace| {
                 let whole = crowd(whole)(trace).filter(|whole| *whole > 0.0)?;
@@ -133,6 +148,55 @@ fn over(runs: &Runs, domain: Domain, of: impl Fn(&Trace) -> Option<f64>) -> Opti
     Estimate::over(&runs.traces.iter().filter_map(of).collect::<Vec<_>>(), domain)
 }
 
-fn per_second(trace: &Trace, curve: &[u64]) -> Option<f64> {
-    Curve::new(&trace.at, curve).per_second(Window::measured(trace))
+#[cfg(test)]
+mod tests {
+    use cwnd_run::run::run;
+    use cwnd_run::scenario::Scenario;
+
+    use crate::json::Run;
+
+    /// The document of 4 s, of which 3 are measured, on 20 Mbit/s.
+    fn document(sampling: &str, more: &str) -> Run {
+        let text = format!(
+            "duration = \"4s\"\nwarmup = \"1s\"\nseeds = 1\nsampling = \"{sampling}\"\nvariation = {{ start = \"0s\", rtt = 0, jitter = 0 }}\n\
+             [dumbbell]\nrate = \"20mbit\"\nrtt = \"20ms\"\nqueue = \"droptail:1000p\"\n\
+             [[flow]]\nalgorithm = \"reno\"\nmax_window = 5\n{more}\n"
+        );
+        let scenario = Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let runs = run(vec![scenario], &()).expect("it runs").remove(0);
+        Run::of(&runs).expect("a run")
+    }
+
+    #[test]
+    fn a_flow_without_congestion_control_is_measured_while_it_sends() {
+        // 3 Mbit/s are 250 packets per second.
+        for life in ["", "start = \"2s\"", "stop = \"2s\"", "on = [\"0s..1500ms\", \"2s..2500ms\", \"3s..\"]"] {
+            for sampling in ["100ms", "off"] {
+                let run = document(sampling, &format!("[[cbr]]\nrate = \"cbr:3mbit\"\n{life}"));
+                let [sent, delivered] =
+                    [run.cbr[0].sent_bps, run.cbr[0].delivered_bps].map(|rate| rate.expect("it sends").mean);
+                assert!((sent / 3e6 - 1.0).abs() < 0.01, "{life}: {sent}");
+                // What is on its way for 10 ms and more at the end is missing.
+                assert!((delivered / 3e6 - 1.0).abs() < 0.03, "{life}: {delivered}");
+                assert_eq!(run.cbr[0].loss_rate.map(|loss| loss.mean), Some(0.0), "{life}");
+            }
+        }
+        let gone = document("100ms", "[[cbr]]\nrate = \"cbr:3mbit\"\nstop = \"500ms\"");
+        assert!(gone.cbr[0].sent_bps.is_none() && gone.cbr[0].loss_rate.is_none());
+    }
+
+    #[test]
+    fn a_crowd_is_measured_while_it_may_arrive() {
+        let crowd = |life: &str, sampling: &str| {
+            let crowd = "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"5ms\"";
+            document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s.expect("they arrive").mean
+        };
+        // 200 per second, give or take three deviations of what arrives in half a second or more.
+        for life in ["", "start = \"2s\"", "stop = \"2s\"", "start = \"1500ms\"\nstop = \"2s\""] {
+            for sampling in ["100ms", "off"] {
+                let rate = crowd(life, sampling);
+                assert!((rate - 200.0).abs() < 60.0, "{life}, {sampling}: {rate}");
+            }
+        }
+    }
 }

@@ -11,8 +11,8 @@ use cwnd_trace::{FlowTrace, Trace};
 use crate::cells::Cells;
 use crate::execute::{Executor, Job, Progress, RunError, WholeTrace};
 use crate::measure::{
-    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, mser5, peer_limited_share,
-    source_limited_share,
+    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_crowd, mser5,
+    peer_limited_share, seconds_of_cbr, source_limited_share,
 };
 use crate::scenario::{Ecn, Scenario, is_drawn};
 
@@ -91,10 +91,11 @@ impl Runs {
     /// something else than its algorithm, where the scenario does not say so itself; an algorithm that needs marks and received none.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
+        let windows: Vec<Window> = self.traces.iter().map(Window::measured).collect();
         let worst = |of: fn(&Trace, &FlowTrace, Window) -> Option<f64>, concerned: &[bool]| {
-            let shares = self.traces.iter().flat_map(|trace| {
+            let shares = self.traces.iter().zip(&windows).flat_map(|(trace, window)| {
                 let flows = trace.flows.iter().zip(concerned).filter(|(_, concerned)| **concerned);
-                flows.filter_map(|(flow, _)| of(trace, flow, Window::measured(trace)))
+                flows.filter_map(|(flow, _)| of(trace, flow, *window))
             });
             shares.fold(0.0, f64::max)
         };
@@ -107,10 +108,10 @@ impl Runs {
         let held = held.map(|(what, share)| format!("a flow was {what}-limited {:.0} % of the time", share * 100.0));
         let setup = self.scenario.setup(self.scenario.document().first_seed);
         let grew = |(index, flow): (usize, &FlowSetup)| {
-            let of_run = |trace: &Trace| {
-                trace.flows.get(index).is_some_and(|flow| grew_on(trace, flow, Window::measured(trace)))
+            let of_run = |(trace, window): (&Trace, &Window)| {
+                trace.flows.get(index).is_some_and(|flow| grew_on(trace, flow, *window))
             };
-            grows_on(flow) && self.traces.iter().any(of_run)
+            grows_on(flow) && self.traces.iter().zip(&windows).any(of_run)
         };
         let grows: Vec<bool> = setup.flows.iter().enumerate().map(grew).collect();
         let unused = worst(source_limited_share, &grows).max(worst(peer_limited_share, &grows));
@@ -205,8 +206,33 @@ impl Runs {
         beyond
     }
 
+    /// Why there are no measures, or none of some flows and other traffic.
+    fn left_out(&self) -> Vec<String> {
+        let too_short = |trace: &&Trace| Window::measured(trace).is_empty();
+        if let Some(trace) = self.traces.iter().find(too_short) {
+            let millis = |nanos: u64| nanos as f64 * 1e-6;
+            return vec![format!(
+                "nothing is measured: the run goes on for {:.3} ms after the warm-up, less than a round trip and a packet of its slowest \
+                 traffic, {:.3} ms",
+                millis(Window::after_warmup(trace).length()),
+                millis(Window::shortest(trace))
+            )];
+        }
+        self.flows_left_out().into_iter().chain(self.traffic_left_out()).collect()
+    }
+
+    /// Traffic beside flows that is not there after the warm-up.
+    fn traffic_left_out(&self) -> Vec<String> {
+        let Some(trace) = self.traces.first() else { return Vec::new() };
+        let cbr = trace.cbr.iter().filter(|cbr| seconds_of_cbr(trace, cbr) == 0.0).map(|cbr| &cbr.name);
+        let crowds =
+            trace.crowds.iter().filter(|crowd| life_of_crowd(trace, crowd).is_empty()).map(|crowd| &crowd.name);
+        let names: BTreeSet<&String> = cbr.chain(crowds).collect();
+        names.into_iter().map(|name| format!("no rates of `{name}`: it sends nothing in the measured time")).collect()
+    }
+
     /// Why flows have no measures of their own.
-    fn left_out(&self) -> Option<String> {
+    fn flows_left_out(&self) -> Option<String> {
         let lacks = |index: &usize| {
             let of = |run: &Summary| run.flow_goodput_bps.get(*index).is_some_and(Option::is_none);
             self.summaries.iter().any(of)
@@ -220,7 +246,7 @@ impl Runs {
         };
         Some(format!(
             "no goodput, loss or share of `{first}`{more} in some or all seeds: less than a round trip of the measured time lies \
-             between start and end"
+             between start and end, without pauses"
         ))
     }
 

@@ -746,26 +746,3 @@ fn impairments_are_those_of_their_link() {
         (Some(Span::from_millis(4)), Some(TokenBucket { rate: 1_000_000, burst: Bytes(2_000) }));
     assert_eq!(back, Impairments { aggregation, shaper, ack_thinning: Some(4), ..Impairments::default() });
 }
-
-/// A flow that its receiver or its source bounds leaves the rest of the link to the other.
-#[test]
-fn a_bounded_flow_has_its_bound_for_a_share() {
-    let shares = |second: &str| {
-        let text = format!(
-            "duration = \"4s\"\nwarmup = \"1s\"\nseeds = 1\nvariation = {{ start = \"0s\", rtt = 0, jitter = 0 }}\n[dumbbell]\nrate = \"20mbit\"\n\
-             rtt = \"20ms\"\n[[flow]]\nalgorithm = \"reno\"\n[[flow]]\nalgorithm = \"reno\"\n{second}\n"
-        );
-        let scenario = Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
-        let run = cwnd_run::run::run(vec![scenario], &()).expect("it runs").remove(0);
-        let trace = &run.traces[0];
-        let shares = cwnd_run::measure::fair_shares(trace, cwnd_run::measure::Window::measured(trace));
-        // Of the wire, in Mbit/s.
-        [0, 1].map(|flow| (shares[flow].expect("a share") * 1500.0 / 1460.0 / 1e4).round() / 100.0)
-    };
-    assert_eq!(shares(""), [10.0, 10.0]);
-    // Five packets of 1500 bytes in 20 ms.
-    assert_eq!(shares("max_window = 5"), [17.0, 3.0]);
-    assert_eq!(shares("source = \"cbr:1mbit\""), [19.0, 1.0]);
-    // 6 Mbit/s on average.
-    assert_eq!(shares("source = \"square:8mbit,4mbit,step=1s\""), [14.0, 6.0]);
-}

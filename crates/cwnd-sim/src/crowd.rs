@@ -88,6 +88,11 @@ impl Crowd {
         }
     }
 
+    /// The round-trip time of its flows without queueing or transmission, before the draws of each.
+    pub(crate) fn base_rtt(&self) -> Span {
+        self.path.base_rtt(0.5)
+    }
+
     /// When the next flows are requested.
     pub(crate) fn due(&self) -> Time {
         let arrival = self.arrivals.due();

@@ -18,14 +18,15 @@ pub enum SetupError {
     },
     /// The packets of a run need more memory than it may use.
     #[error(
-        "{part}: {at:.3} s into the run its packets need more than the {most} MiB of memory a run may use: {remedy}, or allow more memory"
+        "{part}: {at:.3} s into the run its packets need more than the {} of memory a run may use: {remedy}, or allow more memory",
+        size(*most)
     )]
     Memory {
         /// The flow or link with the most packets.
         part: SetupPart,
         /// Simulated time, seconds.
         at: f64,
-        /// What a run may use, MiB.
+        /// What a run may use, bytes.
         most: u64,
         /// What to change.
         remedy: &'static str,
@@ -115,6 +116,11 @@ pub enum SetupPart {
     Link(String),
     /// The setup as a whole.
     Setup,
+}
+
+/// An amount of memory: MiB, or bytes where it is not a whole number of them.
+fn size(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 20) { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }
 
 impl fmt::Display for SetupPart {

@@ -183,6 +183,7 @@ impl Flow {
         let algorithm_start = Start {
             window: Packets(era.initial_window),
             threshold: None,
+            rate: None,
             max_window: Packets(f64::INFINITY),
             packet: setup.packet,
             payload: setup.payload,

@@ -8,6 +8,7 @@ mod agent;
 mod cbr;
 mod crowd;
 mod datagram;
+mod demand;
 mod digest;
 pub mod emulate;
 mod endpoint;

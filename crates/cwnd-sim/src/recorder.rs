@@ -7,13 +7,14 @@ use cwnd::{Packets, Span, Time};
 use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, Pause, SizeClass, Trace};
 
 use crate::crowd::{CLASSES, Totals};
+use crate::demand::Demands;
 use crate::protocol::SenderProtocol;
-use crate::setup::{FlowSetup, Setup};
-use crate::traffic::{RateChange, RateSchedule, Source};
+use crate::setup::Setup;
+use crate::traffic::{self, Source};
 use crate::world::{Sampler, World};
 
-/// Takes samples at the start, at the end of the warm-up, where flows pause, go on and stop, at the end of the run, and at an interval
-/// between them.
+/// Takes samples at the start, at the end of the warm-up, where flows pause, go on and stop and the last of a crowd may arrive, at the end
+/// of the run, and at an interval between them.
 pub(crate) struct Recorder {
     trace: Trace,
     interval: Option<Span>,
@@ -32,9 +33,15 @@ impl Recorder {
         let interval = setup.sampling.map(|sampling| sampling.interval);
         let rows = rows(interval, end);
         let pauses = setup.flows.iter().flat_map(|flow| &flow.pauses).flat_map(|pause| [pause.from, pause.to]);
-        let changes: BTreeSet<Time> = setup.flows.iter().filter_map(|flow| flow.stop).chain(pauses).collect();
+        let stops = setup.flows.iter().chain(setup.crowds.iter().map(|crowd| &crowd.flow)).filter_map(|flow| flow.stop);
+        let changes: BTreeSet<Time> = stops.chain(pauses).collect();
         let drawn = world.base_rtts.iter().zip(&world.starts).zip(&world.flows);
-        let flows = setup.flows.iter().zip(drawn).map(|(flow, ((base_rtt, start), built))| FlowTrace {
+        let demands = Demands::of(setup);
+        let paused = |pauses: &[traffic::Pause]| -> Vec<Pause> {
+            pauses.iter().map(|pause| Pause { from: pause.from.as_nanos(), to: pause.to.as_nanos() }).collect()
+        };
+        let flows = setup.flows.iter().zip(drawn).enumerate();
+        let flows = flows.map(|(index, (flow, ((base_rtt, start), built)))| FlowTrace {
             name: flow.name.clone(),
             algorithm: flow.algorithm.label().to_string(),
             packet: flow.packet.0,
@@ -42,13 +49,9 @@ impl Recorder {
             start: flow.start.as_nanos(),
             late: start.since(flow.start).as_nanos(),
             stop: flow.stop.map(Time::as_nanos),
-            pauses: flow
-                .pauses
-                .iter()
-                .map(|pause| Pause { from: pause.from.as_nanos(), to: pause.to.as_nanos() })
-                .collect(),
+            pauses: paused(&flow.pauses),
             links: world.routes.links(built.forward).collect(),
-            demand: demand(flow, *base_rtt),
+            demand: demands.of_flow(setup, world, index),
             base_rtt: base_rtt.as_nanos(),
             size: if let Source::Packets(size) = flow.source { Some(size) } else { None },
             sent: column(rows),
@@ -66,16 +69,25 @@ impl Recorder {
             pacing_rate: column(rows),
             ..FlowTrace::default()
         });
-        let cbr = setup.cbr.iter().map(|cbr| CbrTrace {
+        let built = world.flows.get(setup.flows.len()..).unwrap_or_default();
+        let cbr = setup.cbr.iter().zip(built).enumerate().map(|(index, (cbr, built))| CbrTrace {
             name: cbr.name.clone(),
             packet: cbr.packet.0,
+            start: cbr.start.as_nanos(),
+            stop: cbr.stop.map(Time::as_nanos),
+            pauses: paused(&cbr.pauses),
+            links: world.routes.links(built.forward).collect(),
+            demand: demands.of_cbr(setup, index),
             ..CbrTrace::default()
         });
-        let crowds = setup.crowds.iter().map(|crowd| CrowdTrace {
+        let crowds = setup.crowds.iter().zip(&world.crowds).map(|(crowd, built)| CrowdTrace {
+            base_rtt: built.base_rtt().as_nanos(),
             name: crowd.flow.name.clone(),
             algorithm: crowd.flow.algorithm.label().to_string(),
             packet: crowd.flow.packet.0,
             payload: crowd.flow.payload.0,
+            start: crowd.flow.start.as_nanos(),
+            stop: crowd.flow.stop.map(Time::as_nanos),
             ..CrowdTrace::default()
         });
         let links = setup.links.iter().map(|link| LinkTrace {
@@ -257,19 +269,6 @@ fn rows(interval: Option<Span>, end: Time) -> usize {
 /// An empty column. Growing them was a tenth of what a short run cost.
 fn column<T>(rows: usize) -> Column<T> {
     Column::with_capacity(rows)
-}
-
-/// The most that a flow would carry alone, bit/s on the wire: what its application hands over on average, and a window of the size that its
-/// receiver grants in each round trip.
-fn demand(flow: &FlowSetup, base_rtt: Span) -> Option<u64> {
-    let source = match flow.source {
-        Source::Rate(RateSchedule { change: RateChange::Constant, initial, .. }) => Some(initial),
-        Source::Rate(RateSchedule { change: RateChange::Square(other), initial, .. }) => Some(initial.midpoint(other)),
-        _ => None,
-    };
-    let bits = f64::from(flow.packet.0) * 8.0;
-    let granted = flow.max_window.map(|packets| (packets * bits / base_rtt.as_secs_f64()) as u64);
-    source.into_iter().chain(granted).min()
 }
 
 /// Longer columns grow as they are filled, so that a run whose samples would fill the memory fails when they do.

@@ -176,7 +176,7 @@ impl Simulation {
             SetupPart::Field(_) => "take fewer samples",
             _ => "give a link on its way a rate and a queue with a limit, or the flow a largest window",
         };
-        SetupError::Memory { part, at: self.world.now().as_secs_f64(), most: most >> 20, remedy }
+        SetupError::Memory { part, at: self.world.now().as_secs_f64(), most, remedy }
     }
 }
 

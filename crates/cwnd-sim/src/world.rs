@@ -259,13 +259,23 @@ impl World {
         }
     }
 
+    /// What the rates of the source of a flow are drawn from.
+    pub(crate) fn source_draws(setup: &Setup, flow: u32) -> Stream {
+        Stream::new(setup.seed, format_args!("flow {flow}: source"))
+    }
+
+    /// What something of a flow without congestion control is drawn from: `rate`, `start` or `jitter`.
+    pub(crate) fn cbr_draws(setup: &Setup, index: usize, what: &str) -> Stream {
+        Stream::new(setup.seed, format_args!("cbr {index}: {what}"))
+    }
+
     fn add_flow(&mut self, setup: &Setup, index: u32, flow: &FlowSetup) -> Result<(), SetupError> {
         let routes = setup.flow_routes(&mut self.routes, flow, SetupPart::Flow)?;
         let path = FlowPath::new(setup, &self.routes, routes, flow.packet);
         let mut draws = Stream::new(setup.seed, format_args!("flow {index}"));
         let spread = draws.unit();
         let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
-        let clock = || (0.0, Stream::new(setup.seed, format_args!("flow {index}: source")));
+        let clock = || (0.0, Self::source_draws(setup, index));
         let parameters = FlowParameters {
             start,
             backlog: Backlog::new(&flow.source, (start, flow.stop), &flow.pauses, flow.packet, clock),
@@ -296,8 +306,7 @@ impl World {
         let index = self.flows.len() as u32;
         let routes = setup.cbr_routes(&mut self.routes, cbr)?;
         let path = FlowPath::new(setup, &self.routes, routes, cbr.packet);
-        let named =
-            |what| Stream::new(setup.seed, format_args!("cbr {}: {what}", self.flows.len() - setup.flows.len()));
+        let named = |what| Self::cbr_draws(setup, self.flows.len() - setup.flows.len(), what);
         let varied = setup.variation.start != Some(Span::ZERO);
         let clock = || (if varied { named("start").unit() } else { 0.0 }, named("rate"));
         let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);

@@ -28,7 +28,7 @@ fn error(setup: &Setup) -> SetupError {
 /// What a memory error names.
 fn named(setup: &Setup) -> SetupPart {
     match error(setup) {
-        SetupError::Memory { part, most: 16, .. } => part,
+        SetupError::Memory { part, most: 0x100_0000, .. } => part,
         other => panic!("{other}"),
     }
 }

@@ -1,6 +1,8 @@
 //! What is recorded of cross traffic.
 
-use crate::{Column, Histogram};
+use smallvec::SmallVec;
+
+use crate::{Column, Demand, Histogram, Pause};
 
 /// A flow without congestion control: curves and states have one value per sampled instant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +11,16 @@ pub struct CbrTrace {
     pub name: String,
     /// Bytes of a packet on the wire.
     pub packet: u32,
+    /// When it starts.
+    pub start: u64,
+    /// When it stops; none for never.
+    pub stop: Option<u64>,
+    /// When it pauses, between its start and its stop; ascending, and apart from each other.
+    pub pauses: Vec<Pause>,
+    /// The links that it crosses, in order, as indices of [`Trace::links`](crate::Trace::links).
+    pub links: SmallVec<[u32; 4]>,
+    /// The rate of its schedule while it does not pause.
+    pub demand: Demand,
     /// Cumulative: packets sent.
     pub sent: Column<u64>,
     /// Cumulative: packets that reached the receiver.
@@ -30,6 +42,12 @@ pub struct CrowdTrace {
     pub packet: u32,
     /// Bytes of a packet that are the application's.
     pub payload: u32,
+    /// The round-trip time of its flows without queueing or serialisation, before the draws of each, nanoseconds.
+    pub base_rtt: u64,
+    /// When the first flow may arrive.
+    pub start: u64,
+    /// When the last one may; none for the end of the run.
+    pub stop: Option<u64>,
     /// Cumulative: flows requested.
     pub arrived: Column<u64>,
     /// Cumulative: of those, flows refused because too many were there.

@@ -7,10 +7,12 @@
 //! Times are nanoseconds since the start of the run.
 
 mod cross;
+mod demand;
 mod histogram;
 mod packets;
 
 pub use cross::{CbrTrace, CrowdTrace, SizeClass};
+pub use demand::{Demand, DemandStage};
 pub use histogram::Histogram;
 pub use packets::{Logged, PacketLog, Protocol, Seen};
 
@@ -64,9 +66,9 @@ pub struct FlowTrace {
     pub pauses: Vec<Pause>,
     /// The links that its data crosses, in order, as indices of [`Trace::links`].
     pub links: SmallVec<[u32; 4]>,
-    /// The most that it would carry alone, bit/s on the wire: the mean of what its application hands over at a constant rate or in a square
-    /// wave, and the window that its receiver grants per round trip. None for a flow without such a bound.
-    pub demand: Option<u64>,
+    /// The most that it would carry alone: what its application hands over at a rate of its own, and the window that its receiver grants per
+    /// round trip.
+    pub demand: Demand,
     /// Its round-trip time without queueing or serialisation, nanoseconds.
     pub base_rtt: u64,
     /// How many packets it has to deliver; none for a flow without end.

@@ -233,6 +233,11 @@ impl Values {
         Self { parameters, given: vec![None; parameters.len()], asked }
     }
 
+    /// The same, of which no algorithm has asked for any.
+    pub(crate) fn unread(&self) -> Self {
+        Self { given: self.given.clone(), ..Self::none(self.parameters) }
+    }
+
     /// The indices of those that are given although no algorithm has asked for them.
     pub(crate) fn unasked(&self) -> impl Iterator<Item = usize> + '_ {
         let unasked = |index: &usize| self.given[*index].is_some() && !self.asked[*index].load(Ordering::Relaxed);

@@ -210,6 +210,18 @@ impl Spec {
         self.values.unasked().map(move |index| with_value(&self.entry.parameters[index]))
     }
 
+    /// The parameters that were given although the algorithm does not ask for them when it begins with `start`, each with its text: of a
+    /// rule that sets a rate, those of its start where the host knows the rate.
+    pub fn unread_from(&self, start: &Start) -> Vec<(&'static Parameter, String)> {
+        let values = self.values.unread();
+        if let Origin::Registry = self.origin {
+            let _ = (self.entry.build)(&values, start);
+            let _ = self.entry.receiver.map(|build| build(&values, start));
+        }
+        let parameters: Vec<_> = self.parameters().collect();
+        values.unasked().map(|index| parameters[index].clone()).collect()
+    }
+
     /// The sender's half.
     ///
     /// # Panics

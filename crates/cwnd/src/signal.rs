@@ -24,6 +24,9 @@ pub struct Start {
     pub window: Packets,
     /// Where slow start ends, if the host knows.
     pub threshold: Option<Packets>,
+    /// The rate that the initial window makes, if the host knows the round trip: a rule that sets a rate starts at it, past a slow start
+    /// and whatever its parameters say of the start. None where the rule has a start of its own, as in every host with packets.
+    pub rate: Option<Rate>,
     /// The largest window the host will ever use; [`f64::INFINITY`] for no bound.
     pub max_window: Packets,
     /// A packet as it is on the wire, all headers included.
@@ -41,6 +44,7 @@ impl Default for Start {
         Self {
             window: Packets(10.0),
             threshold: None,
+            rate: None,
             max_window: Packets(f64::INFINITY),
             packet: Bytes(1500),
             payload: Bytes(1460),

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use cwnd::Spec;
-use cwnd_lab::model::{self, Pair};
+use cwnd_lab::model::{self, Origin, Pair};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, synchronous, warn, window};
+use super::{Output, check_sum, started, synchronous, warn, window};
 use crate::arguments::checked;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -46,7 +46,9 @@ impl Convergence {
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
-        warn(&algorithms, false);
+        let run: Vec<&Spec> = algorithms.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
+        started(&run, &model::convergence_setup(pair))?;
+        warn(&algorithms, Origin::Convergence);
         let document = model::convergences(&algorithms, pair, &|| true);
         let mut text = format!(
             "Two flows from {one} and {other} packets, capacity {} packets, equal within {} packets\n\n",

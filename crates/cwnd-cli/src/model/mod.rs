@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
-use cwnd_lab::model;
+use cwnd_lab::model::{self, Idle, Origin, Setup};
 use cwnd_report::page::model::Printed;
 use cwnd_report::write_model;
 use cwnd_run::files::Folder;
@@ -81,8 +81,15 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
 }
 
 /// Names the parameters on which nothing that is printed depends.
-fn warn(algorithms: &[&Spec], closed_forms_alone: bool) {
-    model::unread(algorithms, closed_forms_alone).iter().for_each(|warning| eprintln!("warning: {warning}"));
+fn warn(algorithms: &[&Spec], origin: Origin) {
+    model::unread(algorithms, origin).iter().for_each(|warning| eprintln!("warning: {warning}"));
+}
+
+/// Names the flags on which nothing that is printed of an algorithm depends.
+fn warn_of(idle: &[Idle]) {
+    for Idle { setting, algorithm, why } in idle {
+        eprintln!("warning: --{setting} has no effect on {algorithm}: {why}");
+    }
 }
 
 /// Those that mean something under synchronous feedback.
@@ -90,6 +97,11 @@ fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
     let specs = specs(algorithms);
     model::synchronous(&specs).map_err(|error| Failure::Input(error.to_string()))?;
     Ok(specs)
+}
+
+/// Refuses a --start that an algorithm does not take.
+fn started(algorithms: &[&Spec], setup: &Setup) -> Result<(), Failure> {
+    model::started(algorithms, setup).map_err(|error| Failure::Input(format!("--start: {error}")))
 }
 
 fn specs(algorithms: &[Written<Spec>]) -> Vec<&Spec> {

@@ -3,11 +3,11 @@
 use clap::Args;
 use cwnd::Spec;
 use cwnd::units::{Bytes, Span};
-use cwnd_lab::model;
+use cwnd_lab::model::{self, Origin};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::{Written, packet_size};
 
-use super::{Output, probability, round_trip, specs, warn};
+use super::{Output, probability, round_trip, specs, warn, warn_of};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -34,7 +34,8 @@ pub(crate) struct Response {
     /// Packet on the wire
     #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
-    /// Also run the algorithms under random loss, over this many seeds; 0 for not
+    /// Also run the algorithms under random loss, over this many seeds; 0 for not. A seed takes 3000 losses, and all together at most
+    /// 10^11 packets
     #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = whole::<u32>(0..=1000))]
     random: u32,
     #[command(flatten)]
@@ -45,7 +46,12 @@ impl Response {
     pub(super) fn run(&self) -> Result<String, Failure> {
         let folder = self.output.folder()?;
         let algorithms = specs(&self.algorithms);
-        warn(&algorithms, self.random == 0);
+        model::bounded(&algorithms, &self.loss, self.random)
+            .map_err(|error| Failure::Input(format!("--random, --loss: {error}")))?;
+        let random = self.random > 0;
+        warn(&algorithms, Origin::Response { random });
+        let (path, usual) = ((self.rtt, self.packet), (Span::from_millis(100), Bytes(1500)));
+        warn_of(&model::idle_of_responses(&algorithms, &self.loss, path, usual, random));
         let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
         let mut text = format!(
             "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",

@@ -3,11 +3,11 @@
 use clap::Args;
 use cwnd::Spec;
 use cwnd::units::{Packets, Span};
-use cwnd_lab::model::{self, Paths, Setup};
+use cwnd_lab::model::{self, Origin, PathEnd, Paths, Setup};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_run::scenario::Written;
 
-use super::{Output, check_sum, round_trip, synchronous, warn, window};
+use super::{Output, check_sum, round_trip, started, synchronous, warn, warn_of, window};
 use crate::arguments::{self, whole};
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -40,7 +40,7 @@ pub(crate) struct Rounds {
     /// Times of common congestion to show
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
     events: u32,
-    /// Round trips to run at most
+    /// Round trips to run at most; a run ends before where it has done 10^9 steps of flows and packets that receivers see
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = whole::<u32>(1..=1_000_000))]
     rounds: u32,
     /// How often per round trip the rules are applied; 1 is the papers' form, with congestion seen at its end
@@ -85,8 +85,10 @@ impl Rounds {
         };
         let folder = self.output.folder()?;
         let algorithms = synchronous(&self.algorithms)?;
-        warn(&algorithms, false);
+        started(&algorithms, &setup)?;
+        warn(&algorithms, Origin::Rounds);
         let walks = model::walks(&algorithms, &setup, &|| true);
+        warn_of(&model::idle_of_walks(&setup, &walks, &|| true));
         let document = Paths::of(&setup, &walks);
         let mut text = format!(
             "{} flows, capacity {} packets per {} ms (model)\n\n",
@@ -108,8 +110,29 @@ impl Rounds {
             ]);
         }
         text.push_str(&table.print());
+        document.ends.iter().for_each(|end| text.push_str(&self.ending(end)));
         let page = |printed: Printed<'_>| report::rounds(&document, &walks, printed);
         self.output.finish(folder, &document, text, &algorithms, page)
+    }
+}
+
+impl Rounds {
+    /// What the table does not show of a run that ended before its events.
+    fn ending(&self, end: &PathEnd) -> String {
+        let PathEnd { algorithm, events, losses, at_rtt, why } = end;
+        let after = match *why {
+            "events" => return String::new(),
+            "work" => format!("{} round trips, in which it did as much as one run may", number(Some(*at_rtt))),
+            _ => format!("{} round trips (--rounds)", self.rounds),
+        };
+        let why = match (events, losses) {
+            (0, 0) => format!("its flows never had {} packets in the network together", self.capacity),
+            (0, losses) => {
+                format!("{losses} losses of single flows (--loss) kept the sum below {} packets", self.capacity)
+            }
+            _ => format!("{events} of {} times of common congestion (--events)", self.events),
+        };
+        format!("{algorithm}: ended after {after}: {why}\n")
     }
 }
 

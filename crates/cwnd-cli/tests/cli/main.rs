@@ -10,6 +10,7 @@ mod flags;
 mod inputs;
 mod interrupt;
 mod meet;
+mod models;
 mod names;
 mod obeyed;
 mod papers;

@@ -330,6 +330,10 @@ fn options_that_change_nothing_are_named_as_typed() {
         ),
         (
             "model convergence reno:ecn_beta=0.8",
+            "warning: reno:ecn_beta=0.8: `ecn_beta=0.8` has no effect: the closed form does not depend on it",
+        ),
+        (
+            "model rounds reno:ecn_beta=0.8",
             "warning: reno:ecn_beta=0.8: `ecn_beta=0.8` has no effect: nothing is marked",
         ),
         ("model response reno --memory 1GB", "warning: --memory has no effect on this command"),

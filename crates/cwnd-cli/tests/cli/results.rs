@@ -224,7 +224,7 @@ fn the_heading_is_the_path() {
         (&["--outage", "1s..1.1s"], "outage 1s..1.1s"),
         (&["--loss", "0.01"], "loss 1 %"),
         (&["--host", "tso"], "host tso"),
-        (&["--recovery", "rack"], "recovery rack"),
+        (&["--recovery", "newreno"], "recovery newreno"),
         (&["--slow-start", "hystart++"], "slow start hystart++"),
         (&["--ecn", "per-packet"], "ecn per-packet"),
     ] {

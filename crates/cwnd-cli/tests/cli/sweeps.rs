@@ -110,7 +110,7 @@ fn a_failed_cell_is_recorded_and_the_rest_goes_on() {
 
     let result = cwnd.run(&arguments);
     assert_eq!(result.code, Some(1), "{}", result.err);
-    let failed = format!("error: {blocked} of 8 cells failed, such as: cannot store a cell in");
+    let failed = format!("error: {blocked} of 8 cells failed: cannot store a cell in");
     assert!(blocked >= 2 && result.err.contains(&failed), "{}", result.err);
     let document: Value = serde_json::from_str(&result.out).expect("JSON");
     assert_eq!((&document["done_cells"], &document["failed_cells"]), (&(8 - blocked).into(), &blocked.into()));
@@ -239,4 +239,41 @@ fn equal_cells_are_not_called_found_in_the_store() {
         "{}",
         result.err
     );
+}
+
+/// What keeps all cells from their results is named once, with the number of cells that it is true of.
+#[test]
+fn the_cause_of_failed_cells_is_named() {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file("s.toml", "scenario = \"short.toml\"\n[grid]\n\"dumbbell.rtt\" = [\"20ms\", \"30ms\"]\n");
+    for command in [
+        &["evaluate", "reno", "--quick", "--seeds", "1", "--no-store", "--json"][..],
+        &["sweep", "s.toml", "--no-store", "--json"],
+        &["compare", "reno", "cubic", "--duration", "2s", "--json"],
+    ] {
+        let result = cwnd.run(&[command, &["--memory", "1kB"]].concat());
+        assert_eq!(result.code, Some(1), "{command:?}: {}", result.err);
+        let last = result.err.lines().last().unwrap_or_default();
+        assert!(last.contains("bytes of memory a run may use"), "{command:?}: {last}");
+        assert!(command[0] == "compare" || last.contains(" cells failed"), "{command:?}: {last}");
+    }
+}
+
+/// A point whose runs end with their warm-up has no numbers, and the table says why.
+#[test]
+fn points_without_a_measured_time_are_named() {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file("s.toml", "scenario = \"short.toml\"\n[grid]\nwarmup = [\"1s\", \"2.99s\"]\n");
+    let document: Value =
+        serde_json::from_str(&cwnd.succeed(&["sweep", "s.toml", "--no-store", "--json"])).expect("JSON");
+    let warned = document["warnings"][0].as_str().unwrap_or_default();
+    assert!(
+        warned.starts_with("at 1 of 2 points nothing is measured: less than a round trip"),
+        "{}",
+        document["warnings"]
+    );
+    let goodputs = [0, 1].map(|point| document["points"][point]["goodput_bps"].is_null());
+    assert_eq!(goodputs, [false, true]);
 }

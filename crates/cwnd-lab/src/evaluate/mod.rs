@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use cwnd_run::VERSION;
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Interrupted, Job, Outcome, Progress};
+use cwnd_run::execute::{Cause, Executor, Interrupted, Job, Outcome, Progress, causes};
 use cwnd_run::measure::Estimate;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, Written};
@@ -58,6 +58,8 @@ pub struct Evaluation {
     pub cells: u64,
     /// Of those, the failed ones; no number has them.
     pub failed_cells: u64,
+    /// The errors of failed cells, each once: those of most cells first.
+    pub failures: Vec<Cause>,
     /// What was left out because the algorithm cannot do it.
     pub left_out: Vec<LeftOut>,
     /// The parameters of the algorithm that none of the runs depends on.
@@ -249,6 +251,7 @@ impl Plan {
             cells: self.len(),
             left_out: self.left_out.clone(),
             warnings: self.warnings(),
+            failures: causes(outcomes.iter().filter_map(|outcome| outcome.as_ref().err())),
             failed_cells: outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64,
             sections: sections.collect(),
         })

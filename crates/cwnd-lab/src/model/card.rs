@@ -4,7 +4,7 @@ use cwnd::Spec;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MODEL, ShouldContinue, Unmodelled, synchronous, unread};
+use super::{MODEL, ModelError, Origin, ShouldContinue, started, synchronous, unread};
 
 /// What an algorithm is like: `cwnd algorithms NAME --card --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -39,9 +39,11 @@ pub struct AxiomRow {
 /// The card of an algorithm.
 ///
 /// # Errors
-/// The algorithm needs more than synchronous feedback: a rate without a window, routers that write, or measured delays.
-pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, Unmodelled> {
+/// The algorithm needs more than synchronous feedback, a rate without a window, routers that write, or measured delays; or it does not
+/// start from the windows of the card.
+pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, ModelError> {
     synchronous(&[spec])?;
+    started(&[spec], &cwnd_model::card::starts(spec))?;
     let axioms = cwnd_model::card::card(spec, should_continue).map(|axiom| AxiomRow {
         name: axiom.name,
         value: axiom.value,
@@ -53,7 +55,7 @@ pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> Result<Card, Un
         version: cwnd_run::VERSION,
         algorithm: spec.label().to_string(),
         kind: MODEL,
-        warnings: unread(&[spec], false),
+        warnings: unread(&[spec], Origin::Rounds),
         axioms: axioms.into(),
     })
 }

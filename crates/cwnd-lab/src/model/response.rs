@@ -2,12 +2,13 @@
 
 use cwnd::Spec;
 use cwnd::units::{Bytes, Packets, Span};
+use cwnd_model::bernoulli;
 use cwnd_model::response::{Law, PathParameters};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CLOSED_FORM, ShouldContinue};
+use super::{CLOSED_FORM, Idle, ModelError, ShouldContinue};
 use cwnd_run::measure::{Domain, Estimate};
 
 /// Windows against loss: `cwnd model response --json`.
@@ -81,6 +82,52 @@ pub fn responses(
     Responses { version: cwnd_run::VERSION, rtt_s: path.rtt, packet_bytes: packet.0, rows }
 }
 
+/// Whether the runs of [`responses`] under random loss are few enough to be made.
+///
+/// # Errors
+/// They would take more than [`MOST_PACKETS`].
+pub fn bounded(algorithms: &[&Spec], losses: &[f64], random_seeds: u32) -> Result<(), ModelError> {
+    let runs = algorithms.iter().filter(|spec| bernoulli::is_defined(spec)).count() as f64 * f64::from(random_seeds);
+    let packets = losses.iter().map(|loss| LOSSES / loss).sum::<f64>() * runs;
+    if packets <= MOST_PACKETS { Ok(()) } else { Err(ModelError::Packets { packets }) }
+}
+
+/// The round trip and the packet of `path` where they are not those of `usual` and no number of an algorithm depends on them, and seeds
+/// for one that is not run under random loss.
+#[must_use]
+pub fn idle_of_responses(
+    algorithms: &[&Spec],
+    losses: &[f64],
+    path: (Span, Bytes),
+    usual: (Span, Bytes),
+    random: bool,
+) -> Vec<Idle> {
+    let at = |spec: &Spec, (rtt, packet): (Span, Bytes)| {
+        let parameters = PathParameters { rtt: rtt.as_secs_f64(), packet };
+        let response = |loss: &f64| {
+            let mean = Law::of(spec).and_then(|law| law.response(*loss, parameters))?.mean;
+            Some((mean, (Packets(mean) / rtt).to_bits(packet)))
+        };
+        let closed: Vec<_> = losses.iter().map(response).collect();
+        // A loss in fifty is enough to see whether time counts.
+        let ran = random.then(|| bernoulli::mean_window(spec, 0.02, (LOSSES / 0.02) as u64, rtt, 1, &|| true));
+        (closed, ran)
+    };
+    let idle = |spec: &&Spec| {
+        let found = at(spec, path);
+        let rtt = path.0 != usual.0 && at(spec, (usual.0, path.1)) == found;
+        let packet = path.1 != usual.1 && at(spec, (path.0, usual.1)) == found;
+        let algorithm = spec.label().to_string();
+        let no_rate = "no closed form is known that gives a rate";
+        let not_run = random && !bernoulli::is_defined(spec);
+        let no_run = "what it does under random loss depends on more than the loss: it sets a rate, or follows queues or routers";
+        let all = [(rtt, "rtt", no_rate), (packet, "packet", no_rate), (not_run, "random", no_run)];
+        let idle = all.into_iter().filter(|(is_idle, ..)| *is_idle);
+        idle.map(move |(_, setting, why)| Idle { setting, algorithm: algorithm.clone(), why: why.to_string() })
+    };
+    algorithms.iter().flat_map(idle).collect()
+}
+
 fn random_window(
     spec: &Spec,
     loss: f64,
@@ -90,13 +137,15 @@ fn random_window(
 ) -> Option<Estimate> {
     let packets = (LOSSES / loss) as u64;
     let runs: Vec<u64> = (1..=u64::from(seeds)).collect();
-    let mean = |seed: &u64| cwnd_model::bernoulli::mean_window(spec, loss, packets, rtt, *seed, should_continue);
+    let mean = |seed: &u64| bernoulli::mean_window(spec, loss, packets, rtt, *seed, should_continue);
     Estimate::over(&runs.par_iter().filter_map(mean).collect::<Vec<f64>>(), Domain::POSITIVE)
 }
 
 const NOT_DEFINED: &str = "not defined";
 /// Losses of a run under random loss: a seed's mean is then good to about two percent.
-const LOSSES: f64 = 3000.0;
+pub(super) const LOSSES: f64 = 3000.0;
+/// Of all runs under random loss together: about half an hour of a processor.
+pub(super) const MOST_PACKETS: f64 = 1e11;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use cwnd_model::rounds::{self, Clock, Event, FlowSetup, Run, Setup};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CLOSED_FORM, MODEL, ShouldContinue};
+use super::{CLOSED_FORM, Idle, MODEL, ShouldContinue};
 use cwnd_run::measure::jain;
 
 /// Two flows under synchronous feedback: `cwnd model convergence --json`.
@@ -62,6 +62,24 @@ pub struct Paths {
     pub seed: u64,
     /// One object per algorithm and time of common congestion.
     pub rows: Vec<PathRow>,
+    /// One object per algorithm: how its run ended.
+    pub ends: Vec<PathEnd>,
+}
+
+/// How the run of an algorithm ended.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PathEnd {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// Round trips that passed.
+    pub at_rtt: f64,
+    /// Times of common congestion; where there is none, the flows together never had the capacity in the network.
+    pub events: usize,
+    /// Losses that only one flow was notified of.
+    pub losses: u64,
+    /// `events` or `rounds` where it had as many as were requested, or `work` where it had done as much as one run may: 10⁹ steps of
+    /// flows and packets that receivers see, with 128 for each flow and round trip.
+    pub why: &'static str,
 }
 
 /// A time of common congestion.
@@ -120,11 +138,53 @@ pub struct Walk {
 /// Runs each of `algorithms` on the flows of `setup`, all of which take it in turn.
 #[must_use]
 pub fn walks(algorithms: &[&Spec], setup: &Setup, should_continue: ShouldContinue<'_>) -> Vec<Walk> {
-    let walk = |spec: &&Spec| {
-        let flows = setup.flows.iter().map(|flow| FlowSetup { algorithm: (*spec).clone(), ..flow.clone() }).collect();
-        Walk { algorithm: (*spec).clone(), run: rounds::run_while(&Setup { flows, ..setup.clone() }, should_continue) }
+    let walk = |spec: &&Spec| Walk {
+        algorithm: (*spec).clone(),
+        run: rounds::run_while(&with_algorithm(setup, spec), should_continue),
     };
     algorithms.iter().map(walk).collect()
+}
+
+/// `setup` with all its flows under `spec`.
+pub(super) fn with_algorithm(setup: &Setup, spec: &Spec) -> Setup {
+    let flows = setup.flows.iter().map(|flow| FlowSetup { algorithm: spec.clone(), ..flow.clone() }).collect();
+    Setup { flows, ..setup.clone() }
+}
+
+/// What was set of `setup` and has no effect on the path of an algorithm in `walks`, which are of it: a round trip or a seed other than
+/// the usual one, and steps that reports overrule.
+#[must_use]
+pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldContinue<'_>) -> Vec<Idle> {
+    let usual = Setup::default();
+    let of = |walk: &Walk| {
+        let own = with_algorithm(setup, &walk.algorithm);
+        let like = |other: &Setup| alike(&walk.run.events, &rounds::run_while(other, should_continue).events);
+        let rtt = setup.rtt != usual.rtt && like(&Setup { rtt: usual.rtt, ..own.clone() });
+        let seed = setup.seed != usual.seed && like(&Setup { seed: usual.seed, ..own.clone() });
+        let steps = rounds::steps(&own);
+        let overruled = rounds::steps(setup) != steps;
+        let at = usual.rtt.as_secs_f64() * 1e3;
+        let found = [
+            (rtt, "rtt", format!("in round trips, its path is that at {at} ms")),
+            (seed, "seed", "nothing is drawn".to_string()),
+            (overruled, "steps", format!("its receiver reports {steps} times per round trip, each time a step")),
+        ];
+        let algorithm = walk.algorithm.label().to_string();
+        found.into_iter().filter(|(is_idle, ..)| *is_idle).map(move |(_, setting, why)| Idle {
+            setting,
+            algorithm: algorithm.clone(),
+            why,
+        })
+    };
+    walks.iter().flat_map(of).collect()
+}
+
+/// Whether two paths are one, but for rounding.
+fn alike(one: &[Event], other: &[Event]) -> bool {
+    let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs());
+    let all = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| near(a, b));
+    let same = |(a, b): (&Event, &Event)| near(&a.at, &b.at) && all(&a.before, &b.before) && all(&a.after, &b.after);
+    one.len() == other.len() && one.iter().zip(other).all(same)
 }
 
 /// Flows of a setup by their first window, packets, and their round trip; [`walks`] gives them their algorithms.
@@ -171,7 +231,26 @@ impl Paths {
             loss: setup.loss,
             seed: setup.seed,
             rows: rows.collect(),
+            ends: walks.iter().map(|walk| end(setup, walk)).collect(),
         }
+    }
+}
+
+fn end(setup: &Setup, walk: &Walk) -> PathEnd {
+    let Run { trace, events, rounds, cut_short } = &walk.run;
+    let lost: u64 = trace.flows.iter().filter_map(|flow| flow.lost.last()).sum();
+    PathEnd {
+        algorithm: walk.algorithm.label().to_string(),
+        at_rtt: *rounds,
+        events: events.len(),
+        losses: lost.saturating_sub((events.len() * trace.flows.len()) as u64),
+        why: if events.len() >= setup.events {
+            "events"
+        } else if *cut_short {
+            "work"
+        } else {
+            "rounds"
+        },
     }
 }
 
@@ -182,7 +261,7 @@ pub fn clock(steps: u32) -> Clock {
 }
 
 /// The closed form of an algorithm's convergence, where there is one.
-fn scheme(spec: &Spec) -> Option<Scheme> {
+pub(super) fn scheme(spec: &Spec) -> Option<Scheme> {
     match Law::of(spec)? {
         Law::Power { k: 0.0, a, l: 1.0, b, c: 0.0 } => Some(Scheme::Aimd { a, b }),
         Law::Power { k: 1.0, a, l: 0.0, b, c: 0.0 } => Some(Scheme::Iiad { a, b }),
@@ -222,7 +301,9 @@ fn run_convergence(spec: &Spec, pair: Pair, should_continue: ShouldContinue<'_>)
     }
 }
 
-fn convergence_setup(pair: Pair) -> Setup {
+/// Two flows as [`convergences`] runs them where there is no closed form.
+#[must_use]
+pub fn convergence_setup(pair: Pair) -> Setup {
     Setup {
         flows: flows(&pair.windows.map(|window| (window, None))),
         capacity: Packets(pair.capacity),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{FinishedCell, Sweep};
 use cwnd_run::VERSION;
+use cwnd_run::execute::causes;
 use cwnd_run::measure::{Estimates, Summary};
 use cwnd_run::probe::summary_of;
 
@@ -27,7 +28,7 @@ pub struct Swept {
     pub done_cells: u64,
     /// The runs of this part that failed.
     pub failed_cells: u64,
-    /// The errors of failed runs, each once.
+    /// The errors of failed runs, each once: those of most runs first.
     pub errors: Vec<String>,
     /// What to look at before believing the numbers: settings that change nothing.
     pub warnings: Vec<String>,
@@ -59,11 +60,9 @@ pub struct Setting {
 /// Estimates per point from the rows of any chunks, in the order of the cells.
 #[must_use]
 pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
-    let mut errors: Vec<String> =
-        rows.iter().filter_map(|row| row.outcome.as_ref().err().map(ToString::to_string)).collect();
-    let failed_cells = errors.len() as u64;
-    errors.sort();
-    errors.dedup();
+    let causes = causes(rows.iter().filter_map(|row| row.outcome.as_ref().err()));
+    let failed_cells = causes.iter().map(|cause| cause.cells).sum();
+    let errors = causes.into_iter().map(|cause| cause.error).collect();
     let points = rows.chunk_by(|a, b| a.cell.point == b.cell.point).map(|rows| {
         let summaries: Vec<Summary> = rows.iter().filter_map(|row| row.outcome.as_ref().ok()).map(summary_of).collect();
         let values = &sweep.points()[rows[0].cell.point].values;
@@ -78,6 +77,15 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
             measures: Estimates::over(&summaries),
         }
     });
+    let points: Vec<PointResult> = points.collect();
+    let unmeasured = points.iter().filter(|point| point.failed == 0 && point.measures.utilisation.is_none()).count();
+    let unmeasured = (unmeasured > 0).then(|| {
+        format!(
+            "at {unmeasured} of {} points nothing is measured: less than a round trip and a packet of the slowest traffic is left after the \
+             warm-up, or the bottleneck has no rate",
+            points.len()
+        )
+    });
     Swept {
         kind: "simulated",
         version: VERSION,
@@ -87,8 +95,8 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         cells: sweep.len(),
         done_cells: rows.len() as u64 - failed_cells,
         failed_cells,
-        warnings: sweep.warnings(),
-        points: points.collect(),
+        warnings: sweep.warnings().into_iter().chain(unmeasured).collect(),
+        points,
         errors,
     }
 }

@@ -13,6 +13,21 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::setup::Setup;
 use crate::host::facts;
 
+/// What flow `index` of the setup begins with: in congestion avoidance, at its window and the rate that this makes.
+pub(super) fn start(setup: &Setup, index: usize) -> Start {
+    let flow = &setup.flows[index];
+    Start {
+        window: flow.window,
+        threshold: Some(flow.window),
+        rate: Some(flow.window / flow.rtt.unwrap_or(setup.rtt)),
+        packet: setup.packet,
+        payload: setup.packet,
+        seed: setup.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index as u64,
+        policy: Policy::MODERN,
+        ..Start::default()
+    }
+}
+
 /// An algorithm and what its host knows.
 pub(super) struct SynchronousFlow {
     algorithm: Algorithm,
@@ -23,8 +38,9 @@ pub(super) struct SynchronousFlow {
     packet: Bytes,
     /// Packets delivered, a real number of them; the facts have the whole ones.
     delivered: f64,
-    /// Packets that its receiver has reported.
-    reported: u64,
+    /// Packets that its receiver has seen, and those that it has acknowledged.
+    shown: u64,
+    acked: u64,
     /// Round trips; the facts have the whole ones.
     rounds: f64,
     losses: Xoshiro256PlusPlus,
@@ -47,17 +63,8 @@ impl SynchronousFlow {
     /// Flow `index` of the setup.
     pub(super) fn new(setup: &Setup, index: usize) -> Self {
         let flow = &setup.flows[index];
-        let seed = setup.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index as u64;
-        let start = Start {
-            window: flow.window,
-            threshold: Some(flow.window),
-            packet: setup.packet,
-            payload: setup.packet,
-            seed,
-            policy: Policy::MODERN,
-            ..Start::default()
-        };
         let rtt = flow.rtt.unwrap_or(setup.rtt);
+        let start = start(setup, index);
         Self {
             algorithm: flow.algorithm.start(&start),
             receiver: flow.algorithm.receiver(&start),
@@ -66,10 +73,16 @@ impl SynchronousFlow {
             rtt,
             packet: setup.packet,
             delivered: 0.0,
-            reported: 0,
+            shown: 0,
+            acked: 0,
             rounds: 0.0,
-            losses: Xoshiro256PlusPlus::seed_from_u64(seed),
+            losses: Xoshiro256PlusPlus::seed_from_u64(start.seed),
         }
+    }
+
+    /// Packets that its receiver has seen.
+    pub(super) fn shown(&self) -> u64 {
+        self.shown
     }
 
     /// Whether it has a receiver.
@@ -110,7 +123,7 @@ impl SynchronousFlow {
         let acked = self.in_network() * own;
         self.account(acked, own);
         if self.reports {
-            self.report(from, to, setup);
+            self.report((from, to), acked, setup);
         } else {
             self.algorithm.on_fluid(&self.view(to), Packets(acked));
         }
@@ -149,44 +162,49 @@ impl SynchronousFlow {
         uniform(self.losses.next_u64()) < 1.0 - libm::pow(1.0 - p, acked)
     }
 
-    /// The receiver gets what arrived, evenly from `from` to `to`, and reports.
-    fn report(&mut self, from: Time, to: Time, setup: &Setup) {
+    /// The receiver gets the `acked` packets that arrived evenly between two instants, and reports.
+    fn report(&mut self, (from, to): (Time, Time), acked: f64, setup: &Setup) {
         if self.algorithm.control().wake.is_some_and(|wake| wake <= to) {
             self.algorithm.on_wake(&self.view(to));
         }
-        let newly = self.facts.counts.delivered - self.reported;
+        let newly = self.facts.counts.delivered - self.acked;
         if newly == 0 {
             return;
         }
         let probe = self.algorithm.control().probe;
         let capacity = setup.capacity / setup.rtt;
-        let rtt = self.rtt;
+        let (rtt, packet) = (self.rtt, self.packet);
         let mut remote = Remote { capacity: Some(capacity), ..Remote::default() };
         if let Some(receiver) = &mut self.receiver {
-            let spacing = to.since(from) / newly;
-            for nth in 0..newly {
-                let number = self.reported + nth;
-                let pair = matches!(probe, Probe::PairEvery(n) if number % u64::from(n.max(2)) == 1);
-                // The second of a pair follows the first at the capacity's own pace.
-                let at = if pair && nth > 0 {
-                    from + spacing * (nth - 1) + capacity.interval()
-                } else {
-                    from + spacing * nth
-                };
+            let second = |number: u64| matches!(probe, Probe::PairEvery(n) if number % u64::from(n.max(2)) == 1);
+            let mut show = |at: Time, number: u64, pair: bool| {
                 receiver.on_packet(&Arrival {
                     at,
                     number,
                     sent_at: None,
                     rtt: Some(rtt),
-                    packet: self.packet,
+                    packet,
                     pair,
                     marked: false,
                     retransmission: false,
                 });
+            };
+            let passed = to.since(from);
+            while self.shown < self.facts.counts.delivered {
+                // A packet has arrived when all of it has.
+                let missing = (self.shown + 1) as f64 - (self.delivered - acked);
+                let at = from + passed.mul_f64((missing / acked).clamp(0.0, 1.0));
+                show(at, self.shown, false);
+                self.shown += 1;
+                // The second of a pair follows the first at the capacity's own pace.
+                if second(self.shown) {
+                    show(at + capacity.interval(), self.shown, true);
+                    self.shown += 1;
+                }
             }
             remote = receiver.report(to);
         }
-        self.reported += newly;
+        self.acked += newly;
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         let ack = Ack { acks: 1, newly, marked: 0, sent_at: from, sample: None, remote };
         self.algorithm.on_ack(&self.view(to), &ack);

@@ -1,9 +1,9 @@
 //! The synchronous-feedback host: the algorithms without packets, as Chiu and Jain (1989) drew them.
 //!
 //! Flows are notified at once and together that the sum of what they have in the network has reached the capacity. There is no queue, no
-//! recovery and no slow start of window algorithms: they begin in congestion avoidance at the window given. A rate algorithm
-//! begins as its parameters define; what it has in the network is its rate times its round trip, or its window if that is less, and
-//! its receiver gets evenly spaced packets.
+//! recovery and no slow start: algorithms begin in congestion avoidance at the window given, and those that set a rate at the rate that
+//! this window makes in a round trip ([`unstarted`] finds those that do not). What a rate has in the network is its product with the
+//! round trip, or its window if that is less, and its receiver gets evenly spaced packets.
 //!
 //! Time is counted in round trips of the setup, whatever those of single flows; capacity is the packets of one of them.
 
@@ -13,8 +13,8 @@ mod setup;
 
 pub use self::setup::{Clock, FlowSetup, Setup};
 
-use cwnd::registry::{Spec, Transport};
-use cwnd::units::{Span, Time};
+use cwnd::registry::{Parameter, Spec, Transport};
+use cwnd::units::{Packets, Span, Time};
 use cwnd_trace::Trace;
 
 use crate::ShouldContinue;
@@ -29,6 +29,10 @@ pub struct Run {
     pub trace: Trace,
     /// Every time of common congestion.
     pub events: Vec<Event>,
+    /// Round trips that passed.
+    pub rounds: f64,
+    /// It ended before its round trips and its events, because it had done [`MOST_WORK`].
+    pub cut_short: bool,
 }
 
 /// Common congestion.
@@ -53,8 +57,8 @@ pub fn run(setup: &Setup) -> Run {
 pub fn run_while(setup: &Setup, should_continue: ShouldContinue<'_>) -> Run {
     let mut host = Host::new(setup.clone());
     host.run(should_continue);
-    let end = host.now();
-    Run { trace: host.recorder.finish(end, host.steps_done), events: host.events }
+    let (end, rounds, cut_short) = (host.now(), host.at, host.is_spent());
+    Run { trace: host.recorder.finish(end, host.steps_done), events: host.events, rounds, cut_short }
 }
 
 /// What `spec` looks at and this host does not have; none if it has all of it. Without it the numbers would be those of another
@@ -73,6 +77,38 @@ pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
         (_, "westwood") => Some("it measures the rate at which acknowledgements arrive, which is not modelled"),
         _ => None,
     }
+}
+
+/// The first flow of `setup` that has other than its window in the network when it begins, and how much it has, packets. Its rule has
+/// bounds of its own, such as a least rate.
+#[must_use]
+pub fn unstarted(setup: &Setup) -> Option<(usize, f64)> {
+    let has = |index: usize| (index, SynchronousFlow::new(setup, index).in_network());
+    let differs = |(index, has): &(usize, f64)| {
+        let asked = setup.flows[*index].window.0;
+        (has - asked).abs() > 1e-9 * asked
+    };
+    (0..setup.flows.len()).map(has).find(differs)
+}
+
+/// The parameters that were given although `spec` does not ask for them in this host, each with its text: also those of its start, which
+/// the setup defines.
+#[must_use]
+pub fn unread(spec: &Spec) -> Vec<(&'static Parameter, String)> {
+    let flow = FlowSetup { algorithm: spec.clone(), window: Packets(10.0), rtt: None };
+    spec.unread_from(&flow::start(&Setup { flows: vec![flow], ..Setup::default() }, 0))
+}
+
+/// How often per round trip the rules of a setup are applied: at least as often as a reporting algorithm among its flows reports.
+#[must_use]
+pub fn steps(setup: &Setup) -> u32 {
+    let steps = match setup.clock {
+        Clock::Rounds => 1,
+        Clock::Continuous { steps } => steps.max(1),
+    };
+    let reports = setup.flows.iter().any(|flow| flow.algorithm.entry().transport == Transport::Reported);
+    let of_reports = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
+    if reports { steps.max(u32::try_from(of_reports).unwrap_or(u32::MAX)) } else { steps }
 }
 
 struct Host {
@@ -101,13 +137,7 @@ impl Host {
     fn new(setup: Setup) -> Self {
         let flows: Vec<SynchronousFlow> =
             (0..setup.flows.len()).map(|index| SynchronousFlow::new(&setup, index)).collect();
-        let reports = setup.flows.iter().any(|flow| flow.algorithm.entry().transport == Transport::Reported);
-        let steps = match setup.clock {
-            Clock::Rounds => 1,
-            Clock::Continuous { steps } => steps.max(1),
-        };
-        let report_steps = setup.rtt.as_nanos().div_ceil(REPORT.as_nanos());
-        let steps = if reports { steps.max(u32::try_from(report_steps).unwrap_or(u32::MAX)) } else { steps };
+        let steps = steps(&setup);
         let recorder = Recorder::new(&setup);
         Self { setup, flows, recorder, events: Vec::new(), at: 0.0, steps, steps_done: 0, snapshot: None }
     }
@@ -122,8 +152,18 @@ impl Host {
                     break;
                 }
             }
+            if self.is_spent() {
+                break;
+            }
         }
         self.recorder.sample(self.now(), &self.flows);
+    }
+
+    /// Whether it has done as much as one run may.
+    fn is_spent(&self) -> bool {
+        let steps = self.steps_done + SAMPLE * self.steps_done.div_ceil(u64::from(self.steps));
+        let shown: u64 = self.flows.iter().map(SynchronousFlow::shown).sum();
+        steps.saturating_mul(self.flows.len() as u64).saturating_add(shown) >= MOST_WORK
     }
 
     fn step(&mut self) {
@@ -199,6 +239,11 @@ impl Host {
     }
 }
 
+/// The most that a run does: steps of flows, packets that receivers see, and [`SAMPLE`] for each flow and round trip. Half a minute, and at
+/// most 1 GB of trace.
+pub const MOST_WORK: u64 = 1_000_000_000;
+/// What a round trip of a flow costs besides its steps: a row of its trace.
+const SAMPLE: u64 = 128;
 /// A sixteenth of the copies, for at most as many steps again at each congestion.
 const SNAPSHOT_STEPS: u32 = 16;
 /// UDT's SYN: how often a receiver reports.

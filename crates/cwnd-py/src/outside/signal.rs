@@ -44,6 +44,8 @@ record! {
         window: f64 = |inner| inner.window.0;
         /// Where slow start ends, packets, if the host knows.
         threshold: Option<f64> = |inner| inner.threshold.map(|packets| packets.0);
+        /// The rate that the initial window makes, packets per second, if the host knows the round trip: as models do.
+        rate: Option<f64> = |inner| inner.rate.map(|rate| rate.0);
         /// The largest window the host will ever use, packets; infinite for no bound.
         max_window: f64 = |inner| inner.max_window.0;
         /// A packet on the wire, bytes.

@@ -4,8 +4,8 @@ use askama::Template;
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section};
 use cwnd_run::VERSION;
+use cwnd_run::execute::failed;
 use cwnd_run::measure::digits::{cell, legend};
-use cwnd_text::counted;
 
 use super::assets::{data, render};
 use super::parts::Algorithm;
@@ -101,9 +101,8 @@ fn warnings(evaluation: &Evaluation) -> Vec<String> {
     if evaluation.quick {
         warnings.push("Quick: few settings at reduced length. Differences may turn around at full length.".to_string());
     }
-    if evaluation.failed_cells > 0 {
-        warnings.push(format!("{} failed; no number has them.", counted(evaluation.failed_cells, "cell")));
-    }
+    let failed = failed(evaluation.cells, &evaluation.failures);
+    warnings.extend(failed.map(|failed| format!("No number has the cells that failed: {failed}")));
     let left_out = |one: &LeftOut| format!("{} left out ({}): {}", one.section, one.traffic, one.reason);
     warnings.extend(evaluation.left_out.iter().map(left_out));
     warnings.extend(evaluation.warnings.iter().cloned());

@@ -8,6 +8,7 @@
 //! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
 
 mod batch;
+mod causes;
 mod memory;
 mod queue;
 
@@ -26,6 +27,7 @@ use crate::measure::{Summary, summarise};
 use crate::probe::{Kept, Probe};
 use crate::scenario::Scenario;
 
+pub use causes::{Cause, causes, failed};
 pub use memory::default_memory;
 pub use queue::Queue;
 

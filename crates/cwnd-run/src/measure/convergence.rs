@@ -3,7 +3,7 @@
 use cwnd_trace::Trace;
 
 use super::curve::{NANOS_PER_SECOND, Window, first_window};
-use super::fair::rates_among;
+use super::fair::{rates_among, rates_vary};
 use super::life::{is_throughout, lifetime};
 use super::throughput::goodput;
 
@@ -47,8 +47,7 @@ struct Shares {
 impl Shares {
     /// The share of the flow at `place` over that of each; 1 where there is none.
     fn among(&mut self, trace: &Trace, flows: &[usize], window: Window, place: usize) -> &[f64] {
-        let varies = || trace.links.iter().any(|link| !link.capacity_bytes.is_empty());
-        if self.flows != flows || varies() {
+        if self.flows != flows || rates_vary(trace) {
             let rates = rates_among(trace, flows, window);
             let scale = |rate: &f64| Some(rates[place] / rate).filter(|scale| scale.is_finite() && *scale > 0.0);
             self.scales = rates.iter().map(|rate| scale(rate).unwrap_or(1.0)).collect();

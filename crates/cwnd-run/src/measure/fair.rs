@@ -2,37 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{CbrTrace, Demand, FlowTrace, Trace};
 
-use super::curve::Window;
-use super::life::{Life, stages};
+use super::curve::{Curve, NANOS_PER_SECOND, Window};
+use super::life::{Life, stages, stages_of, whole};
 use super::link::mean_capacity;
 use super::maxmin::{RoutedFlow, fill};
 
 /// What max–min fairness would give each flow on average over the parts of `window` in which it is there, payload bits per second: among
-/// the flows that are there at each instant, and nothing else, over what the links can carry on average between two changes of who is
-/// there. A flow in a pause is not there. A flow whose application is slower has what that hands over. None for a flow that takes no part in the window, or that no link with a rate
-/// bounds; for all flows where they would take too long: where the instants at which flows come or go, times the different paths and
-/// demands among the flows, are more than 10⁸.
+/// the flows that are there at each instant, those without congestion control included and crowds left out, over what the links can carry
+/// on average between two changes. A flow in a pause is not there. What a flow would carry alone bounds it, at each instant: what its
+/// application or its schedule hands over, and what its receiver grants. None for a flow that takes no part in the window, or that no link
+/// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go or their bounds change,
+/// times the different paths and bounds among the flows, are more than 10⁸.
 #[must_use]
 pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
     let mut classes = Classes::of(trace);
-    // When each flow comes and when it goes.
-    let mut changes: Vec<(u64, bool, usize)> = Vec::new();
-    for (index, flow) in trace.flows.iter().enumerate() {
-        let stages = stages(trace, flow, window);
-        changes.extend(stages.flat_map(|stage| [(stage.from, true, index), (stage.to, false, index)]));
+    let mut changes = classes.changes(window);
+    for (index, party) in parties(trace).enumerate() {
+        changes.extend(
+            party
+                .stages(trace, window)
+                .flat_map(|stage| [(stage.from, Change::Comes(index)), (stage.to, Change::Goes(index))]),
+        );
     }
     changes.sort_unstable();
     let instants = changes.chunk_by(|(one, ..), (next, ..)| one == next).count();
     if instants.saturating_mul(classes.all.len()) > MOST_WORK {
         return vec![None; trace.flows.len()];
     }
-    let mut bits = vec![0.0; trace.flows.len()];
+    let mut bits = vec![0.0; classes.of_party.len()];
     let mut carried = vec![0.0; classes.all.len()];
-    let mut begun = vec![0.0; trace.flows.len()];
+    let mut begun = vec![0.0; classes.of_party.len()];
     let mut now = window.from;
-    for (at, comes, index) in changes {
+    for (at, change) in changes {
         if at > now {
             let stretch = Window { from: now, to: at };
             for (sum, rate) in carried.iter_mut().zip(classes.rates(trace, stretch)) {
@@ -40,13 +43,18 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
             }
             now = at;
         }
-        let class = classes.of_flow[index];
-        if comes {
-            classes.all[class].1 += 1;
-            begun[index] = carried[class];
-        } else {
-            classes.all[class].1 -= 1;
-            bits[index] += carried[class] - begun[index];
+        match change {
+            Change::Goes(party) => {
+                let class = classes.of_party[party];
+                classes.all[class].1 -= 1;
+                bits[party] += carried[class] - begun[party];
+            }
+            Change::Bound(class, rate) => classes.all[class].0.demand = Some(rate as f64),
+            Change::Comes(party) => {
+                let class = classes.of_party[party];
+                classes.all[class].1 += 1;
+                begun[party] = carried[class];
+            }
         }
     }
     let share = |(flow, bits): (&FlowTrace, f64)| {
@@ -56,49 +64,152 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
     trace.flows.iter().zip(bits).map(share).collect()
 }
 
-/// Flows with one path and one demand, which have one rate.
-struct Classes {
-    /// Each with the number of its flows that are there.
-    all: Vec<(RoutedFlow, u64)>,
-    /// The class of each flow.
-    of_flow: Vec<usize>,
+/// What happens at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// A party goes.
+    Goes(usize),
+    /// The bound of a class changes, bit/s.
+    Bound(usize, u64),
+    /// A party comes.
+    Comes(usize),
 }
 
-impl Classes {
-    /// Those of a run, before any flow is there.
-    fn of(trace: &Trace) -> Self {
-        let mut known: BTreeMap<(&[u32], Option<u64>), usize> = BTreeMap::new();
-        let of_flow = trace.flows.iter().map(|flow| {
-            let next = known.len();
-            *known.entry((&flow.links, flow.demand)).or_insert(next)
-        });
-        let of_flow = of_flow.collect();
-        let mut all: Vec<_> = known.into_iter().collect();
-        all.sort_unstable_by_key(|(_, class)| *class);
-        let routed = |((links, demand), _): ((&[u32], Option<u64>), usize)| RoutedFlow {
-            links: links.iter().map(|link| *link as usize).collect(),
-            demand: demand.map(|demand| demand as f64),
-        };
-        Self { all: all.into_iter().map(|class| (routed(class), 0)).collect(), of_flow }
+/// Who shares links: flows, and after them those without congestion control.
+#[derive(Clone, Copy)]
+enum Party<'a> {
+    Flow(&'a FlowTrace),
+    Cbr(&'a CbrTrace),
+}
+
+fn parties(trace: &Trace) -> impl Iterator<Item = Party<'_>> {
+    trace.flows.iter().map(Party::Flow).chain(trace.cbr.iter().map(Party::Cbr))
+}
+
+impl<'a> Party<'a> {
+    fn links(self) -> &'a [u32] {
+        match self {
+            Self::Flow(flow) => &flow.links,
+            Self::Cbr(cbr) => &cbr.links,
+        }
     }
 
-    /// The rate of a flow of each class over what the links can carry in `window`, bit/s on the wire; 0 for a class without flows.
-    fn rates(&self, trace: &Trace, window: Window) -> Vec<f64> {
+    fn demand(self) -> &'a Demand {
+        match self {
+            Self::Flow(flow) => &flow.demand,
+            Self::Cbr(cbr) => &cbr.demand,
+        }
+    }
+
+    fn stages(self, trace: &Trace, window: Window) -> Box<dyn Iterator<Item = Window> + 'a> {
+        match self {
+            Self::Flow(flow) => Box::new(stages(trace, flow, window)),
+            Self::Cbr(cbr) => Box::new(stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, window)),
+        }
+    }
+
+    /// Its bound in `window` where that is not known beforehand, bit/s on the wire: what it sent, if that was less than the network would have
+    /// carried. For an hundredth of the time or more, its application or its receiver held it.
+    fn measured(self, trace: &Trace, window: Window) -> Option<f64> {
+        let rise = |values: &[u64]| Curve::new(&trace.at, values).rise(window);
+        let (packet, sent, held) = match self {
+            Self::Flow(flow) => (flow.packet, &flow.sent, rise(&flow.source_limited) + rise(&flow.peer_limited)),
+            Self::Cbr(cbr) => (cbr.packet, &cbr.sent, f64::INFINITY),
+        };
+        let bits = rise(sent) * f64::from(packet) * 8.0;
+        (held / NANOS_PER_SECOND >= HELD * window.seconds()).then(|| bits / window.seconds())
+    }
+}
+
+/// Parties with one path and one bound, which have one rate.
+struct Classes<'a> {
+    /// Each with the number of its parties that are there.
+    all: Vec<(RoutedFlow, u64)>,
+    /// The bound of each class.
+    demands: Vec<&'a Demand>,
+    /// Those whose bound is measured, each with its class.
+    measured: Vec<(usize, Party<'a>)>,
+    /// The class of each party.
+    of_party: Vec<usize>,
+}
+
+impl<'a> Classes<'a> {
+    /// Those of a run, before any flow is there.
+    fn of(trace: &'a Trace) -> Self {
+        let mut classes = Self { all: Vec::new(), demands: Vec::new(), measured: Vec::new(), of_party: Vec::new() };
+        let mut known: BTreeMap<(&[u32], &Demand), usize> = BTreeMap::new();
+        for party in parties(trace) {
+            let next = classes.all.len();
+            // What is measured of one is not that of another.
+            let class = match party.demand() {
+                Demand::Measured => next,
+                demand => *known.entry((party.links(), demand)).or_insert(next),
+            };
+            if class == next {
+                let links = party.links().iter().map(|link| *link as usize).collect();
+                classes.all.push((RoutedFlow { links, demand: None }, 0));
+                classes.demands.push(party.demand());
+                classes.measured.extend((*party.demand() == Demand::Measured).then_some((class, party)));
+            }
+            classes.of_party.push(class);
+        }
+        classes
+    }
+
+    /// When bounds change in `window`; those in force at its begin are set.
+    fn changes(&mut self, window: Window) -> Vec<(u64, Change)> {
+        let mut changes = Vec::new();
+        for (class, demand) in self.demands.iter().enumerate() {
+            let Demand::Stages(stages) = demand else { continue };
+            let first = stages.partition_point(|stage| stage.from <= window.from);
+            let later = stages.get(first..).unwrap_or_default().iter().take_while(|stage| stage.from < window.to);
+            changes.extend(later.map(|stage| (stage.from, Change::Bound(class, stage.rate))));
+            let now = first.checked_sub(1).map(|last| stages[last].rate as f64);
+            self.all[class].0.demand = now;
+        }
+        changes
+    }
+
+    /// The rate of a party of each class over what the links can carry in `window`, bit/s on the wire; 0 for a class without any.
+    fn rates(&mut self, trace: &Trace, window: Window) -> Vec<f64> {
+        for (class, party) in &self.measured {
+            self.all[*class].0.demand = party.measured(trace, window);
+        }
         let capacity = trace.links.iter().map(|link| mean_capacity(trace, link, window).unwrap_or(f64::INFINITY));
         let rates = fill(&capacity.collect::<Vec<_>>(), &self.all);
         self.all.iter().zip(rates).map(|((_, count), rate)| if *count > 0 { rate } else { 0.0 }).collect()
     }
 }
 
-/// Fair rates of the flows at `flows`, as if they were there and no others, in `window`; bit/s on the wire.
+/// Whether fair rates are others at another time, of the same flows.
+#[must_use]
+pub(crate) fn rates_vary(trace: &Trace) -> bool {
+    let varies = |demand: &Demand| match demand {
+        Demand::Unbounded => false,
+        Demand::Stages(stages) => stages.len() > 1,
+        Demand::Measured => true,
+    };
+    !trace.cbr.is_empty()
+        || trace.links.iter().any(|link| !link.capacity_bytes.is_empty())
+        || trace.flows.iter().any(|flow| varies(&flow.demand))
+}
+
+/// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, beside what has no congestion control and is
+/// there throughout; over the bounds at its begin, bit/s on the wire.
 #[must_use]
 pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec<f64> {
     let mut classes = Classes::of(trace);
-    flows.iter().for_each(|flow| classes.all[classes.of_flow[*flow]].1 += 1);
+    classes.changes(window);
+    let throughout = |party: Party<'_>| party.stages(trace, window).next() == Some(window);
+    let others = (0..).zip(parties(trace)).skip(trace.flows.len()).filter(|(_, party)| throughout(*party));
+    let others: Vec<usize> = others.map(|(index, _)| index).collect();
+    flows.iter().chain(&others).for_each(|party| classes.all[classes.of_party[*party]].1 += 1);
     let rates = classes.rates(trace, window);
-    flows.iter().map(|flow| rates[classes.of_flow[*flow]]).collect()
+    flows.iter().map(|flow| rates[classes.of_party[*flow]]).collect()
 }
 
+/// The share of the time that makes a bound.
+const HELD: f64 = 0.01;
 /// Rates that are computed, one for each class after each change: some seconds of work.
 const MOST_WORK: usize = 100_000_000;
 
@@ -172,7 +283,7 @@ mod tests {
     /// 20,000 flows with as many demands. All of them start together, or each at an instant of its own.
     #[test]
     fn a_crowd_of_demands_has_shares_or_none() {
-        let own = |index: u64, start| FlowTrace { demand: Some(1000 + index), ..flow(&[0], start, None) };
+        let own = |index: u64, start| FlowTrace { demand: Demand::constant(1000 + index), ..flow(&[0], start, None) };
         let together: Vec<FlowTrace> = (0..20_000).map(|index| own(index, 0)).collect();
         let all = fair_shares(&trace(together, vec![link(1_000_000_000)]), Window { from: 0, to: 40 * SECOND });
         assert!(all.iter().zip(1000_u32..).all(|(share, demand)| {
@@ -189,7 +300,7 @@ mod tests {
         let mut varying = link(8_000_000);
         varying.capacity_bytes = (0..=40).map(|k: u64| 1_000_000 * (k + k.saturating_sub(20))).collect();
         let mut slow = flow(&[0], 0, None);
-        slow.demand = Some(1_000_000);
+        slow.demand = Demand::constant(1_000_000);
         let nowhere = flow(&[], 0, None);
         let flows = vec![flow(&[0], 0, None), flow(&[0], 20, None), slow, nowhere, flow(&[0], 41, None)];
         // Alone with the slow one 7 Mbit/s of 8, then half of 15.

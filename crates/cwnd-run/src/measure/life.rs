@@ -2,10 +2,10 @@
 //!
 //! A flow lives from its start, as drawn, until its application stops or the last packet of a finite flow arrives, otherwise to the end
 //! of the run. It is there in its stages: in its life without the pauses of its application. Packets that arrive in a pause or after
-//! the stop are not counted. It takes part in a window if its life lies inside, or if its stages share at least a round trip without
-//! queueing with it: over less than that, the packets on the way when it begins or ends outweigh all others.
+//! the stop are not counted. It takes part in a window if it is a transfer that begins and ends inside, or if its stages share at least a
+//! round trip without queueing with it: over less than that, the packets on the way when it begins or ends outweigh all others.
 
-use cwnd_trace::{FlowTrace, Trace};
+use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, Pause, Trace};
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
 
@@ -35,12 +35,21 @@ pub fn lifetime(trace: &Trace, flow: &FlowTrace) -> Window {
 }
 
 /// The parts of `window` in which a flow is there: its life without the pauses of its application. They ascend, and none is empty.
-pub fn stages(trace: &Trace, flow: &FlowTrace, window: Window) -> impl Iterator<Item = Window> {
-    let life = lifetime(trace, flow);
+pub fn stages<'a>(trace: &Trace, flow: &'a FlowTrace, window: Window) -> impl Iterator<Item = Window> + use<'a> {
+    stages_of(lifetime(trace, flow), &flow.pauses, window)
+}
+
+/// The time from `start` to `stop` in a run.
+pub(crate) fn whole(trace: &Trace, start: u64, stop: Option<u64>) -> Window {
+    Window { from: start, to: stop.map_or(trace.end, |stop| stop.min(trace.end)) }
+}
+
+/// The parts of `window` that lie in `life` without `pauses`.
+pub(crate) fn stages_of(life: Window, pauses: &[Pause], window: Window) -> impl Iterator<Item = Window> + use<'_> {
     let part = Window { from: life.from.max(window.from), to: life.to.min(window.to) };
-    let first = flow.pauses.partition_point(|pause| pause.to <= part.from);
-    let last = flow.pauses.partition_point(|pause| pause.from < part.to);
-    let pauses = flow.pauses.get(first..last).unwrap_or_default();
+    let first = pauses.partition_point(|pause| pause.to <= part.from);
+    let last = pauses.partition_point(|pause| pause.from < part.to);
+    let pauses = pauses.get(first..last).unwrap_or_default();
     let begins = [part.from].into_iter().chain(pauses.iter().map(|pause| pause.to));
     let ends = pauses.iter().map(|pause| pause.from).chain([part.to]);
     begins.zip(ends).map(|(from, to)| Window { from, to }).filter(|stage| stage.from < stage.to)
@@ -72,7 +81,8 @@ impl<'a> Life<'a> {
             .for_each(|first| first.from = window.from);
         counted.last_mut().filter(|last| last.to == life.to).into_iter().for_each(|last| last.to = to);
         let transfer = (flow.completed.is_some() && life.to < to).then_some(Window { from: 0, to });
-        let whole = life.from >= window.from && life.to <= window.to && life.to < trace.end;
+        // A transfer has an end of its own, however soon it comes.
+        let whole = flow.completed.is_some() && life.from >= window.from && life.to <= window.to && life.to < trace.end;
         let throughout = stages == [window];
         let takes_part = !stages.is_empty() && (whole || throughout || length(&stages) >= flow.base_rtt);
         takes_part.then_some(Self { trace, flow, stages, counted, transfer })
@@ -115,6 +125,23 @@ impl<'a> Life<'a> {
     pub(crate) fn settled(&self) -> f64 {
         self.sent(|flow| &flow.sent) - self.sent(|flow| &flow.in_flight)
     }
+}
+
+/// For how many seconds of the measured time a flow without congestion control sends: from its start to its stop, without its pauses.
+#[must_use]
+pub fn seconds_of_cbr(trace: &Trace, cbr: &CbrTrace) -> f64 {
+    let stages: Vec<Window> =
+        stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, Window::measured(trace)).collect();
+    length(&stages) as f64 / NANOS_PER_SECOND
+}
+
+/// The part of the measured time in which flows of a crowd may arrive: from its start to its stop. Empty if there is none.
+#[must_use]
+pub fn life_of_crowd(trace: &Trace, crowd: &CrowdTrace) -> Window {
+    let window = Window::measured(trace);
+    let life = whole(trace, crowd.start, crowd.stop);
+    let from = life.from.clamp(window.from, window.to);
+    Window { from, to: life.to.clamp(from, window.to) }
 }
 
 /// Nanoseconds in `stages` together.

@@ -25,7 +25,8 @@ pub type Estimates = Measures<Estimate>;
 ///
 /// The field names are the keys of the JSON output. All measures are taken between the end of the warm-up and the end of the run,
 /// those of flows in the parts of it in which each is there: from its start to its end, without its pauses (`on`). The two times count
-/// from a start. A flow that ended before, or that shares less than a round trip with that time, is left out.
+/// from a start. A flow that ended before, or that shares less than a round trip with that time, is left out. If that time is itself
+/// shorter than a round trip and a packet of the slowest flow, nothing is measured in it.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Measures<T> {
     /// Share of the bottleneck's capacity that was carried, 0..=1. The capacity is the rate of the line, or of a shaper or a policer where
@@ -75,8 +76,10 @@ pub struct Measures<T> {
 pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
     let window = Window::measured(trace);
     let link = trace.links.get(bottleneck);
+    // What waited after the warm-up is counted by packets.
+    let waited = link.filter(|_| !window.is_empty());
     let lost_or_marked = |what| link.and_then(|link| link_rate(trace, link, what, window));
-    let quantile = |q| link.and_then(|link: &LinkTrace| queue_delay_quantile(link, q));
+    let quantile = |q| waited.and_then(|link: &LinkTrace| queue_delay_quantile(link, q));
     let flow_goodputs: Vec<Option<f64>> = trace.flows.iter().map(|flow| goodput(trace, flow, window)).collect();
     let goodputs: Vec<f64> = flow_goodputs.iter().flatten().copied().collect();
     let series = |interval| -> Option<Vec<Vec<f64>>> {
@@ -95,7 +98,7 @@ pub fn summarise(trace: &Trace, bottleneck: usize) -> Summary {
         smoothness: series(SHORT_INTERVAL).as_deref().and_then(mean_variation),
         loss_rate: lost_or_marked(LinkCount::Lost),
         mark_rate: lost_or_marked(LinkCount::Marked),
-        queue_delay_mean_s: link.and_then(queue_delay_mean),
+        queue_delay_mean_s: waited.and_then(queue_delay_mean),
         queue_delay_p95_s: quantile(0.95),
         queue_delay_p99_s: quantile(0.99),
         retransmission_ratio: retransmission_ratio(trace, &trace.flows, window),

@@ -17,6 +17,7 @@ mod source;
 mod topology;
 mod traffic;
 mod unused;
+mod usual;
 
 use std::sync::OnceLock;
 

@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 use super::document::{Document, Dumbbell, FlowGroup, ParkingLot};
 use super::quantity::Written;
+use super::traffic::{Arrivals, Cbr};
 use crate::measure::digits;
 
 impl Document {
@@ -18,6 +19,10 @@ impl Document {
     /// measured, what differs from the defaults of the scenario and of its flows, and the era. A share is in per cent.
     #[must_use]
     pub fn path(&self) -> String {
+        self.unadorned().path_of_keys()
+    }
+
+    fn path_of_keys(&self) -> String {
         let mut parts = Vec::new();
         if let Some(dumbbell) = &self.dumbbell {
             topology(&table(dumbbell), &table(&Dumbbell::default()), &mut parts);
@@ -44,7 +49,21 @@ impl Document {
             rest.remove(*key);
         }
         let era = rest.remove("era").as_ref().map(text).unwrap_or_default();
+        for key in ["cbr", "arrivals"] {
+            rest.remove(key);
+        }
         named(&rest, &usual, "", &mut parts);
+        parts.extend(others(
+            "arrivals",
+            self.arrivals.iter().map(|group| {
+                let usual = Arrivals { load: None, ..Arrivals::new(group.algorithm.clone(), group.size.clone(), 0.0) };
+                unusual(&table(group), &table(&usual), &["algorithm", "size"])
+            }),
+        ));
+        parts.extend(others(
+            "cbr",
+            self.cbr.iter().map(|group| unusual(&table(group), &table(&Cbr::new(group.rate.clone())), &["rate"])),
+        ));
         self.flows(&mut parts);
         if self.flow.iter().any(|group| group.era.is_none()) || self.flow.is_empty() {
             parts.push(format!("era {era}"));
@@ -65,9 +84,16 @@ impl Document {
         let settings: BTreeSet<&String> = groups.iter().flat_map(|(_, settings)| settings).collect();
         for setting in settings {
             let having = || groups.iter().filter(|(_, settings)| settings.contains(setting));
-            let names: BTreeSet<&str> =
-                having().map(|(group, _)| group.name.as_deref().unwrap_or(group.algorithm.text())).collect();
-            let names: Vec<&str> = names.into_iter().collect();
+            let names: BTreeSet<&str> = having().map(|(group, _)| label(group)).collect();
+            // A name that others without the setting have too says where it stands.
+            let shared = |name: &str| groups.iter().any(|(group, own)| label(group) == name && !own.contains(setting));
+            let places: Vec<String> = (1..)
+                .zip(&groups)
+                .filter(|(_, (group, own))| own.contains(setting) && shared(label(group)))
+                .map(|(at, _)| format!("[[flow]] {at}"))
+                .collect();
+            let names: Vec<&str> = names.into_iter().filter(|name| !shared(name)).collect();
+            let names: Vec<&str> = names.into_iter().chain(places.iter().map(String::as_str)).collect();
             match (having().count() == groups.len(), names.as_slice()) {
                 (true, _) => parts.push(setting.clone()),
                 (false, [some @ .., _] | some) if some.len() >= MOST_NAMES => {
@@ -77,6 +103,23 @@ impl Document {
             }
         }
     }
+}
+
+/// What a group of flows is called.
+fn label(group: &FlowGroup) -> &str {
+    group.name.as_deref().unwrap_or(group.algorithm.text())
+}
+
+/// What other traffic has of its own, in the form of a list; none without any.
+fn others(key: &str, groups: impl Iterator<Item = Table>) -> Option<String> {
+    let groups: Vec<String> = groups.map(|group| text(&Value::Table(group))).collect();
+    (!groups.is_empty()).then(|| format!("{key} {}", groups.join(" and ")))
+}
+
+/// The keys that differ from the usual, and those that are `always` there.
+fn unusual(own: &Table, usual: &Table, always: &[&str]) -> Table {
+    let shown = |(key, value): &(&String, &Value)| always.contains(&key.as_str()) || usual.get(*key) != Some(value);
+    own.iter().filter(shown).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 /// Rate, delay and queue by their values alone, then what differs from `usual` by its name.
@@ -117,8 +160,12 @@ fn named(own: &Table, usual: &Table, prefix: &str, parts: &mut Vec<String>) {
                 parts.push(format!("{place}{} {}", name.replace('_', " "), items.join(" and ")));
             }
             value => {
-                let percent = (name == "loss").then(|| percent(value)).flatten();
-                let shown = percent.unwrap_or_else(|| text(value));
+                let shown = match name {
+                    "loss" => percent(value),
+                    "max_window" => value.as_float().map(|packets| format!("{packets} packets")),
+                    _ => None,
+                };
+                let shown = shown.unwrap_or_else(|| text(value));
                 parts.push(format!("{place}{} {shown}", name.replace('_', " ")));
             }
         }
@@ -161,169 +208,4 @@ const MOST_LINKS: usize = 4;
 const MOST_NAMES: usize = 3;
 
 #[cfg(test)]
-mod tests {
-    use schemars::{JsonSchema, schema_for};
-
-    use super::*;
-    use crate::scenario::{Impairments, Link, Source, Variation};
-
-    fn path(base: &str, items: &[&str]) -> String {
-        let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-        let source = Source::read("test", base, &items).unwrap_or_else(|error| panic!("{items:?}: {error}"));
-        Document::of(&source).unwrap_or_else(|error| panic!("{items:?}: {error}")).path()
-    }
-
-    fn keys<T: JsonSchema>() -> BTreeSet<String> {
-        let schema = schema_for!(T);
-        schema.get("properties").and_then(serde_json::Value::as_object).expect("a record").keys().cloned().collect()
-    }
-
-    /// Each of `values` sets one key below `place` to what is not its default and is named in the line; together they are all keys of `T`
-    /// but `others`.
-    fn all_named<T: JsonSchema>(base: &str, place: &str, values: &[(&str, &str)], others: &[&str]) {
-        let set: BTreeSet<String> =
-            values.iter().map(|(key, _)| *key).chain(others.iter().copied()).map(String::from).collect();
-        assert_eq!(set, keys::<T>(), "every key of {place} is tried here");
-        for (key, value) in values {
-            let quoted = if value.starts_with(['[', '{']) { (*value).to_string() } else { format!("\"{value}\"") };
-            let number = value.parse::<f64>().is_ok() || ["true", "false"].contains(value);
-            let item = format!("{place}{key}={}", if number { value } else { quoted.as_str() });
-            let line = path(base, &[&item]);
-            let named = value.replace(['"', '=', ',', '[', ']', '{', '}'], " ");
-            assert_ne!(line, path(base, &[]), "{item}");
-            for word in named.split_whitespace() {
-                assert!(
-                    line.contains(&word.replace('_', " ")) || *key == "loss" || *key == "reverse_loss",
-                    "{item}: {line}"
-                );
-            }
-        }
-    }
-
-    const ROW: &str = "[parking_lot]";
-    const LINKS: &str = "[[link]]\nfrom = 'a'\nto = 'b'\nrate = '10mbit'\ndelay = '5ms'\nqueue = 'droptail:20p'";
-    const FLOW: &str = "[[flow]]\nalgorithm = 'reno'\n[[flow]]\nalgorithm = 'cubic'";
-
-    #[test]
-    fn every_key_of_a_path_is_in_its_line() {
-        all_named::<Dumbbell>(
-            "[dumbbell]",
-            "dumbbell.",
-            &[
-                ("rate", "7mbit"),
-                ("rtt", "33ms"),
-                ("queue", "droptail:17p"),
-                ("loss", "0.07"),
-                ("schedule", "{ steps = [{ at = \"3s\", rate = \"2mbit\" }] }"),
-                ("trace", "file.up"),
-                ("outage", "[\"3s..4s\"]"),
-                ("impairments", "{ jitter = \"3ms\" }"),
-                ("reverse_impairments", "{ aggregate = \"4ms\" }"),
-                ("reverse_rate", "3mbit"),
-                ("reverse_queue", "droptail:19p"),
-                ("reverse_loss", "0.02"),
-            ],
-            &[],
-        );
-        let impairments = [
-            ("jitter", "3ms"),
-            ("reorder", "0.02:15ms"),
-            ("policer", "5mbit,burst=30kB"),
-            ("shaper", "6mbit,burst=31kB"),
-            ("aggregate", "4ms"),
-            ("thin_acks", "3"),
-        ];
-        for (key, value) in impairments {
-            let quoted = if key == "thin_acks" { value.to_string() } else { format!("\"{value}\"") };
-            let line = path("[dumbbell]", &[&format!("dumbbell.impairments.{key}={quoted}")]);
-            assert!(line.contains(&format!(", {} {value}", key.replace('_', " "))), "{line}");
-            let back = path("[dumbbell]", &[&format!("dumbbell.reverse_impairments.{key}={quoted}")]);
-            assert!(back.contains(&format!(", way back {} {value}", key.replace('_', " "))), "{back}");
-        }
-        assert_eq!(
-            impairments.map(|(key, _)| key.to_string()).into_iter().collect::<BTreeSet<_>>(),
-            keys::<Impairments>()
-        );
-        all_named::<ParkingLot>(
-            ROW,
-            "parking_lot.",
-            &[("hops", "5"), ("rate", "7mbit"), ("rtt", "33ms"), ("queue", "droptail:17p"), ("loss", "0.07")],
-            &[],
-        );
-        all_named::<Link>(
-            LINKS,
-            "link.0.",
-            &[
-                ("name", "uplink"),
-                ("from", "c"),
-                ("to", "d"),
-                ("both_ways", "false"),
-                ("rate", "7mbit"),
-                ("delay", "33ms"),
-                ("queue", "droptail:17p"),
-                ("loss", "0.07"),
-                ("schedule", "{ steps = [{ at = \"3s\", rate = \"2mbit\" }] }"),
-                ("trace", "file.up"),
-                ("outage", "[\"3s..4s\"]"),
-                ("impairments", "{ jitter = \"3ms\" }"),
-            ],
-            &[],
-        );
-        all_named::<Variation>("[dumbbell]", "variation.", &[("start", "3s"), ("rtt", "0.2"), ("jitter", "0.3")], &[]);
-    }
-
-    #[test]
-    fn every_habit_is_in_the_line() {
-        all_named::<Document>(
-            "[dumbbell]",
-            "",
-            &[
-                ("era", "ns2-2001"),
-                ("recovery", "rack"),
-                ("host", "tso"),
-                ("slow_start", "limited:50"),
-                ("packet", "1400B"),
-                ("payload", "1300B"),
-                ("ack", "60B"),
-                ("variation", "{ rtt = 0.2 }"),
-                ("cbr", "[{ rate = \"cbr:2mbit\" }]"),
-            ],
-            &[NO_PATH.as_slice(), TOPOLOGIES.as_slice(), &["arrivals"]].concat(),
-        );
-        all_named::<FlowGroup>(
-            FLOW,
-            "flow.0.",
-            &[
-                ("direction", "reverse"),
-                ("extra_rtt", "3ms"),
-                ("paced", "true"),
-                ("slow_start", "limited:50"),
-                ("ecn", "per-packet"),
-                ("delayed_ack", "7ms"),
-                ("ack_aggregation", "3ms"),
-                ("recovery", "rack"),
-                ("host", "tso"),
-                ("receiver", "go-back-n"),
-                ("max_window", "33"),
-                ("era", "ns2-2001"),
-            ],
-            &NO_PATH_OF_FLOW,
-        );
-    }
-
-    #[test]
-    fn lines() {
-        assert_eq!(path("[dumbbell]", &["first_seed=18446744073709551615"]), path("[dumbbell]", &[]));
-        assert_eq!(path(FLOW, &["flow.0.era=ns2-2001", "flow.1.era=ns2-2001"]), "era ns2-2001");
-        assert_eq!(path("[dumbbell]", &[]), "100mbit, 50ms, droptail:1bdp, era modern");
-        assert_eq!(path("[dumbbell]", &["dumbbell.loss=0.07"]), "100mbit, 50ms, droptail:1bdp, loss 7 %, era modern");
-        assert_eq!(
-            path("[dumbbell]", &["dumbbell.loss=periodic:100", "dumbbell.trace=a.up", "host=tso"]),
-            "trace a.up, 50ms, droptail:1bdp, loss periodic:100, host tso, era modern"
-        );
-        assert_eq!(path(FLOW, &["flow.1.ecn=latch"]), "ecn latch (of cubic), era modern");
-        assert_eq!(path(FLOW, &["flow.0.ecn=latch", "flow.1.ecn=latch"]), "ecn latch, era modern");
-        assert_eq!(path(ROW, &[]), "a row of 3 links, 100mbit, 50ms, droptail:1bdp, era modern");
-        assert_eq!(path(LINKS, &[]), "a to b: 10mbit 5ms droptail:20p, era modern");
-    }
-}
+mod tests;

@@ -80,6 +80,26 @@ pub struct Cbr {
     pub packet: Option<Written<Bytes>>,
 }
 
+impl Cbr {
+    /// A flow that sends at `rate`, everything else as usual.
+    #[must_use]
+    pub fn new(rate: Written<RateSchedule>) -> Self {
+        Self {
+            rate,
+            name: None,
+            count: 1,
+            start: None,
+            stop: None,
+            on: Vec::new(),
+            from: None,
+            to: None,
+            direction: Direction::Forward,
+            class: Class::Out,
+            packet: None,
+        }
+    }
+}
+
 /// Finite flows that arrive at random, as a Poisson process, or readers of web pages who do. How often is given by `load` or
 /// by `gap`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]

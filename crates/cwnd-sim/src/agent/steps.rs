@@ -169,6 +169,7 @@ fn played(history: &History) -> Vec<String> {
     let start = Start {
         window: Packets(10.0),
         threshold: None,
+        rate: None,
         max_window: Packets(history.window),
         packet: Bytes(1500),
         payload: Bytes(1456),

@@ -65,6 +65,18 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
+    /// The rates of the steps from `start` on, each with its begin.
+    pub(crate) fn rates(&self, start: Time, stream: Stream) -> impl Iterator<Item = (Time, u64)> {
+        let first = (start, Rates::new(*self, start, stream));
+        let next = |(_, rates): &(Time, Rates)| {
+            let mut rates = rates.clone();
+            let end = rates.step_end();
+            rates.next_step();
+            (end < Time::MAX && rates.step_end() > end).then_some((end, rates))
+        };
+        std::iter::successors(Some(first), next).map(|(at, rates)| (at, rates.rate()))
+    }
+
     pub(crate) fn check(&self, part: &SetupPart, field: &'static str, packet: Bytes) -> Result<(), SetupError> {
         in_range(self.step >= LEAST_STEP, part, field, "a rate with steps of at least 1us")?;
         in_range(self.floor <= self.ceiling, part, field, "a rate whose floor is not above its ceiling")?;

@@ -379,7 +379,9 @@ fn settings(values: &Values, start: &Start) -> Option<Settings> {
             "per-epoch" => Decrease::PerEpoch,
             _ => Decrease::PerInterval,
         },
-        initial_rate: values.given("initial_rate").map(|rate| BitRate(rate).to_packets(start.packet)),
+        initial_rate: start
+            .rate
+            .or_else(|| values.given("initial_rate").map(|rate| BitRate(rate).to_packets(start.packet))),
     })
 }
 

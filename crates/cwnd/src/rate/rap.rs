@@ -18,6 +18,8 @@ pub struct Rap {
     alpha: f64,
     beta: f64,
     rate: Rate,
+    /// The host knew the rate at the start.
+    known: bool,
     /// When the step ends; none before the first round-trip sample.
     step: Option<Time>,
     /// The application or the receiver held the sender during the step.
@@ -34,6 +36,7 @@ impl Rap {
         self.underused |= view.is_underused();
         let Some(rtt) = view.rtt.map(|rtt| rtt.smoothed.max(SHORTEST)) else { return };
         match self.step {
+            None if self.known => {}
             // The inter-packet gap begins as a round trip.
             None => self.rate = bounded((Packets(1.0) / rtt).0),
             Some(end) if view.now < end => return,
@@ -107,8 +110,12 @@ pub const RAP: Entry<Rap> = Entry {
 
 fn new(alpha: f64, beta: f64, start: &Start) -> Rap {
     let max_window = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
-    let window = bounded_window(start.window.0, max_window);
-    Rap { alpha, beta, rate: FIRST_RATE, step: None, underused: false, epoch_from: 0, window, max_window }
+    // A rate that the host knows is that of the window in a round trip.
+    let window = if start.rate.is_some() { (2.0 * start.window.0).max(LEAST_WINDOW) } else { start.window.0 };
+    let window = bounded_window(window, max_window);
+    let rate = start.rate.map_or(FIRST_RATE, |rate| bounded(rate.0));
+    let known = start.rate.is_some();
+    Rap { alpha, beta, rate, known, step: None, underused: false, epoch_from: 0, window, max_window }
 }
 
 /// A packet in two seconds until a round trip is known (ns-2).

@@ -143,7 +143,13 @@ pub const SABUL: Entry<Sabul> = Entry {
         };
         let longest = gap("least_rate", 1000.0);
         let shortest = gap("greatest_rate", 10.0).min(longest);
-        Ok(new(gap("initial_rate", longest), (longest, shortest), values.number("window"), start))
+        let known = start.rate.map(|rate| (1e6 / rate.0).clamp(FASTEST, SLOWEST));
+        Ok(new(
+            known.unwrap_or_else(|| gap("initial_rate", longest)),
+            (longest, shortest),
+            values.number("window"),
+            start,
+        ))
     },
     receiver: None,
 };

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 
 use super::profile::{Acknowledge, AgentCuts, AtOnce, Choices, Counts, Grows, Habits, Naks, Profile, Step};
-use super::{Agent, Receiver, Udt};
+use super::{Agent, Receiver, SYN, Udt};
 use crate::entry::{Entry, Family, Refusal, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::rate::Decrease;
@@ -127,12 +127,20 @@ pub const UDT: Entry<Built> = Entry {
 };
 
 fn build(values: &Values, start: &Start) -> Result<Built, Refusal> {
-    let slow_start = values.choice("start") == "slow-start";
+    let slow_start = start.rate.is_none() && values.choice("start") == "slow-start";
     let choices = Choices {
         capacity: values.given("capacity").map(BitRate),
         slow_start,
-        initial_window: values.given("initial_window").map(Packets),
-        initial_rate: if slow_start { None } else { values.given("initial_rate").map(BitRate) },
+        // A rate that the host knows has the window of eq. 21.
+        initial_window: match start.rate {
+            Some(rate) => Some(start.window + rate * SYN),
+            None => values.given("initial_window").map(Packets),
+        },
+        initial_rate: match start.rate {
+            Some(rate) => Some(rate.to_bits(start.packet)),
+            None if slow_start => None,
+            None => values.given("initial_rate").map(BitRate),
+        },
         floor: values.given("floor").map(Packets),
         lambda: if profile(values) == Profile::Udt4 { Choices::default().lambda } else { values.number("lambda") },
     };
