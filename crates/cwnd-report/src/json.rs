@@ -212,7 +212,7 @@ pub struct Known {
     pub aliases: Vec<&'static str>,
     /// One line about it.
     pub title: &'static str,
-    /// `core` (subject of a paper), `baseline` (what others compare with) or `named` (only mentioned).
+    /// `core` (subject of a paper), `baseline` (what others compare with), `named` (only mentioned) or `own` (a rule of the user's).
     pub family: &'static str,
     /// `acked` (every packet acknowledged, as in TCP), `reported` (reports on a clock, as in UDT), `datagram` (nothing is sent twice,
     /// and the receiver's half reports when it likes, as in DCCP) or `routed` (as `acked`, with what routers write on packets).
@@ -442,6 +442,7 @@ impl Known {
                 Family::Core => "core",
                 Family::Baseline => "baseline",
                 Family::Named => "named",
+                Family::Own => "own",
             },
             transport: match entry.transport {
                 Transport::Acked => "acked",

@@ -1,0 +1,354 @@
+//! Expressions of [a rule of one's own](super::rule): arithmetic over a few variables, without loops or memory. An expression is read once,
+//! into steps for a stack of bounded height.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// An expression that was read.
+#[derive(Clone, Debug)]
+pub(super) struct Expression(Arc<[Step]>);
+
+/// The values of [`VARIABLES`], in their order.
+pub(super) type Numbers = [f64; VARIABLES.len()];
+
+/// Why an expression cannot be read, as what would be accepted and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ExpressionError {
+    Expected { expected: &'static str, at: usize, found: String },
+    TooLong,
+    UnknownName { name: String, at: usize },
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected { expected, at, found } => write!(out, "{expected} at character {at}, where {found} stands"),
+            Self::TooLong => write!(
+                out,
+                "at most {MAX_LENGTH} characters, {MAX_STEPS} numbers, names and operators, and brackets {MAX_DEPTH} deep"
+            ),
+            Self::UnknownName { name, at } => write!(
+                out,
+                "one of the variables {} or of the functions {} at character {at}, where `{name}` stands",
+                names(&VARIABLES),
+                names(&FUNCTIONS)
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ExpressionError {}
+
+type One = fn(f64) -> f64;
+type Two = fn(f64, f64) -> f64;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Number(f64),
+    Name(usize),
+    Negate,
+    Two(Two),
+    One(One),
+}
+
+impl Expression {
+    /// Reads `text`.
+    pub(super) fn read(text: &str) -> Result<Self, ExpressionError> {
+        if text.len() > MAX_LENGTH {
+            return Err(ExpressionError::TooLong);
+        }
+        let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0, steps: Vec::new() };
+        reader.sum()?;
+        match reader.next() {
+            None => Ok(Self(reader.steps.into())),
+            Some(_) => Err(reader.expected("an operator or the end")),
+        }
+    }
+
+    /// Its value.
+    pub(super) fn value(&self, numbers: &Numbers) -> f64 {
+        // No step takes more than there is: the grammar pushes before it takes. Its height is bounded by the number of steps.
+        let mut stack = [0.0; MAX_STEPS];
+        let mut top = 0;
+        for step in &*self.0 {
+            match *step {
+                Step::Number(number) => (stack[top], top) = (number, top + 1),
+                Step::Name(index) => (stack[top], top) = (numbers[index], top + 1),
+                Step::Negate => stack[top - 1] = -stack[top - 1],
+                Step::One(of) => stack[top - 1] = of(stack[top - 1]),
+                Step::Two(of) => {
+                    top -= 1;
+                    stack[top - 1] = of(stack[top - 1], stack[top]);
+                }
+            }
+        }
+        stack[0]
+    }
+}
+
+/// Reads by recursive descent: a sum of products of powers.
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+    steps: Vec<Step>,
+}
+
+impl Reader<'_> {
+    fn sum(&mut self) -> Result<(), ExpressionError> {
+        self.product()?;
+        loop {
+            let of: Two = match self.next() {
+                Some(b'+') => |a, b| a + b,
+                Some(b'-') => |a, b| a - b,
+                _ => return Ok(()),
+            };
+            self.at += 1;
+            self.product()?;
+            self.push(Step::Two(of))?;
+        }
+    }
+
+    fn product(&mut self) -> Result<(), ExpressionError> {
+        self.signed()?;
+        loop {
+            let of: Two = match self.next() {
+                Some(b'*') => |a, b| a * b,
+                Some(b'/') => |a, b| a / b,
+                _ => return Ok(()),
+            };
+            self.at += 1;
+            self.signed()?;
+            self.push(Step::Two(of))?;
+        }
+    }
+
+    fn signed(&mut self) -> Result<(), ExpressionError> {
+        if self.next() != Some(b'-') {
+            return self.power();
+        }
+        self.at += 1;
+        self.nested(Self::signed)?;
+        self.push(Step::Negate)
+    }
+
+    /// Binds to the right, and tighter than a sign before it.
+    fn power(&mut self) -> Result<(), ExpressionError> {
+        self.value()?;
+        if self.next() != Some(b'^') {
+            return Ok(());
+        }
+        self.at += 1;
+        self.nested(Self::signed)?;
+        self.push(Step::Two(libm::pow))
+    }
+
+    fn value(&mut self) -> Result<(), ExpressionError> {
+        match self.next() {
+            Some(b'(') => {
+                self.at += 1;
+                self.nested(Self::sum)?;
+                self.close(b')', "`)`")
+            }
+            Some(first) if first.is_ascii_digit() || first == b'.' => self.number(),
+            Some(first) if first.is_ascii_alphabetic() => self.name(),
+            _ => Err(self.expected("a number, a name or `(`")),
+        }
+    }
+
+    fn number(&mut self) -> Result<(), ExpressionError> {
+        let start = self.at;
+        let digits = |reader: &mut Self| {
+            while reader.text.get(reader.at).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.') {
+                reader.at += 1;
+            }
+        };
+        digits(self);
+        if self.text.get(self.at).is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e')) {
+            let sign = self.text.get(self.at + 1).is_some_and(|byte| b"+-".contains(byte));
+            self.at += 1 + usize::from(sign);
+            digits(self);
+        }
+        let text = core::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => self.push(Step::Number(number)),
+            _ => {
+                self.at = start;
+                Err(self.expected("a number"))
+            }
+        }
+    }
+
+    fn name(&mut self) -> Result<(), ExpressionError> {
+        let start = self.at;
+        while self.text.get(self.at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+            self.at += 1;
+        }
+        let name = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
+        if let Some(index) = VARIABLES.iter().position(|(known, _)| *known == name) {
+            return self.push(Step::Name(index));
+        }
+        let Some(step) = function(&name) else { return Err(ExpressionError::UnknownName { name, at: start + 1 }) };
+        self.close(b'(', "`(`")?;
+        self.nested(Self::sum)?;
+        if matches!(step, Step::Two(_)) {
+            self.close(b',', "`,`")?;
+            self.nested(Self::sum)?;
+        }
+        self.close(b')', "`)`")?;
+        self.push(step)
+    }
+
+    fn nested(&mut self, part: fn(&mut Self) -> Result<(), ExpressionError>) -> Result<(), ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(ExpressionError::TooLong);
+        }
+        part(self)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn push(&mut self, step: Step) -> Result<(), ExpressionError> {
+        if self.steps.len() == MAX_STEPS {
+            return Err(ExpressionError::TooLong);
+        }
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn close(&mut self, byte: u8, expected: &'static str) -> Result<(), ExpressionError> {
+        if self.next() != Some(byte) {
+            return Err(self.expected(expected));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next character that is no space.
+    fn next(&mut self) -> Option<u8> {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        self.text.get(self.at).copied()
+    }
+
+    fn expected(&mut self, expected: &'static str) -> ExpressionError {
+        let rest = String::from_utf8_lossy(&self.text[self.at.min(self.text.len())..]).into_owned();
+        let found = rest.chars().next().map_or("the end".to_string(), |character| format!("`{character}`"));
+        ExpressionError::Expected { expected, at: self.at + 1, found }
+    }
+}
+
+/// What a function does to the stack; none of an unknown name.
+fn function(name: &str) -> Option<Step> {
+    Some(match name {
+        "abs" => Step::One(libm::fabs),
+        "cbrt" => Step::One(libm::cbrt),
+        "exp" => Step::One(libm::exp),
+        "floor" => Step::One(libm::floor),
+        "ln" => Step::One(libm::log),
+        "max" => Step::Two(libm::fmax),
+        "min" => Step::Two(libm::fmin),
+        "sqrt" => Step::One(libm::sqrt),
+        _ => return None,
+    })
+}
+
+/// The names in a table, with commas between.
+fn names(table: &[(&str, &str)]) -> String {
+    table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// The variables of an expression: name, meaning with its unit.
+pub const VARIABLES: [(&str, &str); 5] = [
+    ("w", "the window, packets"),
+    ("rtt", "the smoothed round-trip time, seconds"),
+    ("min_rtt", "the least round-trip time so far, seconds"),
+    ("age", "the time since the last cut or the end of slow start, seconds"),
+    ("peak", "the window before the last cut, packets"),
+];
+
+/// The functions of an expression: name, meaning.
+pub const FUNCTIONS: [(&str, &str); 8] = [
+    ("abs", "the magnitude of a number"),
+    ("cbrt", "the cube root"),
+    ("exp", "e to a power"),
+    ("floor", "the largest whole number that is not above"),
+    ("ln", "the natural logarithm"),
+    ("max", "the larger of two numbers: `max(1/w, 0.01)`"),
+    ("min", "the smaller of two numbers"),
+    ("sqrt", "the square root"),
+];
+
+/// A reader takes in no more at a glance, and numbers are the only part of an expression that the steps do not bound.
+const MAX_LENGTH: usize = 500;
+/// Enough for CUBIC with its region beside Reno, and evaluated for each acknowledged packet.
+const MAX_STEPS: usize = 64;
+const MAX_DEPTH: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> f64 {
+        Expression::read(text).unwrap_or_else(|error| panic!("{text}: {error}")).value(&[100.0, 0.05, 0.04, 2.0, 80.0])
+    }
+
+    #[test]
+    fn arithmetic_binds_as_on_paper() {
+        for (text, expected) in [
+            ("1 + 2*3", 7.0),
+            ("(1+2)*3", 9.0),
+            ("2^3^2", 512.0),
+            ("-2^2", -4.0),
+            ("2^-1", 0.5),
+            ("8/4/2", 1.0),
+            ("1-2-3", -4.0),
+            ("1e-3*1.5E3", 1.5),
+            ("--3", 3.0),
+            ("1/w", 0.01),
+            ("w * (1 - 1/8)", 87.5),
+            ("max(min(w, peak), 3)", 80.0),
+            ("sqrt(w) + cbrt(8) + abs(-1) + floor(1.9) + ln(exp(2))", 16.0),
+            ("age * (rtt - min_rtt)", 0.02),
+        ] {
+            assert!((value(text) - expected).abs() < 1e-12, "{text}: {}", value(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_with_its_place() {
+        let error = |text: &str| Expression::read(text).expect_err(text).to_string();
+        assert_eq!(error(""), "a number, a name or `(` at character 1, where the end stands");
+        assert_eq!(error("1 +"), "a number, a name or `(` at character 4, where the end stands");
+        assert_eq!(error("1 2"), "an operator or the end at character 3, where `2` stands");
+        assert_eq!(error("(w"), "`)` at character 3, where the end stands");
+        assert_eq!(error("max(w)"), "`,` at character 6, where `)` stands");
+        assert_eq!(error("1.2.3"), "a number at character 1, where `1` stands");
+        assert_eq!(error("1e"), "a number at character 1, where `1` stands");
+        assert_eq!(
+            error("2*v"),
+            "one of the variables w, rtt, min_rtt, age, peak or of the functions abs, cbrt, exp, floor, ln, max, min, sqrt at \
+             character 3, where `v` stands"
+        );
+        assert!(error("π").starts_with("a number, a name"));
+        for long in ["(".repeat(100), "-".repeat(100_000), "1+".repeat(100), "1".repeat(1000), "max(".repeat(60)] {
+            assert_eq!(error(&long), ExpressionError::TooLong.to_string());
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_tables_is_read() {
+        for (name, meaning) in VARIABLES {
+            assert!(Expression::read(name).is_ok() && function(name).is_none() && !meaning.is_empty(), "{name}");
+        }
+        for (name, meaning) in FUNCTIONS {
+            let text = if matches!(function(name), Some(Step::Two(_))) { "(1, 2)" } else { "(1)" };
+            assert!(Expression::read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
+        }
+    }
+}
