@@ -56,7 +56,7 @@ def of_comparison(compared: _native.Compared, kind: str, column: str = "", seed:
 
 @dataclass(frozen=True)
 class Axis:
-    """A title with its unit, what numbers are multiplied by to be in it, the ends if they are fixed, and how numbers are spaced."""
+    """A title with its unit, the factor to that unit, the ends if they are fixed, and whether it is logarithmic."""
 
     title: str
     scale: float = 1.0
