@@ -1,4 +1,5 @@
-//! Every registered algorithm, with its defaults, keeps its contract on any list of signals.
+//! Every registered algorithm, with its defaults, keeps its contract on any list of signals; so does a rule made of the same bytes, if it
+//! can be read.
 //!
 //! `cargo +nightly fuzz run signals -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd`.
 
@@ -6,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use cwnd::testing::{Case, check};
+use cwnd::testing::{Case, check, rule};
 use cwnd::{ALGORITHMS, Spec};
 use libfuzzer_sys::fuzz_target;
 
@@ -16,4 +17,7 @@ static SPECS: LazyLock<Vec<Spec>> =
 fuzz_target!(|bytes: &[u8]| {
     let case = Case::decode(bytes);
     SPECS.iter().for_each(|spec| check(spec, &case));
+    if let Ok(spec) = Spec::parse(&rule(bytes)) {
+        check(&spec, &case);
+    }
 });

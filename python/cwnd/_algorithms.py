@@ -50,7 +50,8 @@ class AlgorithmInfo:
     title : str
         One line about it.
     family : str
-        ``core`` (subject of a paper), ``baseline`` (what others compare with) or ``named`` (only mentioned).
+        ``core`` (subject of a paper), ``baseline`` (what others compare with), ``named`` (only mentioned) or ``own``
+        (a rule given as text).
     transport : str
         What it needs: ``acked``, ``reported``, ``datagram`` or ``routed``.
     source : str
@@ -94,7 +95,7 @@ def algorithm(name: str) -> AlgorithmInfo:
     Parameters
     ----------
     name : str
-        Its name, without parameters.
+        Its name, or its name with parameters, which are checked.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def algorithm(name: str) -> AlgorithmInfo:
     Raises
     ------
     AlgorithmError
-        There is none of this name; the message has the nearest.
+        There is none of this name, or a parameter is refused; the message has the nearest.
 
     Examples
     --------

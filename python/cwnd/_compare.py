@@ -17,17 +17,17 @@ __all__ = ["compare"]
 def compare(
     algorithms: Sequence[Algorithm] | None = None,
     *,
-    rate: str = "100mbit",
-    rtt: str = "50ms",
-    queue: str = "droptail:1bdp",
-    loss: str | float = 0,
+    rate: str | None = None,
+    rtt: str | None = None,
+    queue: str | None = None,
+    loss: str | float | None = None,
     ecn: str | None = None,
     flows: int = 2,
     versus: Algorithm | None = None,
     recovery: str | None = None,
     host: str | None = None,
     slow_start: str | None = None,
-    era: str = "modern",
+    era: str | None = None,
     duration: str = "60s",
     warmup: str | None = None,
     seeds: int = 5,
@@ -38,27 +38,32 @@ def compare(
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
 
+    Where none of `rate`, `rtt`, `queue`, `loss`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given, the path is
+    50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring starts after
+    25 s, and each algorithm is set against Reno too. Any of them replaces all of that by the defaults below.
+
     Parameters
     ----------
     algorithms : sequence, optional
-        Text such as ``simd`` or ``aimd:b=1/8``, or algorithms in Python; those of the papers beside Reno
-        and CUBIC if not given.
-    rate : str
-        Rate of the bottleneck.
-    rtt : str
-        Round-trip time without queueing.
-    queue : str
+        Text such as ``simd``, ``aimd:b=1/8`` or ``rule:grow=1/w,cut=w/2``, or algorithms in Python; Reno, CUBIC, BBRv3
+        and those of the papers if not given.
+    rate : str, optional
+        Rate of the bottleneck; ``100mbit`` if not given.
+    rtt : str, optional
+        Round-trip time without queueing; ``50ms`` if not given.
+    queue : str, optional
         Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``pie:``, ``xcp:``,
-        ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``.
-    loss : str or float
-        Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet.
+        ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``;
+        ``droptail:1bdp`` if not given.
+    loss : str or float, optional
+        Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet; none if not given.
     ecn : str, optional
         Let packets be marked by a queue with ``ecn=yes``: ``per-packet`` reports every mark to the sender, as DCTCP
         wants it, ``latch`` repeats one until the sender has answered (RFC 3168).
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional
-        Set each algorithm against this one too, with as many flows.
+        Set each algorithm against this one too, with as many flows; Reno if no path is given either.
     recovery : str, optional
         How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
         if not given.
@@ -68,8 +73,8 @@ def compare(
     slow_start : str, optional
         How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not
         given.
-    era : str
-        Habits of senders and receivers, such as ``modern`` or ``ns2-2001``.
+    era : str, optional
+        Habits of senders and receivers, such as ``modern`` or ``ns2-2001``; ``modern`` if not given.
     duration : str
         Length of a run.
     warmup : str, optional
@@ -114,14 +119,15 @@ def compare(
     """
     named = arguments.optional(arguments.algorithms, "algorithms", algorithms)
     settings = {
-        "rate": text("rate", rate, "100mbit"),
-        "rtt": text("rtt", rtt, "50ms"),
-        "queue": text("queue", queue, "droptail:1bdp"),
-        "loss": loss if isinstance(loss, str) else _number("loss", loss),
-        "era": text("era", era, "modern"),
         "duration": text("duration", duration, "60s"),
     }
+    if loss is not None:
+        settings["loss"] = loss if isinstance(loss, str) else _number("loss", loss)
     others = {
+        "rate": (rate, "100mbit"),
+        "rtt": (rtt, "50ms"),
+        "queue": (queue, "droptail:1bdp"),
+        "era": (era, "modern"),
         "recovery": (recovery, "sack"),
         "host": (host, "tso,gro=50us"),
         "slow_start": (slow_start, "standard"),

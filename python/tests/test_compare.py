@@ -66,8 +66,21 @@ def test_the_table_is_tidy() -> None:
 
 def test_the_papers_algorithms_are_compared_by_default() -> None:
     result = cwnd.compare(rate="2mbit", rtt="20ms", duration="2s", warmup="1s", seeds=1)
-    assert len(result.rows) == 12
+    assert len(result.rows) == 13
     assert result["reno"]["jain"].ci95 is None
+    assert result["bbr3"].versus is None
+
+
+def test_a_path_that_is_not_described_is_that_of_the_command() -> None:
+    result = cwnd.compare(["rule:grow=max(1/w, 0.01),cut=w*3/4"], duration="2s", seeds=1)
+    assert result.path == "50mbit, 50ms, droptail:0.25bdp, era modern"
+    [row] = result.rows
+    assert row.algorithm == "rule:grow=max(1/w, 0.01),cut=w*3/4"
+    assert row.versus is not None
+    assert row.versus.algorithm == "reno"
+    assert [parameter.name for parameter in cwnd.algorithm("rule:grow=2/w").parameters] == ["grow", "cut"]
+    with pytest.raises(cwnd.AlgorithmError, match="at character 3"):
+        cwnd.compare(["rule:grow=2*v"], duration="2s", seeds=1)
 
 
 def test_seeds_are_added_until_the_goodput_is_known() -> None:

@@ -333,7 +333,7 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
   await grow.press('Tab');
   await page.waitForSelector('#message:not([hidden])');
   const text = await page.textContent('#message');
-  assert(text.includes('unknown name `v` at character 3'), text);
+  assert(text.includes('character 3, where `v` stands'), text);
   return text;
 });
 

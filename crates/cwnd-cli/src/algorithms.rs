@@ -2,6 +2,7 @@
 
 use clap::Args;
 use cwnd::registry::{ALGORITHMS, Spec};
+use cwnd::window::rule::{FUNCTIONS, RULE, VARIABLES};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
@@ -18,6 +19,7 @@ Examples:
   cwnd algorithms
   cwnd algorithms simd
   cwnd algorithms simd:beta=1/8 --card
+  cwnd algorithms 'rule:grow=2/w,cut=w*3/4' --card
 An algorithm with parameters is written name:key=value,key=value, such as aimd:a=1,b=1/8")]
 pub(crate) struct Arguments {
     /// Describe this one, such as `simd` or `aimd:b=1/8`; all are listed otherwise
@@ -72,6 +74,7 @@ fn list(json: bool) -> String {
         ("core", "Subjects of the five papers"),
         ("baseline", "What they are compared with"),
         ("named", "Only named by the papers"),
+        ("own", "Yours"),
     ];
     for (family, heading) in families {
         let members: Vec<&Known> = all.iter().filter(|known| known.family == family).collect();
@@ -119,6 +122,13 @@ fn describe(known: &Known, spec: &Spec) -> String {
             "\n  {}  {}{unit}\n{given}      default: {}\n      accepted: {}\n",
             parameter.name, parameter.help, parameter.default, parameter.accepted
         ));
+    }
+    if known.name == RULE.name {
+        let mut table = Table::left();
+        for (name, meaning) in VARIABLES.iter().chain(&FUNCTIONS) {
+            table.row([*name, *meaning]);
+        }
+        text.push_str(&format!("\nVariables and functions\n\n{}", table.print()));
     }
     text
 }

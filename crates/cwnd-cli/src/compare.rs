@@ -5,12 +5,14 @@ use std::str::FromStr;
 use clap::Args;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
-use cwnd_lab::compare::{Comparison, DEFAULT};
+use cwnd_lab::compare::{Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
 use cwnd_report::{json, text, write_comparison};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::Until;
 use cwnd_run::run::run as run_all;
-use cwnd_run::scenario::{Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, Written, default_warmup};
+use cwnd_run::scenario::{
+    Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, Schedule, Step, StepRate, Written, default_warmup,
+};
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 
 use crate::arguments::whole;
@@ -24,34 +26,43 @@ use crate::progress::TimeProgress;
 #[command(after_help = "\
 Examples:
   cwnd compare
+  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic
   cwnd compare simd aimd:b=1/8 cubic --rate 1gbit --rtt 100ms --queue droptail:0.5bdp
   cwnd compare simd exp-tcp --versus reno --flows 4
   cwnd compare reno cubic --loss 1e-4 --json > result.json
+  cwnd compare reno cubic --rate-step 20s:10mbit --rate-step 25s:100mbit --warmup 30s
   cwnd compare reno cubic --reorder 0.02:15ms --aggregate 4ms
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
+Where no option describes the path, it is 50mbit, 50ms and droptail:0.25bdp, the rate is 12.5mbit from 5s to 10s, measuring starts
+after 25s, and each algorithm is set against Reno too. An option that describes the path replaces all of that by the defaults above.
+Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms.
 Impairments are the bottleneck's; --aggregate and --thin-acks are those of the way back too.
 Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the
 largest value. A star marks the best of a column where its interval, or range, overlaps no other, from three seeds on and
 where every algorithm was measured in a stationary window: one with five congestion events of each flow, or as many turns of
 its window or rate, whose halves agree in goodput (10 %), queue (20 %) and Jain's index (0.1).")]
 pub(crate) struct Arguments {
-    /// Algorithms, such as `simd` or `aimd:b=1/8`; `cwnd algorithms` lists all [default: the papers' beside Reno and CUBIC]
+    /// Algorithms, such as `simd`, `aimd:b=1/8` or `rule:grow=1/w,cut=w/2`; `cwnd algorithms` lists all [default: Reno, CUBIC, BBRv3 and
+    /// those of the papers]
     #[arg(value_name = "ALGORITHM")]
     algorithms: Vec<Written<Spec>>,
-    /// Rate of the bottleneck
-    #[arg(long, default_value = "100mbit", conflicts_with = "trace")]
-    rate: Written<BitRate>,
-    /// Round-trip time without queueing
-    #[arg(long, default_value = "50ms")]
-    rtt: Written<Span>,
+    /// Rate of the bottleneck [default: 100mbit]
+    #[arg(long, conflicts_with = "trace")]
+    rate: Option<Written<BitRate>>,
+    /// From a time on, the rate of the bottleneck, such as 20s:10mbit; may be given several times, in order of time
+    #[arg(long, value_name = "AT:RATE", conflicts_with = "trace")]
+    rate_step: Vec<RateStep>,
+    /// Round-trip time without queueing [default: 50ms]
+    #[arg(long)]
+    rtt: Option<Written<Span>>,
     /// Queue of the bottleneck: droptail:, red:, drr:, codel:, fq_codel:, pie:, xcp:, vcp: or decbit: and a size in bdp
-    /// (bandwidth-delay products), p (packets) or kB; what else they take stands in docs/scenarios.md
-    #[arg(long, default_value = "droptail:1bdp")]
-    queue: Written<Queue>,
-    /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet
-    #[arg(long, default_value = "0")]
-    loss: Written<Loss>,
+    /// (bandwidth-delay products), p (packets) or kB; what else they take stands in docs/scenarios.md [default: droptail:1bdp]
+    #[arg(long)]
+    queue: Option<Written<Queue>>,
+    /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet [default: 0]
+    #[arg(long)]
+    loss: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
     /// Let packets be marked by a queue with ecn=yes: per-packet reports every mark to the sender, as DCTCP wants it, latch repeats one
@@ -74,9 +85,9 @@ pub(crate) struct Arguments {
     /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
     #[arg(long)]
     slow_start: Option<Written<SlowStart>>,
-    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise
-    #[arg(long, default_value = "modern")]
-    era: Written<Era>,
+    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise [default: modern]
+    #[arg(long)]
+    era: Option<Written<Era>>,
     /// Length of a run
     #[arg(long, default_value = "60s")]
     duration: Written<Span>,
@@ -115,6 +126,23 @@ impl FromStr for Warmup {
     }
 }
 
+/// A step of the bottleneck's rate.
+#[derive(Clone, Debug)]
+struct RateStep(Step);
+
+impl FromStr for RateStep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected =
+            || format!("cannot read `{text}`: expected a time and a rate with `:` between, such as `20s:10mbit`");
+        let (at, rate) = text.split_once(':').ok_or_else(expected)?;
+        let at: Written<Span> = at.trim().parse().map_err(|error| format!("{error}"))?;
+        let rate: Written<StepRate> = rate.trim().parse().map_err(|error| format!("{error}"))?;
+        Ok(Self(Step { at, rate: Some(rate), extra_delay: None }))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let files = &arguments.files;
     let json = files.json;
@@ -122,11 +150,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         [] => DEFAULT.map(Written::literal).to_vec(),
         given => given.to_vec(),
     };
-    let comparison = |warmup: &Written<Span>| {
+    let usual = arguments.has_no_path().then(|| Written::literal(DEFAULT_OPPONENT));
+    let comparison = |warmup: Option<&Written<Span>>| {
         Comparison::new(
             &arguments.document(warmup),
             &algorithms,
-            arguments.versus.as_ref(),
+            arguments.versus.as_ref().or(usual.as_ref()),
             arguments.flows,
             arguments.ecn,
         )
@@ -143,20 +172,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             arguments.seeds
         )));
     }
-    let warmup = arguments.warmup.clone().unwrap_or_else(|| Warmup::Fixed(default_warmup(*arguments.duration.value())));
-    let first = match &warmup {
-        Warmup::Fixed(warmup) => comparison(warmup)?,
-        Warmup::Auto => comparison(&Written::literal("0s"))?,
+    let first = match &arguments.warmup {
+        Some(Warmup::Fixed(warmup)) => comparison(Some(warmup))?,
+        Some(Warmup::Auto) => comparison(Some(&Written::literal("0s")))?,
+        None => comparison(None)?,
     };
     let progress = TimeProgress::start()?;
     let folder = files.folder("compare")?;
-    let comparison = match &warmup {
-        Warmup::Fixed(_) => first,
-        Warmup::Auto => {
+    let comparison = match &arguments.warmup {
+        Some(Warmup::Fixed(_)) | None => first,
+        Some(Warmup::Auto) => {
             let found = first
                 .warmup(|scenarios| run_all(scenarios, &progress))?
                 .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
-            comparison(&found.into())?
+            comparison(Some(&found.into()))?
         }
     };
     let compared = match arguments.until {
@@ -173,24 +202,39 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Ok(to_json(&document));
     }
     let paired = if arguments.paired { text::differences(&document) } else { String::new() };
-    Ok(text::comparison(&document) + &paired)
+    let usual_path = usual.is_some() && arguments.versus.is_none();
+    let next = usual_path.then(|| text::next_of_comparison(&document, !arguments.algorithms.is_empty()));
+    Ok(text::comparison(&document) + &paired + &next.unwrap_or_default())
 }
 
 impl Arguments {
-    fn document(&self, warmup: &Written<Span>) -> Document {
+    /// Whether no option describes the path, or who uses it how.
+    fn has_no_path(&self) -> bool {
+        let habits = self.recovery.is_none() && self.host.is_none() && self.slow_start.is_none() && self.era.is_none();
+        let link = self.rate.is_none() && self.rate_step.is_empty() && self.rtt.is_none() && self.queue.is_none();
+        habits && link && self.loss.is_none() && self.ecn.is_none() && self.impairments.are_none()
+    }
+
+    fn document(&self, warmup: Option<&Written<Span>>) -> Document {
+        if self.has_no_path() {
+            return Document { seeds: self.seeds, ..default_base(self.duration.clone(), warmup.cloned()) };
+        }
+        let path = Dumbbell::default();
+        let steps: Vec<Step> = self.rate_step.iter().map(|step| step.0.clone()).collect();
         Document {
             duration: self.duration.clone(),
-            warmup: warmup.clone(),
+            warmup: warmup.cloned().unwrap_or_else(|| default_warmup(*self.duration.value())),
             seeds: self.seeds,
-            era: self.era.clone(),
+            era: self.era.clone().unwrap_or(Document::default().era),
             recovery: self.recovery.clone(),
             host: self.host.clone(),
             slow_start: self.slow_start.clone(),
             dumbbell: Some(Dumbbell {
-                rate: self.rate.clone(),
-                rtt: self.rtt.clone(),
-                queue: self.queue.clone(),
-                loss: self.loss.clone(),
+                rate: self.rate.clone().unwrap_or(path.rate),
+                rtt: self.rtt.clone().unwrap_or(path.rtt),
+                queue: self.queue.clone().unwrap_or(path.queue),
+                loss: self.loss.clone().unwrap_or(path.loss),
+                schedule: (!steps.is_empty()).then_some(Schedule { repeat: None, steps }),
                 trace: self.impairments.trace.clone(),
                 outage: self.impairments.outage.clone(),
                 impairments: self.impairments.keys_forth(),

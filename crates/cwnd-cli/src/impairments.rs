@@ -45,6 +45,11 @@ impl Impairments {
         any.then_some(scenario::Impairments { jitter, reorder, policer, shaper, aggregate, thin_acks })
     }
 
+    /// Whether none is given.
+    pub(crate) fn are_none(&self) -> bool {
+        self.keys().is_none() && self.thin_acks.is_none() && self.trace.is_none() && self.outage.is_empty()
+    }
+
     /// Those of the bottleneck in a comparison, where no acknowledgements are.
     pub(crate) fn keys_forth(&self) -> Option<scenario::Impairments> {
         self.keys().map(|keys| scenario::Impairments { thin_acks: None, ..keys })

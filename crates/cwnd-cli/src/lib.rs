@@ -238,7 +238,8 @@ const NETWORK: [&str; 6] = ["link", "meet", "recv", "send", "serve", "udt"];
 const EXAMPLES: &str = "\
 Examples:
   cwnd live                                          turn knobs in the browser, watch windows and queues follow
-  cwnd compare                                       the papers' algorithms beside Reno and CUBIC
+  cwnd compare                                       Reno, CUBIC, BBRv3 and the papers' algorithms on one path
+  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic       a rule of your own
   cwnd compare simd cubic --rate 1gbit --rtt 100ms   two of them on a long fat path
   cwnd compare simd --versus reno                    is it fair to Reno?
   cwnd algorithms simd                               its parameters, their ranges, its source

@@ -1,13 +1,17 @@
 //! Compares algorithms: each alone with equal flows on the same path, and each against one other.
 
+mod default;
+
 use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
 use cwnd_run::execute::{Progress, RunError};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired, recovery_time};
 use cwnd_run::run::{Runs, run, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 use cwnd_text::counted;
+
+pub use default::{DEFAULT, DEFAULT_OPPONENT, default_base};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -34,6 +38,9 @@ pub struct ComparedAlgorithm {
     pub alone: Runs,
     /// The measures of these runs.
     pub estimates: Estimates,
+    /// Seconds from the last rise of the bottleneck's rate until 90 % of it is used for 200 ms. None where the rate never rises, or rises
+    /// again and again. Runs in which the bottleneck is never used to 90 % are left out.
+    pub recovery_time_s: Option<Estimate>,
     /// Whether they were measured in a stationary window.
     pub stationarity: Stationarity,
     /// Its runs together with the algorithm it was set against.
@@ -155,6 +162,7 @@ impl Comparison {
         let rows = alone.into_iter().map(|alone| ComparedAlgorithm {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
             estimates: alone.estimates(),
+            recovery_time_s: recovery(&alone),
             stationarity: Stationarity::of(&alone),
             alone,
             versus: versus.next().map(Versus::of),
@@ -169,13 +177,18 @@ impl Compared {
     /// the best nor beaten.
     #[must_use]
     pub fn best(&self, column: &Column) -> Option<usize> {
-        let better = column.better?;
-        let values: Vec<(usize, Estimate)> = self
-            .rows
-            .iter()
-            .enumerate()
-            .filter_map(|(index, row)| (column.of)(&row.estimates).map(|value| (index, value)))
-            .collect();
+        self.best_of(column.better?, |row| (column.of)(&row.estimates))
+    }
+
+    /// As [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
+    #[must_use]
+    pub fn best_recovery(&self) -> Option<usize> {
+        self.best_of(Better::Lower, |row| row.recovery_time_s)
+    }
+
+    fn best_of(&self, better: Better, of: impl Fn(&ComparedAlgorithm) -> Option<Estimate>) -> Option<usize> {
+        let rows = self.rows.iter().enumerate();
+        let values: Vec<(usize, Estimate)> = rows.filter_map(|(index, row)| Some((index, of(row)?))).collect();
         let comparable = |(index, value): &(usize, Estimate)| {
             value.n >= FEWEST_FOR_BEST && self.rows[*index].stationarity.stationary
         };
@@ -244,6 +257,18 @@ impl Compared {
         };
         self.rows.iter().filter_map(missed)
     }
+}
+
+/// How soon the flows take the bottleneck back after its rate has risen for the last time.
+fn recovery(runs: &Runs) -> Option<Estimate> {
+    let (scenario, bottleneck) = (&runs.scenario, runs.scenario.bottleneck());
+    let setup = scenario.setup(scenario.document().first_seed);
+    let link = setup.links.get(bottleneck).filter(|link| link.rate_steps.repeat.is_none())?;
+    let rates = std::iter::once(link.rate?).chain(link.rate_steps.steps.iter().map(|(_, rate)| *rate));
+    let rises = link.rate_steps.steps.iter().zip(rates).filter(|((_, rate), before)| rate > before);
+    let from = rises.last().map(|((at, _), _)| at.as_nanos())?;
+    let times = runs.traces.iter().filter_map(|trace| recovery_time(trace, trace.links.get(bottleneck)?, from));
+    Estimate::over(&times.collect::<Vec<_>>(), Domain::POSITIVE)
 }
 
 impl Versus {
@@ -352,20 +377,4 @@ pub const COLUMNS: [Column; 9] = [
         in_table: false,
         of: |row| row.time_to_90_utilisation_s,
     },
-];
-
-/// What is compared by default: the algorithms of the five papers beside Reno and CUBIC.
-pub const DEFAULT: [&str; 12] = [
-    "reno",
-    "cubic",
-    "aimd:b=1/8",
-    "aiad",
-    "iiad",
-    "simd",
-    "exp-tcp",
-    "new-aimd",
-    "daimd",
-    "udt",
-    "highspeed",
-    "scalable",
 ];

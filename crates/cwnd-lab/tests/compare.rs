@@ -125,6 +125,7 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
             algorithm: "reno".to_string(),
             alone: Runs { scenario: scenario.clone(), traces: Vec::new(), summaries: Vec::new() },
             estimates: Estimates { utilisation: Some(value), loss_rate: Some(value), ..Estimates::over(&[]) },
+            recovery_time_s: None,
             stationarity: Stationarity { stationary: true, ..Stationarity::default() },
             versus: None,
         }

@@ -8,13 +8,11 @@
 
 mod clock;
 mod columns;
-mod expression;
 mod http;
 mod message;
 mod paced;
 mod presets;
 mod report;
-mod rule;
 mod run;
 mod scenario;
 mod server;

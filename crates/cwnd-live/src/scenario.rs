@@ -1,4 +1,4 @@
-//! The scenario of a page: checked, within what a browser may ask for, and with rules of one's own.
+//! The scenario of a page: checked, and within what a browser may ask for.
 
 use std::sync::Arc;
 
@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::message::Frame;
-use crate::rule::{self, RuleError};
 
 /// Why a scenario of a page is not run.
 #[derive(Debug, Error)]
@@ -18,8 +17,6 @@ pub(crate) enum Refusal {
     Files,
     #[error("{given} flows are too many for the browser: accepted is at most {MAX_FLOWS}; `cwnd run` takes more")]
     Flows { given: u64 },
-    #[error(transparent)]
-    Rule(#[from] RuleError),
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
 }
@@ -78,26 +75,10 @@ pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
     toml::to_string(&table).map_err(|error| refused(&error))
 }
 
-/// The scenario in `text`, which is `document` as TOML: checked, and with the rules of one's own in the place of algorithms.
+/// The scenario in `text`, which is `document` as TOML, checked.
 pub(crate) fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
     check_size(document)?;
-    let groups = document["flow"].as_array().into_iter().flatten();
-    let rule = |group: &Value| group["algorithm"].as_str().and_then(rule::read);
-    let rules: Vec<_> = groups.enumerate().filter_map(|(index, group)| Some((index, rule(group)?))).collect();
-    // The rest is checked with what every scenario may name in the place of a rule.
-    let places = rules.iter().map(|(index, _)| format!("flow.{index}.algorithm=reno"));
-    let overrides: Vec<String> = overrides.iter().cloned().chain(places).collect();
-    let scenario = Scenario::read(name, text, &overrides)?;
-    if rules.is_empty() {
-        return Ok(scenario);
-    }
-    let mut document = scenario.document().clone();
-    for (index, rule) in rules {
-        if let Some(group) = document.flow.get_mut(index) {
-            group.algorithm = rule?.into();
-        }
-    }
-    Ok(Scenario::check(document)?)
+    Ok(Scenario::read(name, text, overrides)?)
 }
 
 /// What a browser may not ask for, before anything is made of it: the program's own limits are those of the machine.

@@ -20,7 +20,7 @@ use crate::scenario::{Prepared, Refusal, read};
 use crate::shared::Shared;
 use crate::socket::split;
 use crate::visitor::Visitor;
-use crate::{paced, rule, run};
+use crate::{paced, run};
 
 /// A visitor, and what is to be run for it.
 struct Session {
@@ -163,18 +163,6 @@ fn hello() -> Value {
         let colour = colour::of(entry.name);
         json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
     });
-    let colour = colour::of(rule::NAME);
-    let parameters = rule::PARAMETERS.map(|(name, default, help)| {
-        json!({ "name": name, "help": help, "unit": "", "default": default, "accepted": rule::SYNTAX })
-    });
-    let own = json!({
-        "known": {
-            "name": rule::NAME, "title": "A rule of your own, in the shell of all window algorithms", "family": "own",
-            "source": "This page alone knows it", "parameters": parameters,
-        },
-        "light": colour.light, "dark": colour.dark,
-    });
-    let algorithms = algorithms.chain([own]);
     let presets = PRESETS.iter().map(|preset| {
         let document = read(preset.text).unwrap_or_default();
         json!({

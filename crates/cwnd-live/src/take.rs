@@ -6,9 +6,6 @@ use cwnd_run::scenario::Scenario;
 
 /// The command that runs these scenarios: those of a comparison on a dumbbell beside each other, everything else from a file.
 pub(crate) fn command(scenarios: &[(String, Arc<Scenario>)]) -> String {
-    if scenarios.iter().any(|(_, scenario)| scenario.has_outside()) {
-        return "cwnd live, with the scenario dropped on its page: only that knows rules of one's own".to_string();
-    }
     comparison(scenarios).unwrap_or_else(|| "cwnd run live.toml".to_string())
 }
 

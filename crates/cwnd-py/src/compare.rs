@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT};
+use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
 use cwnd_report::plot::{ComparisonPlots, Shown};
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
@@ -51,6 +51,7 @@ pub(crate) fn compare(
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
     let versus = versus.map(|algorithm| written("versus", &algorithm, &errors)).transpose()?;
+    let versus = versus.or_else(|| has_no_path(&settings).then(|| Written::literal(DEFAULT_OPPONENT)));
     let (seeds, until, most) = seeds;
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
     let comparison = |settings: &Settings| {
@@ -190,12 +191,22 @@ pub(crate) const HIGH: &str = "the upper end, likewise";
 
 type Settings = BTreeMap<String, String>;
 
+/// Whether nothing describes the path, or who uses it how.
+fn has_no_path(settings: &Settings) -> bool {
+    let path = ["rate", "rtt", "queue", "loss", "ecn", "era", "recovery", "host", "slow_start"];
+    path.iter().all(|key| !settings.contains_key(*key))
+}
+
 fn document(settings: &Settings) -> Result<Document, Failure> {
     let base = Document::default();
     let path = Dumbbell::default();
     let duration: Written<Span> = read(settings, "duration")?.unwrap_or(base.duration);
+    let warmup = read(settings, "warmup")?;
+    if has_no_path(settings) {
+        return Ok(default_base(duration, warmup));
+    }
     Ok(Document {
-        warmup: read(settings, "warmup")?.unwrap_or_else(|| default_warmup(*duration.value())),
+        warmup: warmup.unwrap_or_else(|| default_warmup(*duration.value())),
         duration,
         era: read(settings, "era")?.unwrap_or(base.era),
         recovery: read(settings, "recovery")?,

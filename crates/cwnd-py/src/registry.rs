@@ -1,6 +1,6 @@
 //! What algorithms there are.
 
-use cwnd::registry::{self, ALGORITHMS};
+use cwnd::registry::{ALGORITHMS, Spec};
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
 use pyo3::prelude::*;
@@ -13,10 +13,10 @@ pub(crate) fn algorithms() -> String {
     to_json(&ALGORITHMS.iter().map(|entry| Known::of(entry)).collect::<Vec<_>>())
 }
 
-/// One of them by its name.
+/// One of them by its name, or with parameters, which are checked.
 #[pyfunction]
 pub(crate) fn algorithm(name: &str) -> Result<String, Failure> {
-    let entry = registry::find(name)
-        .map_err(|error| Failure::Algorithm { argument: "name".to_string(), error: error.into() })?;
-    Ok(to_json(&Known::of(entry)))
+    let spec =
+        Spec::parse(name).map_err(|error| Failure::Algorithm { argument: "name".to_string(), error: error.into() })?;
+    Ok(to_json(&Known::of(spec.entry())))
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::csv;
 use crate::json;
 use crate::page::{PaperPage, comparison_html, evaluation_html, index_html, paper_html, run_html};
-use crate::slug::slug;
+use crate::slug::{slug, slugs};
 use cwnd_lab::compare::Compared;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_papers::{JudgedRow, PaperRun, Settings};
@@ -34,11 +34,11 @@ pub fn write_comparison(
     let runs = compared.rows.iter().map(|row| &row.alone).chain(versus.map(|versus| &versus.runs));
     let traces: Vec<&Trace> = runs.filter_map(|runs| runs.traces.first()).collect();
     std::fs::write(folder.join("report.html"), comparison_html(summary, &traces, command))?;
-    for row in &compared.rows {
-        write_traces(folder, &slug(&row.algorithm), &row.alone)?;
+    let names = slugs(compared.rows.iter().map(|row| row.algorithm.as_str()));
+    for (row, name) in compared.rows.iter().zip(names) {
+        write_traces(folder, &name, &row.alone)?;
         if let Some(versus) = &row.versus {
-            let name = format!("{}-versus-{}", slug(&row.algorithm), slug(&versus.opponent));
-            write_traces(folder, &name, &versus.runs)?;
+            write_traces(folder, &format!("{name}-versus-{}", slug(&versus.opponent)), &versus.runs)?;
         }
     }
     Ok(())

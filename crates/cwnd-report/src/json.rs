@@ -62,6 +62,9 @@ pub struct Algorithm {
     /// All flows its own.
     #[serde(flatten)]
     pub measures: Estimates,
+    /// Time from the last rise of the bottleneck's rate until 90 % of it is used for 200 ms, seconds; null where its rate never rises, or
+    /// rises again and again. Runs that do not get there are left out.
+    pub recovery_time_s: Option<Estimate>,
     /// Whether it was measured in a stationary window.
     pub stationarity: Stationarity,
     /// Keys in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no other. None unless every
@@ -212,7 +215,7 @@ pub struct Known {
     pub aliases: Vec<&'static str>,
     /// One line about it.
     pub title: &'static str,
-    /// `core` (subject of a paper), `baseline` (what others compare with) or `named` (only mentioned).
+    /// `core` (subject of a paper), `baseline` (what others compare with), `named` (only mentioned) or `own` (a rule of the user's).
     pub family: &'static str,
     /// `acked` (every packet acknowledged, as in TCP), `reported` (reports on a clock, as in UDT), `datagram` (nothing is sent twice,
     /// and the receiver's half reports when it likes, as in DCCP) or `routed` (as `acked`, with what routers write on packets).
@@ -265,18 +268,15 @@ impl Comparison {
         let groups = compared.rows.iter().flat_map(|row| row.alone.scenario.document().flow.clone());
         origin.path = Document { flow: groups.collect(), ..origin.scenario.clone() }.path();
         let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();
-        let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| compared.best(column)).collect();
+        let best = COLUMNS.iter().map(|column| (column.key, compared.best(column)));
+        let best: Vec<(&str, Option<usize>)> = best.chain([("recovery_time_s", compared.best_recovery())]).collect();
         let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {
             algorithm: row.algorithm.clone(),
             ecn: row.alone.scenario.document().flow.first().and_then(|group| group.ecn),
             measures: row.estimates.clone(),
+            recovery_time_s: row.recovery_time_s,
             stationarity: row.stationarity.clone(),
-            best_in: COLUMNS
-                .iter()
-                .zip(&best)
-                .filter(|(_, at)| **at == Some(index))
-                .map(|(column, _)| column.key)
-                .collect(),
+            best_in: best.iter().filter(|(_, at)| *at == Some(index)).map(|(key, _)| *key).collect(),
             differences: COLUMNS
                 .iter()
                 .filter_map(|column| {
@@ -445,6 +445,7 @@ impl Known {
                 Family::Core => "core",
                 Family::Baseline => "baseline",
                 Family::Named => "named",
+                Family::Own => "own",
             },
             transport: match entry.transport {
                 Transport::Acked => "acked",

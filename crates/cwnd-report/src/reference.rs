@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use cwnd::registry::ALGORITHMS;
+use cwnd::window::rule::{FUNCTIONS, RULE, VARIABLES};
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
@@ -96,6 +97,12 @@ fn algorithm(entry: &Known) -> String {
     for parameter in &entry.parameters {
         let name = format!("`{}`", parameter.name);
         row(&mut section, &[&name, parameter.help, parameter.unit, &parameter.default, &parameter.accepted]);
+    }
+    if entry.name == RULE.name {
+        section.push_str("\n| variable or function | meaning |\n|---|---|\n");
+        for (name, meaning) in VARIABLES.iter().chain(&FUNCTIONS) {
+            row(&mut section, &[&format!("`{name}`"), meaning]);
+        }
     }
     section
 }

@@ -44,9 +44,49 @@ impl Table {
     }
 }
 
+/// Labels as a table shows them: long ones, such as rules, lose their middle, and those that would then be equal are numbered.
+#[must_use]
+pub fn short<'a>(labels: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for label in labels {
+        let length = label.chars().count();
+        let cut = if length <= LONGEST {
+            label.to_string()
+        } else {
+            let start: String = label.chars().take(LONGEST / 2).collect();
+            let end: String = label.chars().skip(length - LONGEST / 2 + 1).collect();
+            format!("{start}…{end}")
+        };
+        let mut unique = cut.clone();
+        for number in 2.. {
+            if !shown.contains(&unique) {
+                break;
+            }
+            unique = format!("{cut} ({number})");
+        }
+        shown.push(unique);
+    }
+    shown
+}
+
+/// A label of this many characters leaves room for six columns on a terminal of 100.
+const LONGEST: usize = 28;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_labels_are_cut_and_stay_apart() {
+        let long = "rule:grow=max(1/w, 0.01),cut=w*7/8";
+        let alike = "rule:grow=max(1/w, 0.02),cut=w*7/8";
+        let labels = ["udt:profile=paper,lambda=0.5", long, alike];
+        assert_eq!(short(labels), [labels[0], "rule:grow=max(…01),cut=w*7/8", "rule:grow=max(…02),cut=w*7/8"]);
+        let hidden = "rule:grow=max(1/w + 1, 0.01),cut=w*7/8";
+        let shown = short([long, hidden]);
+        assert_eq!(shown, ["rule:grow=max(…01),cut=w*7/8", "rule:grow=max(…01),cut=w*7/8 (2)"]);
+        assert!(shown[0].chars().count() == LONGEST);
+    }
 
     #[test]
     fn columns_are_aligned() {

@@ -19,6 +19,8 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("sabul", "least_rate", &["3mbit"]),
     ("dctcp", "floor", &["40"]),
     ("bbr3", "offload", &["100"]),
+    ("rule", "grow", &["2/w"]),
+    ("rule", "cut", &["max(w*7/8, 1)"]),
     ("", "a", &["2"]),
     ("", "ecn_beta", &["0.9"]),
     ("", "initial_window", &["5"]),

@@ -63,6 +63,19 @@ fn every_algorithm_runs_as_recorded() {
     compare("digests.txt", ALGORITHMS.iter().map(|entry| (entry.name, cell(entry.name, 1))));
 }
 
+/// Its expressions are evaluated per packet, in the shell that Reno has.
+#[test]
+fn a_rule_that_is_renos_runs_as_reno() {
+    for era in [Era::MODERN, Era::NS2_2001] {
+        let run = |algorithm: &str| digest(&flows(algorithm, era, 1));
+        let reno = run("reno");
+        for rule in ["rule", "rule:grow=1/w,cut=w/2", "rule:cut=w/2", "rule:cut=max(w/2, 1), grow=min(1/w, 1)"] {
+            assert_eq!(run(rule), reno, "{rule}");
+        }
+        assert_ne!(run("rule:cut=w*7/8"), reno);
+    }
+}
+
 #[test]
 fn every_profile_of_udt_runs_as_recorded() {
     let profiles = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "udt4"];

@@ -45,6 +45,8 @@ pub enum Family {
     Baseline,
     /// Only named by a paper.
     Named,
+    /// What whoever runs it writes.
+    Own,
 }
 
 /// What an algorithm needs of the transport below it.

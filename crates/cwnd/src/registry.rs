@@ -109,7 +109,7 @@ impl Spec {
         let entry = find(name)?;
         let mut values = Values::none(entry.parameters);
         let mut typed: Vec<(&str, &str)> = Vec::new();
-        for part in arguments.into_iter().flat_map(|arguments| arguments.split(',')) {
+        for part in arguments.into_iter().flat_map(split) {
             let (key, value) = part
                 .split_once('=')
                 .ok_or_else(|| SpecError::Syntax { algorithm: entry.name, part: part.trim().to_string() })?;
@@ -301,6 +301,15 @@ pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let close = candidates.map(|candidate| (edit_distance(name, candidate), candidate)).min_by_key(|(far, _)| *far)?;
     (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
+}
+
+/// Splits at commas outside brackets: those inside belong to an expression.
+fn split(arguments: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    arguments.split(move |character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        character == ',' && depth <= 0
+    })
 }
 
 fn find_parameter(entry: &'static Entry<Algorithm>, key: &str) -> Result<(usize, &'static Parameter), SpecError> {

@@ -4,10 +4,13 @@
 
 mod forwarding;
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::builtin::Algorithm;
 use crate::control::{CongestionControl, Control, Pacing, Probe};
+use crate::entry::Family;
 use crate::registry::Spec;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
@@ -68,6 +71,13 @@ pub fn check(spec: &Spec, case: &Case) {
     }
 }
 
+/// A text of [`RULE`](crate::window::rule::RULE) made of any bytes: one part of an expression for each, so that many are valid.
+#[must_use]
+pub fn rule(bytes: &[u8]) -> String {
+    let parts: String = bytes.iter().take(MAX_PARTS).map(|byte| PARTS[usize::from(*byte) % PARTS.len()]).collect();
+    format!("rule:grow={parts}")
+}
+
 /// Whether a window algorithm runs in the shell of this crate: it shows the shell's threshold.
 #[must_use]
 pub fn in_shell(algorithm: &Algorithm) -> bool {
@@ -110,7 +120,7 @@ fn check_shell(spec: &Spec, algorithm: &Algorithm, signal: &Signal, before: Pack
         }
         Signal::Ack(..) => {
             assert!(
-                after >= before || follows_delay(algorithm),
+                after >= before || follows_delay(algorithm) || spec.entry().family == Family::Own,
                 "{}: an acknowledgement took {before:?} to {after:?}",
                 spec.label()
             );
@@ -294,6 +304,13 @@ impl Host<'_> {
         }
     }
 }
+
+/// Of a rule: names, numbers and signs of an expression, what separates two, and what has no place in one.
+const PARTS: [&str; 32] = [
+    "w", "rtt", "min_rtt", "age", "peak", "0", "1", "2.5", "1e300", "1e-300", "1.2.3", "+", "-", "*", "/", "^", "(",
+    ")", "(", ")", "max(", "min(", ",", "sqrt(", "ln(", "exp(", "abs(", "cbrt(", "floor(", " ", ",cut=", "é",
+];
+const MAX_PARTS: usize = 80;
 
 /// More signals find no more errors, and a case stays fast.
 pub const MAX_SIGNALS: usize = 200;

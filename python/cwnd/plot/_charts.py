@@ -201,7 +201,7 @@ class ComparisonCharts:
         self._compared = compared
 
     def trade_off(self) -> altair.LayerChart:
-        """Chart utilisation against the 95th percentile of queueing delay: better is up and to the left (RFC 7928).
+        """Chart utilisation against the mean queueing delay: better is up and to the left (RFC 7928).
 
         Returns
         -------

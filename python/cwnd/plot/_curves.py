@@ -56,12 +56,13 @@ def of_comparison(compared: _native.Compared, kind: str, column: str = "", seed:
 
 @dataclass(frozen=True)
 class Axis:
-    """A title with its unit, what numbers are multiplied by to be in it, and the ends if they are fixed."""
+    """A title with its unit, the factor to that unit, the ends if they are fixed, and whether it is logarithmic."""
 
     title: str
     scale: float = 1.0
     low: float | None = None
     high: float | None = None
+    log: bool = False
 
     @staticmethod
     def of(loaded: dict[str, Any]) -> Axis:
@@ -183,7 +184,7 @@ class Grid:
 
 
 def trade_off(compared: _native.Compared) -> tuple[tuple[Interval, ...], Axis, Axis]:
-    """Set utilisation against the 95th percentile of queueing delay, ms (RFC 7928 section 4), on these axes."""
+    """Set utilisation against the mean queueing delay, ms (RFC 7928 section 4), on these axes."""
     rows, layer = _table(of_comparison(compared, "trade_off")[1])
     colours = _colours(layer)
     points = tuple(
@@ -191,15 +192,15 @@ def trade_off(compared: _native.Compared) -> tuple[tuple[Interval, ...], Axis, A
             row["algorithm"],
             row["algorithm"],
             colours[row["algorithm"]],
-            _ends(row, ("queue_delay_p95_s", "queue_delay_low_s", "queue_delay_high_s"), 1e3),
+            _ends(row, ("queue_delay_mean_s", "queue_delay_low_s", "queue_delay_high_s"), 1e3),
             _ends(row, ("utilisation", "utilisation_low", "utilisation_high"), 1.0),
         )
         for row in rows
     )
-    low, high = layer["encoding"]["y"]["scale"]["domain"]
-    right = 1.05 * max((point.x[2] for point in points), default=1.0)
+    (left, right), (low, high) = (layer["encoding"][channel]["scale"]["domain"] for channel in ("x", "y"))
     x, y = (layer["encoding"][channel]["title"] for channel in ("x", "y"))
-    return points, Axis(x, low=0.0, high=right), Axis(y, low=low, high=high)
+    log = layer["encoding"]["x"]["scale"].get("type") == "log"
+    return points, Axis(x, low=1e3 * left, high=1e3 * right, log=log), Axis(y, low=low, high=high)
 
 
 def shares(compared: _native.Compared) -> tuple[Interval, ...]:

@@ -318,7 +318,7 @@ class ComparisonPlots:
         return figure
 
     def trade_off(self, *, ax: Axes | None = None) -> Axes:
-        """Draw utilisation against the 95th percentile of queueing delay: better is up and to the left (RFC 7928).
+        """Draw utilisation against the mean queueing delay: better is up and to the left (RFC 7928).
 
         Parameters
         ----------
@@ -610,6 +610,8 @@ def _curves(plot: tuple[str, str], ax: Axes | None) -> Axes:
 
 def _ends(axes: Axes, x: Axis, y: Axis) -> None:
     axes.set(xlabel=x.title, ylabel=y.title)
+    if x.log:
+        axes.set_xscale("log")
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
 

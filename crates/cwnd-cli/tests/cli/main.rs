@@ -6,6 +6,7 @@ mod documents;
 mod endings;
 mod errors;
 mod finished;
+mod first;
 mod flags;
 mod inputs;
 mod interrupt;

@@ -59,7 +59,7 @@ const OTHERS: [&str; 16] = [
 ];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
-const VALUES: [(&str, &str); 60] = [
+const VALUES: [(&str, &str); 61] = [
     ("--card", ""),
     ("--json", ""),
     ("--list", ""),
@@ -72,6 +72,7 @@ const VALUES: [(&str, &str); 60] = [
     ("--set", "seeds=1"),
     ("--seeds", "3"),
     ("--rate", "7mbit"),
+    ("--rate-step", "150ms:2mbit"),
     ("--rtt", "30ms"),
     ("--queue", "droptail:9p"),
     ("--loss", "0.02"),

@@ -18,12 +18,15 @@ pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], co
         [some @ .., last] if some.len() < 4 => format!("{} and {last}", some.join(", ")),
         all => format!("{} algorithms", all.len()),
     };
-    let alone = document.algorithms.iter().map(|row| (row.algorithm.clone(), &row.measures));
+    let alone = document.algorithms.iter().map(|row| (Some(row.algorithm.clone()), &row.measures));
     let versus = document.algorithms.iter().filter_map(|row| {
         let versus = row.versus.as_ref()?;
-        Some((format!("{} and {}", row.algorithm, versus.algorithm), &versus.measures))
+        // An algorithm against itself is a section above with twice the flows.
+        let label = (row.algorithm != versus.algorithm).then(|| format!("{} and {}", row.algorithm, versus.algorithm));
+        Some((label, &versus.measures))
     });
-    let shown = alone.chain(versus).zip(traces).map(|((label, measures), trace)| Shown { label, measures, trace });
+    let sections = alone.chain(versus).zip(traces);
+    let shown = sections.filter_map(|((label, measures), trace)| Some(Shown { label: label?, measures, trace }));
     let opponents = document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm);
     let specs = names.iter().copied().chain(opponents).filter_map(|name| Spec::parse(name).ok());
     let too_short = document.too_short().map(|reason| format!("Too short a window: {reason}"));

@@ -1,7 +1,7 @@
 //! One colour per algorithm, the same in every plot of every report.
 //!
-//! The colours keep a contrast of 3:1 to their background, and those of the papers' algorithms stay apart for readers with
-//! protanopia or deuteranopia; flows of one algorithm differ by the dash of their line.
+//! The colours keep a contrast of 3:1 to their background. Those of the table stay apart for readers with protanopia, deuteranopia or
+//! tritanopia, Reno, CUBIC and BBRv3 most of all; the flows of a plot differ by the dash of their line or by their marker as well.
 
 use core::fmt::Write as _;
 
@@ -194,27 +194,30 @@ const THEME: &[(&str, &str, &str)] = &[
 /// Name, colour on light, colour on dark.
 const TABLE: &[(&str, &str, &str)] = &[
     ("reno", "#383838", "#868686"),
-    ("cubic", "#7b4c00", "#ca9659"),
+    ("cubic", "#af240a", "#e23a1b"),
+    ("bbr3", "#d937f4", "#ab32be"),
     ("simd", "#1f6cb0", "#6bb5ff"),
-    ("daimd", "#cc6004", "#ffb083"),
-    ("udt", "#279ea4", "#74e0e6"),
-    ("exp-tcp", "#301195", "#7472f4"),
-    ("new-aimd", "#8f3e77", "#de87c2"),
-    ("aiad", "#6c0b04", "#c86556"),
-    ("iiad", "#412963", "#8f78ba"),
-    ("sqrt", "#a35764", "#ef9ca8"),
-    ("aimd", "#2b85aa", "#75caf2"),
-    ("binomial", "#653784", "#b382d6"),
-    ("highspeed", "#cb7d70", "#fec3b8"),
-    ("scalable", "#0c6944", "#6dbd94"),
-    ("mimd", "#2c3cb6", "#7592fd"),
-    ("miad", "#99533b", "#e69a7f"),
+    ("daimd", "#de7616", "#efb576"),
+    ("udt", "#239ba6", "#47e6f5"),
+    ("exp-tcp", "#271bed", "#8982f6"),
+    ("new-aimd", "#a9216e", "#e432ae"),
+    ("aiad", "#601308", "#c86152"),
+    ("iiad", "#660cb9", "#892df2"),
+    ("aimd", "#0d2779", "#176d8e"),
+    ("highspeed", "#c28557", "#e2ec2c"),
+    ("scalable", "#215d38", "#bbf3cf"),
+    ("sqrt", "#451142", "#d475db"),
+    ("binomial", "#d918c3", "#f585b9"),
+    ("mimd", "#350658", "#ccb193"),
+    ("miad", "#d5456c", "#a5c636"),
 ];
 
 const DASHES: [&[u8]; 8] = [&[1, 0], &[7, 3], &[2, 2], &[9, 3, 2, 3], &[4, 2], &[12, 4], &[1, 3], &[6, 2, 1, 2, 1, 2]];
 
 #[cfg(test)]
 mod tests {
+    use cwnd_lab::compare::DEFAULT;
+
     use super::*;
 
     type Linear = [f64; 3];
@@ -236,27 +239,23 @@ mod tests {
         matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>().clamp(0.0, 1.0))
     }
 
-    /// Distance in Oklab (Ottosson 2020).
+    /// CIE 1976 L*, a*, b* of linear sRGB under D65.
+    fn lab(rgb: Linear) -> Linear {
+        let [x, y, z] = [
+            [0.4124564, 0.3575761, 0.1804375, 0.95047],
+            [0.2126729, 0.7151522, 0.0721750, 1.0],
+            [0.0193339, 0.1191920, 0.9503041, 1.08883],
+        ]
+        .map(|[r, g, b, white]: [f64; 4]| {
+            let t = (r * rgb[0] + g * rgb[1] + b * rgb[2]) / white;
+            if t > 216.0 / 24389.0 { t.cbrt() } else { (24389.0 / 27.0 * t + 16.0) / 116.0 }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// The distance of two colours in CIE Lab; 2.3 is just noticeable (Mahy, Van Eycken and Oosterlinck 1994).
     fn distance(a: Linear, b: Linear) -> f64 {
-        let lab = |rgb| {
-            let cones = apply(
-                &[
-                    [0.4122214708, 0.5363325363, 0.0514459929],
-                    [0.2119034982, 0.6806995451, 0.1073969566],
-                    [0.0883024619, 0.2817188376, 0.6299787005],
-                ],
-                rgb,
-            )
-            .map(f64::cbrt);
-            [
-                [0.2104542553, 0.7936177850, -0.0040720468],
-                [1.9779984951, -2.4285922050, 0.4505937099],
-                [0.0259040371, 0.7827717662, -0.8086757660],
-            ]
-            .map(|row: Linear| row.iter().zip(cones).map(|(a, b)| a * b).sum::<f64>())
-        };
-        let squares: f64 = lab(a).iter().zip(lab(b)).map(|(a, b)| (a - b) * (a - b)).sum();
-        squares.sqrt()
+        lab(a).iter().zip(lab(b)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
     }
 
     #[test]
@@ -269,26 +268,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_papers_algorithms_stay_apart_for_colour_blind_readers() {
-        // Machado, Oliveira, Fernandes 2009: normal vision, protanopia, deuteranopia.
-        let visions: [[Linear; 3]; 3] = [
+    /// The least distance of two algorithms in both themes, for normal vision, protanopia, deuteranopia and tritanopia (Machado, Oliveira
+    /// and Fernandes 2009).
+    fn apart(a: &str, b: &str) -> f64 {
+        let visions: [[Linear; 3]; 4] = [
             [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
             [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+            [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
         ];
-        let names = ["reno", "cubic", "simd", "daimd", "udt", "exp-tcp", "new-aimd", "aiad"];
-        for (k, a) in names.iter().enumerate() {
-            for b in &names[..k] {
-                for vision in &visions {
-                    let seen = |css: &str| apply(vision, linear(css));
-                    let (a_colour, b_colour) = (of(a), of(b));
-                    let apart = distance(seen(&a_colour.light), seen(&b_colour.light))
-                        .min(distance(seen(&a_colour.dark), seen(&b_colour.dark)));
-                    assert!(apart > 0.07, "{a} and {b}: {apart}");
+        let (a, b) = (of(a), of(b));
+        let themes = [(&a.light, &b.light), (&a.dark, &b.dark)];
+        let seen = |vision: &[Linear; 3], css: &str| apply(vision, linear(css));
+        let each = visions.iter().flat_map(|vision| themes.map(|(a, b)| distance(seen(vision, a), seen(vision, b))));
+        each.fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn colours_stay_apart_for_colour_blind_readers() {
+        let table: Vec<&str> = TABLE.iter().map(|(name, ..)| *name).collect();
+        let compared: Vec<&str> = DEFAULT.iter().map(|algorithm| name(algorithm)).collect();
+        let pairs = |names: &[&str], least: f64| {
+            for (k, a) in names.iter().enumerate() {
+                for b in &names[..k] {
+                    assert!(apart(a, b) > least, "{a} and {b}: {}", apart(a, b));
                 }
             }
-        }
+        };
+        assert!(
+            compared.iter().all(|name| table.contains(name)),
+            "what is compared by default has a colour in the table"
+        );
+        pairs(&["reno", "cubic", "bbr3"], 35.0);
+        pairs(&compared, 15.0);
+        pairs(&table, 10.0);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) struct DrawnFlow {
     pub(crate) label: String,
     /// As CSS writes it.
     pub(crate) colour: String,
-    /// Flows of one algorithm differ by it.
+    /// Flows of one plot differ by it.
     pub(crate) dash: &'static [u8],
 }
 
@@ -27,9 +27,8 @@ pub(crate) fn drawn(trace: &Trace, indices: &[usize], colour: impl Fn(&str) -> S
     let labels = unique(&indices.iter().map(|index| label(&trace.flows[*index])).collect::<Vec<_>>());
     let places = indices.iter().enumerate().zip(labels);
     let flows = places.map(|((place, index), label)| {
-        let algorithm = &trace.flows[*index].algorithm;
-        let nth = indices[..place].iter().filter(|other| trace.flows[**other].algorithm == *algorithm).count();
-        DrawnFlow { index: *index, label, colour: colour(algorithm), dash: colour::dash(nth) }
+        let colour = colour(&trace.flows[*index].algorithm);
+        DrawnFlow { index: *index, label, colour, dash: colour::dash(place) }
     });
     flows.collect()
 }
@@ -85,13 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_one_algorithm_differ_by_their_dashes() {
+    fn flows_differ_by_their_dashes_whatever_their_colours() {
         let mut trace = trace(&["reno", "simd", "reno"]);
         trace.flows.iter_mut().zip(["a", "simd 1", "b"]).for_each(|(flow, name)| flow.name = name.to_string());
         let drawn = drawn(&trace, &[0, 1, 2], str::to_string);
         assert_eq!(drawn.iter().map(|flow| &*flow.label).collect::<Vec<_>>(), ["a · reno", "simd 1", "b · reno"]);
         assert_eq!(drawn[0].colour, drawn[2].colour);
-        assert!(drawn[0].dash == drawn[1].dash && drawn[0].dash != drawn[2].dash);
+        let dashes: std::collections::BTreeSet<&[u8]> = drawn.iter().map(|flow| flow.dash).collect();
+        assert_eq!(dashes.len(), 3);
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub(crate) fn remark(drawn: usize, all: usize) -> String {
 }
 
 /// The algorithm of the first flow.
-fn first<'a>(one: &'a Shown<'_>) -> &'a str {
+pub(crate) fn first<'a>(one: &'a Shown<'_>) -> &'a str {
     one.trace.flows.first().map_or(one.label.as_str(), |flow| &flow.algorithm)
 }
 

@@ -149,14 +149,10 @@ pub(crate) struct Looks {
 impl Looks {
     pub(crate) fn of(algorithms: &[&Spec]) -> Self {
         let names: Vec<String> = algorithms.iter().map(|spec| spec.label().to_string()).collect();
-        let nth = |index: usize| {
-            let same = names[..index].iter().filter(|other| colour::name(other) == colour::name(&names[index]));
-            json!(colour::dash(same.count()))
-        };
         Self {
             palette: Palette::new(names.iter().map(String::as_str)),
             labels: unique(&names),
-            dashes: (0..names.len()).map(nth).collect(),
+            dashes: (0..names.len()).map(|index| json!(colour::dash(index))).collect(),
             names,
         }
     }

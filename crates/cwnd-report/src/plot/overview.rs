@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::axis::Axis;
 use super::colour;
-use super::frame::{Frame, Shown};
-use super::spec::{DataSet, Group, Plot};
+use super::flows::mixed;
+use super::frame::{Frame, Shown, first};
+use super::spec::{DataSet, Group, Plot, number};
 use cwnd_run::measure::digits::whiskers;
 
 /// The plots of the overview, in the order of the page.
@@ -15,10 +16,13 @@ pub(crate) fn plots(frame: &Frame<'_>) -> Vec<Plot> {
     [trade_off(frame), shares(frame), delays(frame)].into_iter().flatten().collect()
 }
 
-/// Utilisation against the 95th percentile of the queueing delay, the trade-off of RFC 7928 §4.
+/// Utilisation against the mean queueing delay, the trade-off of RFC 7928 §4. Sections in which an algorithm meets another are left
+/// out where it stands alone, too: their delay is that of both.
 pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
-    let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
-        let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_p95_s?);
+    let sections = alone(frame);
+    let groups = sections.iter().filter_map(|index| {
+        let (one, label) = (&frame.shown[*index], &frame.labels[*index]);
+        let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_mean_s?);
         let numbers = [wait.mean, wait.low, wait.high, used.mean, used.low, used.high];
         Some(Group { texts: vec![label.clone()], numbers: numbers.map(|value| vec![value]).into() })
     });
@@ -26,7 +30,7 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
         "table",
         [
             "algorithm",
-            "queue_delay_p95_s",
+            "queue_delay_mean_s",
             "queue_delay_low_s",
             "queue_delay_high_s",
             "utilisation",
@@ -36,16 +40,17 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
         groups.collect(),
     );
     let caption = format!(
-        "Utilisation of the bottleneck against the 95th percentile of the queueing delay; better is up and to the left. {}",
+        "Utilisation of the bottleneck against the mean queueing delay; better is up and to the left. {}",
         whiskers(frame.seeds)
     );
-    let x = Axis::delay("queue_delay_p95_s", "95th percentile of queueing delay").channel();
+    let mut x = Axis::delay("queue_delay_mean_s", "Mean queueing delay").channel();
+    x["scale"] = delay_scale(&table);
     let y = json!({
         "field": "utilisation", "type": "quantitative", "title": "Utilisation",
         "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~%" },
     });
-    let colour = channel(frame, |index| frame.colour(index).into());
-    let shape = channel(frame, |index| SHAPES[index % SHAPES.len()].into());
+    let colour = channel(frame, &sections, |index| frame.colour(index).into());
+    let shape = channel(frame, &sections, |index| SHAPES[index % SHAPES.len()].into());
     let (mut low_x, mut low_y) = (x.clone(), y.clone());
     low_x["field"] = "queue_delay_low_s".into();
     low_y["field"] = "utilisation_low".into();
@@ -60,6 +65,17 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
         }),
     ];
     finish("trade-off", "Utilisation and delay", &caption, &drawn, 300, table)
+}
+
+/// From the lowest whisker to the highest; by powers of ten where they are more than one apart.
+fn delay_scale(table: &DataSet) -> Value {
+    let ends = |at: usize| table.groups.iter().map(move |group| group.numbers[at][0]);
+    let (low, high) = (ends(1).fold(f64::INFINITY, f64::min), ends(2).fold(0.0, f64::max));
+    if low > 0.0 && high > 10.0 * low {
+        return json!({ "type": "log", "domain": [number(low / 1.2), number(high * 1.2)], "nice": false });
+    }
+    let beyond = (0.06 * (high - low)).max(1e-6);
+    json!({ "domain": [number((low - beyond).max(0.0)), number(high + beyond)], "zero": false, "nice": false })
 }
 
 /// From the lowest whisker to 1, but never so close that differences of less than a per cent look large.
@@ -134,17 +150,18 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
 
 /// The distribution of the queueing delay, one curve each.
 fn delays(frame: &Frame<'_>) -> Option<Plot> {
-    let groups = frame.shown.iter().zip(&frame.labels).filter_map(|(one, label)| {
-        let (waits, shares) = distribution(frame, one)?;
-        Some(Group { texts: vec![label.clone()], numbers: vec![waits, shares] })
+    let sections = alone(frame);
+    let groups = sections.iter().filter_map(|index| {
+        let (waits, shares) = distribution(frame, &frame.shown[*index])?;
+        Some(Group { texts: vec![frame.labels[*index].clone()], numbers: vec![waits, shares] })
     });
     let table = DataSet::new("table", ["algorithm", "wait_s", "share"], groups.collect());
     let caption = "Share of packets that waited at the bottleneck no longer than this; one seed. Point at a line to see it alone.";
     let encoding = json!({
         "x": Axis::delay("wait_s", "Queueing delay").channel(),
         "y": { "field": "share", "type": "quantitative", "title": "Share of packets", "scale": { "domain": [0, 1] } },
-        "color": channel(frame, |index| frame.colour(index).into()),
-        "strokeDash": channel(frame, |index| json!(colour::dash(index))),
+        "color": channel(frame, &sections, |index| frame.colour(index).into()),
+        "strokeDash": channel(frame, &sections, |index| json!(colour::dash(index))),
         "opacity": { "condition": { "param": "pointed", "value": 1 }, "value": 0.15 },
     });
     let line = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 1.8 });
@@ -175,11 +192,20 @@ fn distribution(frame: &Frame<'_>, one: &Shown<'_>) -> Option<(Vec<f64>, Vec<f64
     (!waits.is_empty()).then_some((waits, shares))
 }
 
-/// A channel that tells sections of the page apart, with one legend for all channels of a plot.
-fn channel(frame: &Frame<'_>, of: impl Fn(usize) -> Value) -> Value {
-    let range: Vec<Value> = (0..frame.shown.len()).map(of).collect();
+/// The sections that are not of an algorithm with another one, or with itself as the other, where it has a section of its own.
+fn alone(frame: &Frame<'_>) -> Vec<usize> {
+    let is_alone = |one: &Shown<'_>| !mixed(one.trace) && one.label == first(one);
+    let has_section = |algorithm: &str| frame.shown.iter().any(|other| is_alone(other) && other.label == algorithm);
+    let sections = frame.shown.iter().enumerate().filter(|(_, one)| is_alone(one) || !has_section(first(one)));
+    sections.map(|(index, _)| index).collect()
+}
+
+/// A channel that tells these sections of the page apart, with one legend for all channels of a plot.
+fn channel(frame: &Frame<'_>, sections: &[usize], of: impl Fn(usize) -> Value) -> Value {
+    let range: Vec<Value> = sections.iter().copied().map(of).collect();
+    let labels: Vec<&String> = sections.iter().map(|index| &frame.labels[*index]).collect();
     let legend = json!({ "title": null, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolStrokeWidth": 2 });
-    json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": frame.labels, "range": range }, "legend": legend })
+    json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": labels, "range": range }, "legend": legend })
 }
 
 /// The rate of the slowest link that the data of a flow crosses, bit/s.
@@ -213,6 +239,24 @@ mod tests {
 
     use super::*;
     use cwnd_run::measure::summarise;
+
+    #[test]
+    fn delays_are_clipped_to_their_whiskers_and_logarithmic_over_decades() {
+        let table = |ends: &[[f64; 2]]| {
+            let group = |[low, high]: &[f64; 2]| Group {
+                texts: Vec::new(),
+                numbers: vec![vec![*low], vec![*low], vec![*high]],
+            };
+            DataSet { groups: ends.iter().map(group).collect(), ..DataSet::new("table", ["a", "b", "c"], Vec::new()) }
+        };
+        let near = delay_scale(&table(&[[0.010, 0.011], [0.011, 0.012]]));
+        assert_eq!((&near["type"], &near["zero"]), (&Value::Null, &json!(false)));
+        let domain = near["domain"].as_array().expect("two ends");
+        assert!(domain[0].as_f64() > Some(0.009) && domain[1].as_f64() < Some(0.0125), "{near}");
+        let far = delay_scale(&table(&[[0.001, 0.0011], [0.1, 0.2]]));
+        assert_eq!(far["type"], "log");
+        assert_eq!(delay_scale(&table(&[[0.0, 0.001], [0.1, 0.2]]))["domain"][0], json!(0));
+    }
 
     #[test]
     fn a_distribution_keeps_its_ends_and_rises() {

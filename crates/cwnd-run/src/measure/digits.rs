@@ -6,13 +6,19 @@ use super::{ENOUGH_FOR_INTERVAL, Estimate, Spread};
 /// `mean (low to high)`. To two digits of the half-width, but no more than five of the mean.
 #[must_use]
 pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
+    cell_to(estimate, scale, MAX_DECIMALS as usize)
+}
+
+/// A [`cell`] of at most so many decimals.
+#[must_use]
+pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
     let Some(estimate) = estimate else { return "–".to_string() };
     let mean = estimate.mean * scale;
     match estimate.spread() {
-        Spread::None => with_half(mean, None),
-        Spread::Half(half) => with_half(mean, Some(half * scale)),
+        Spread::None => half_to(mean, None, most),
+        Spread::Half(half) => half_to(mean, Some(half * scale), most),
         Spread::Ends(low, high) => {
-            let digits = digits(mean, (high - low) * scale / 2.0);
+            let digits = digits(mean, (high - low) * scale / 2.0).min(most);
             let [shown, low, high] = [mean, low * scale, high * scale].map(|value| format!("{value:.digits$}"));
             // What a bound cuts off cannot be seen.
             if estimate.n >= ENOUGH_FOR_INTERVAL && shown == low && shown == high {
@@ -26,12 +32,16 @@ pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
 /// `mean ± half`, with the digits of [`cell`].
 #[must_use]
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
+    half_to(mean, half, MAX_DECIMALS as usize)
+}
+
+fn half_to(mean: f64, half: Option<f64>, most: usize) -> String {
     match half {
         Some(half) => {
-            let digits = digits(mean, half);
+            let digits = digits(mean, half).min(most);
             format!("{mean:.digits$} ± {half:.digits$}")
         }
-        None => format!("{mean:.*}", decimals(mean, 4)),
+        None => format!("{mean:.*}", decimals(mean, 4).min(most)),
     }
 }
 
@@ -43,10 +53,12 @@ pub fn legend(seeds: usize) -> String {
         seeds if seeds < ENOUGH_FOR_INTERVAL => format!(
             "Mean of {seeds} seeds (smallest to largest); from {ENOUGH_FOR_INTERVAL} seeds on the 95 % confidence interval is shown."
         ),
-        _ => format!(
-            "Mean ± half the 95 % confidence interval; (low to high) where a bound of the quantity cuts it, or the range of fewer than \
-             {ENOUGH_FOR_INTERVAL} values."
-        ),
+        _ => {
+            let few = ENOUGH_FOR_INTERVAL;
+            format!(
+                "Mean ± half the 95 % confidence interval; (low to high) of fewer than {few} values, or at a bound."
+            )
+        }
     }
 }
 
@@ -115,5 +127,8 @@ mod tests {
         let almost_all = Estimate { mean: 0.999_999, ci95: Some(4e-6), n: 5, low: 0.999_996, high: 1.0 };
         assert_eq!(cell(Some(almost_all), 100.0), "100.000 ± 0.000");
         assert_eq!(cell(ends(2, 0.83, 0.83), 1.0), "0.8300 (0.8300 to 0.8300)");
+        assert_eq!(cell_to(estimate(0.971_23, Some(0.002_1)), 100.0, 1), "97.1 ± 0.2");
+        assert_eq!(cell_to(ends(2, 0.612, 0.968), 1.0, 1), "0.8 (0.6 to 1.0)");
+        assert_eq!(cell_to(Some(almost_all), 100.0, 1), "100.0 ± 0.0");
     }
 }

@@ -2,6 +2,7 @@
 
 use cwnd_trace::{LinkTrace, Trace};
 
+use super::SHORT_INTERVAL;
 use super::curve::{Curve, NANOS_PER_SECOND, Window, first_window};
 
 /// What can happen to a packet offered to a link.
@@ -39,9 +40,20 @@ pub fn utilisation_series(trace: &Trace, link: &LinkTrace, window: Window, inter
 #[must_use]
 pub(crate) fn time_to_utilisation(trace: &Trace, link: &LinkTrace, share: f64, span: u64) -> Option<f64> {
     let start = trace.flows.iter().map(|flow| flow.start).min()?;
+    time_after(trace, link, start, share, span)
+}
+
+/// Seconds from `from`, nanoseconds into the run, until the link is used to 90 % for 200 ms; none if that never happens. Where the rate
+/// rises at `from`, this is how soon its flows take what comes back.
+#[must_use]
+pub fn recovery_time(trace: &Trace, link: &LinkTrace, from: u64) -> Option<f64> {
+    time_after(trace, link, from, 0.9, SHORT_INTERVAL)
+}
+
+fn time_after(trace: &Trace, link: &LinkTrace, from: u64, share: f64, span: u64) -> Option<f64> {
     let reached = |window| utilisation(trace, link, window).is_some_and(|used| used >= share);
-    let end = first_window(&trace.at, Window { from: start, to: trace.end }, span, reached)?;
-    Some((end - start) as f64 / NANOS_PER_SECOND)
+    let end = first_window(&trace.at, Window { from, to: trace.end }, span, reached)?;
+    Some((end - from) as f64 / NANOS_PER_SECOND)
 }
 
 /// Packets lost or marked at the link as a share of all packets offered to it in `window`; none if none were offered.
@@ -151,6 +163,10 @@ mod tests {
         let time = time_to_utilisation(&trace, &trace.links[0], 0.9, 2 * TENTH).expect("reached");
         assert!((time - 0.6).abs() < 1e-12);
         assert_eq!(time_to_utilisation(&trace, &trace.links[0], 0.9, TENTH / 2), None, "sampled too coarsely");
+        // From 0.4 s on, the span that ends at 0.7 s is the first full one as well.
+        let time = recovery_time(&trace, &trace.links[0], 4 * TENTH).expect("reached");
+        assert!((time - 0.3).abs() < 1e-12, "{time}");
+        assert_eq!(recovery_time(&trace, &trace.links[0], 7 * TENTH), None, "no whole span is left");
     }
 
     #[test]

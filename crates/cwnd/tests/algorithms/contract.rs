@@ -2,7 +2,7 @@
 
 use crate::host::{self, Random, TestHost, acked, assert_close};
 use cwnd::registry::Kind;
-use cwnd::testing::{Case, check, in_shell};
+use cwnd::testing::{Case, check, in_shell, rule};
 use cwnd::{ALGORITHMS, Congestion, CongestionControl, Spec, Start};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,6 +37,30 @@ fn extremes() -> impl Iterator<Item = Spec> {
     texts.filter_map(|text| Spec::parse(&text).ok())
 }
 
+/// The byte of `,cut=` in the texts of [`rule`].
+const PART_CUT: u8 = 30;
+
+#[test]
+fn rules_at_the_edge_of_arithmetic() {
+    let mut random = Random(2);
+    let bytes: Vec<u8> = (0..1200).map(|_| random.bits() as u8).collect();
+    let case = Case::decode(&bytes);
+    for text in [
+        "grow=1/0,cut=1/0",
+        "grow=0/0,cut=0/0",
+        "grow=1e300*1e300,cut=-1e300",
+        "grow=-1e300,cut=1e300",
+        "grow=-w,cut=ln(-1)",
+        "grow=max(1/w, 0.4*(age-cbrt(0.75*peak))^3/w),cut=0.7*w",
+        "grow=(min_rtt/rtt-0.5)/w,cut=min(w, peak)/2",
+    ] {
+        check(&host::parse(&format!("rule:{text}")), &case);
+    }
+    // Half of what the generator makes of single parts is valid, or the property below would say nothing.
+    let valid = (0..=255).filter(|byte| Spec::parse(&rule(&[*byte])).is_ok()).count();
+    assert!(valid > 60, "{valid}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -44,6 +68,15 @@ proptest! {
     fn any_list_of_signals(bytes in vec(any::<u8>(), 0..1500)) {
         let case = Case::decode(&bytes);
         defaults().for_each(|spec| check(&spec, &case));
+    }
+
+    #[test]
+    fn any_rule(text in vec(any::<u8>(), 0..12), cut in vec(any::<u8>(), 0..12), bytes in vec(any::<u8>(), 0..600)) {
+        let text = rule(&[&text[..], &[PART_CUT], &cut].concat());
+        // Few of the long ones are valid: none may panic.
+        if let Ok(spec) = Spec::parse(&text) {
+            check(&spec, &Case::decode(&bytes));
+        }
     }
 }
 

@@ -1,27 +1,46 @@
-//! Expressions of a rule of one's own: arithmetic over a few named numbers, without loops, memory or anything to call but functions of
-//! numbers. What is read once is a list of steps for a stack of known height.
+//! Expressions of [a rule of one's own](super::rule): arithmetic over a few variables, without loops or memory. An expression is read once,
+//! into steps for a stack of bounded height.
 
-use std::sync::Arc;
-
-use thiserror::Error;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// An expression that was read.
 #[derive(Clone, Debug)]
-pub(crate) struct Expression(Arc<[Step]>);
+pub(super) struct Expression(Arc<[Step]>);
 
-/// What an expression may name, by its place in [`NAMES`].
-pub(crate) type Numbers = [f64; NAMES.len()];
+/// The values of [`VARIABLES`], in their order.
+pub(super) type Numbers = [f64; VARIABLES.len()];
 
-/// An expression cannot be read.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(crate) enum ExpressionError {
-    #[error("expected {expected} at character {at}, found {found}")]
+/// Why an expression cannot be read, as what would be accepted and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ExpressionError {
     Expected { expected: &'static str, at: usize, found: String },
-    #[error("an expression of more than {MAX_STEPS} steps, or brackets more than {MAX_DEPTH} deep")]
-    Long,
-    #[error("unknown name `{name}` at character {at}: there are {}, and the functions {}", NAMES.join(", "), functions())]
-    Unknown { name: String, at: usize },
+    TooLong,
+    UnknownName { name: String, at: usize },
 }
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected { expected, at, found } => write!(out, "{expected} at character {at}, where {found} stands"),
+            Self::TooLong => write!(
+                out,
+                "at most {MAX_LENGTH} characters, {MAX_STEPS} numbers, names and operators, and brackets {MAX_DEPTH} deep"
+            ),
+            Self::UnknownName { name, at } => write!(
+                out,
+                "one of the variables {} or of the functions {} at character {at}, where `{name}` stands",
+                names(&VARIABLES),
+                names(&FUNCTIONS)
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ExpressionError {}
 
 type One = fn(f64) -> f64;
 type Two = fn(f64, f64) -> f64;
@@ -37,7 +56,10 @@ enum Step {
 
 impl Expression {
     /// Reads `text`.
-    pub(crate) fn read(text: &str) -> Result<Self, ExpressionError> {
+    pub(super) fn read(text: &str) -> Result<Self, ExpressionError> {
+        if text.len() > MAX_LENGTH {
+            return Err(ExpressionError::TooLong);
+        }
         let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0, steps: Vec::new() };
         reader.sum()?;
         match reader.next() {
@@ -47,7 +69,7 @@ impl Expression {
     }
 
     /// Its value.
-    pub(crate) fn value(&self, numbers: &Numbers) -> f64 {
+    pub(super) fn value(&self, numbers: &Numbers) -> f64 {
         // No step takes more than there is: the grammar pushes before it takes. Its height is bounded by the number of steps.
         let mut stack = [0.0; MAX_STEPS];
         let mut top = 0;
@@ -150,7 +172,7 @@ impl Reader<'_> {
             self.at += 1 + usize::from(sign);
             digits(self);
         }
-        let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
+        let text = core::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => self.push(Step::Number(number)),
             _ => {
@@ -166,12 +188,10 @@ impl Reader<'_> {
             self.at += 1;
         }
         let name = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
-        if let Some(index) = NAMES.iter().position(|known| *known == name) {
+        if let Some(index) = VARIABLES.iter().position(|(known, _)| *known == name) {
             return self.push(Step::Name(index));
         }
-        let one = ONE.iter().find(|(known, _)| *known == name).map(|(_, of)| Step::One(*of));
-        let two = TWO.iter().find(|(known, _)| *known == name).map(|(_, of)| Step::Two(*of));
-        let step = one.or(two).ok_or(ExpressionError::Unknown { name, at: start + 1 })?;
+        let Some(step) = function(&name) else { return Err(ExpressionError::UnknownName { name, at: start + 1 }) };
         self.close(b'(', "`(`")?;
         self.nested(Self::sum)?;
         if matches!(step, Step::Two(_)) {
@@ -185,7 +205,7 @@ impl Reader<'_> {
     fn nested(&mut self, part: fn(&mut Self) -> Result<(), ExpressionError>) -> Result<(), ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(ExpressionError::Long);
+            return Err(ExpressionError::TooLong);
         }
         part(self)?;
         self.depth -= 1;
@@ -194,7 +214,7 @@ impl Reader<'_> {
 
     fn push(&mut self, step: Step) -> Result<(), ExpressionError> {
         if self.steps.len() == MAX_STEPS {
-            return Err(ExpressionError::Long);
+            return Err(ExpressionError::TooLong);
         }
         self.steps.push(step);
         Ok(())
@@ -223,23 +243,49 @@ impl Reader<'_> {
     }
 }
 
-fn functions() -> String {
-    let names: Vec<&str> = ONE.iter().map(|(name, _)| *name).chain(TWO.iter().map(|(name, _)| *name)).collect();
-    names.join(", ")
+/// What a function does to the stack; none of an unknown name.
+fn function(name: &str) -> Option<Step> {
+    Some(match name {
+        "abs" => Step::One(libm::fabs),
+        "cbrt" => Step::One(libm::cbrt),
+        "exp" => Step::One(libm::exp),
+        "floor" => Step::One(libm::floor),
+        "ln" => Step::One(libm::log),
+        "max" => Step::Two(libm::fmax),
+        "min" => Step::Two(libm::fmin),
+        "sqrt" => Step::One(libm::sqrt),
+        _ => return None,
+    })
 }
 
-/// The window, the smoothed and the shortest round-trip time in seconds, the seconds since the last cut, and the window before it.
-pub(crate) const NAMES: [&str; 5] = ["w", "rtt", "min_rtt", "age", "peak"];
+/// The names in a table, with commas between.
+fn names(table: &[(&str, &str)]) -> String {
+    table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
 
-const ONE: [(&str, One); 6] = [
-    ("abs", libm::fabs),
-    ("cbrt", libm::cbrt),
-    ("exp", libm::exp),
-    ("floor", libm::floor),
-    ("ln", libm::log),
-    ("sqrt", libm::sqrt),
+/// The variables of an expression: name, meaning with its unit.
+pub const VARIABLES: [(&str, &str); 5] = [
+    ("w", "the window, packets"),
+    ("rtt", "the smoothed round-trip time, seconds"),
+    ("min_rtt", "the least round-trip time so far, seconds"),
+    ("age", "the time since the last cut or the end of slow start, seconds"),
+    ("peak", "the window before the last cut, packets"),
 ];
-const TWO: [(&str, Two); 2] = [("max", libm::fmax), ("min", libm::fmin)];
+
+/// The functions of an expression: name, meaning.
+pub const FUNCTIONS: [(&str, &str); 8] = [
+    ("abs", "the magnitude of a number"),
+    ("cbrt", "the cube root"),
+    ("exp", "e to a power"),
+    ("floor", "the largest whole number that is not above"),
+    ("ln", "the natural logarithm"),
+    ("max", "the larger of two numbers: `max(1/w, 0.01)`"),
+    ("min", "the smaller of two numbers"),
+    ("sqrt", "the square root"),
+];
+
+/// A reader takes in no more at a glance, and numbers are the only part of an expression that the steps do not bound.
+const MAX_LENGTH: usize = 500;
 /// Enough for CUBIC with its region beside Reno, and evaluated for each acknowledged packet.
 const MAX_STEPS: usize = 64;
 const MAX_DEPTH: usize = 32;
@@ -277,16 +323,32 @@ mod tests {
     #[test]
     fn what_is_no_expression_is_refused_with_its_place() {
         let error = |text: &str| Expression::read(text).expect_err(text).to_string();
-        assert_eq!(error(""), "expected a number, a name or `(` at character 1, found the end");
-        assert_eq!(error("1 +"), "expected a number, a name or `(` at character 4, found the end");
-        assert_eq!(error("1 2"), "expected an operator or the end at character 3, found `2`");
-        assert_eq!(error("(w"), "expected `)` at character 3, found the end");
-        assert_eq!(error("max(w)"), "expected `,` at character 6, found `)`");
-        assert_eq!(error("1.2.3"), "expected a number at character 1, found `1`");
-        assert!(error("2*v").starts_with("unknown name `v` at character 3: there are w, rtt, min_rtt, age, peak"));
-        assert!(error("π").starts_with("expected a number"));
-        assert!(error(&"(".repeat(1000)).contains("brackets"));
-        assert!(error(&"-".repeat(100_000)).contains("brackets"));
-        assert!(error(&"1+".repeat(1000)).contains("steps"));
+        assert_eq!(error(""), "a number, a name or `(` at character 1, where the end stands");
+        assert_eq!(error("1 +"), "a number, a name or `(` at character 4, where the end stands");
+        assert_eq!(error("1 2"), "an operator or the end at character 3, where `2` stands");
+        assert_eq!(error("(w"), "`)` at character 3, where the end stands");
+        assert_eq!(error("max(w)"), "`,` at character 6, where `)` stands");
+        assert_eq!(error("1.2.3"), "a number at character 1, where `1` stands");
+        assert_eq!(error("1e"), "a number at character 1, where `1` stands");
+        assert_eq!(
+            error("2*v"),
+            "one of the variables w, rtt, min_rtt, age, peak or of the functions abs, cbrt, exp, floor, ln, max, min, sqrt at \
+             character 3, where `v` stands"
+        );
+        assert!(error("π").starts_with("a number, a name"));
+        for long in ["(".repeat(100), "-".repeat(100_000), "1+".repeat(100), "1".repeat(1000), "max(".repeat(60)] {
+            assert_eq!(error(&long), ExpressionError::TooLong.to_string());
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_tables_is_read() {
+        for (name, meaning) in VARIABLES {
+            assert!(Expression::read(name).is_ok() && function(name).is_none() && !meaning.is_empty(), "{name}");
+        }
+        for (name, meaning) in FUNCTIONS {
+            let text = if matches!(function(name), Some(Step::Two(_))) { "(1, 2)" } else { "(1)" };
+            assert!(Expression::read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
+        }
     }
 }
