@@ -361,7 +361,7 @@ fn rules_of_the_agents_are_refused_elsewhere_and_the_old_profile_names_the_new_o
     for (spec, said) in [
         ("udt:profile=ns2", "udt4 | paper | ns2-1.1 | ns2-2.0 | ns2-2.2"),
         ("udt:acknowledge=cumulative", "unless `profile` is `paper`"),
-        ("udt:decrease=doubling", "not for `profile=udt4`"),
+        ("udt:decrease=doubling", "`doubling` is of the other profiles"),
     ] {
         let error = Spec::parse(spec).expect_err(spec).to_string();
         assert!(error.contains(said), "{error}");
