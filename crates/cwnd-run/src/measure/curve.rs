@@ -1,9 +1,5 @@
 //! A cumulative count over time, and what can be read off it.
 
-use cwnd_trace::Trace;
-
-use super::life::stages;
-
 /// A span of a run, nanoseconds since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -14,29 +10,6 @@ pub struct Window {
 }
 
 impl Window {
-    /// From the end of the warm-up to the end of the run: where everything is measured unless said otherwise. Nothing is where that is
-    /// shorter than [`shortest`](Self::shortest): then it is empty, at the end of the run.
-    #[must_use]
-    pub fn measured(trace: &Trace) -> Self {
-        let whole = Self::after_warmup(trace);
-        if whole.length() < Self::shortest(trace) { Self { from: trace.end, ..whole } } else { whole }
-    }
-
-    /// From the end of the warm-up to the end of the run, however short that is.
-    pub(crate) fn after_warmup(trace: &Trace) -> Self {
-        Self { from: trace.warmup, to: trace.end }
-    }
-
-    /// The least time in which something can be measured after the warm-up, nanoseconds: a round trip, without queueing, and a packet of
-    /// the slowest of those that are there. Over less than that, a flow has what chance gives it.
-    pub(crate) fn shortest(trace: &Trace) -> u64 {
-        let whole = Self::after_warmup(trace);
-        let flows = trace.flows.iter().filter(|flow| stages(trace, flow, whole).next().is_some());
-        let flows = flows.map(|flow| flow.base_rtt + packet_time(trace, &flow.links, flow.packet));
-        let cbr = trace.cbr.iter().map(|cbr| packet_time(trace, &cbr.links, cbr.packet));
-        flows.chain(cbr).chain(trace.crowds.iter().map(|crowd| crowd.base_rtt)).max().unwrap_or(0)
-    }
-
     /// Nanoseconds; nothing where it ends before it begins.
     pub(crate) fn length(self) -> u64 {
         self.to.saturating_sub(self.from)
@@ -53,12 +26,6 @@ impl Window {
     pub fn seconds(self) -> f64 {
         self.to.saturating_sub(self.from) as f64 / NANOS_PER_SECOND
     }
-}
-
-/// How long a packet of so many bytes takes to pass the slowest of `links`, nanoseconds.
-fn packet_time(trace: &Trace, links: &[u32], packet: u32) -> u64 {
-    let rates = links.iter().filter_map(|link| trace.links.get(*link as usize)?.rate.filter(|rate| *rate > 0));
-    rates.min().map_or(0, |rate| (f64::from(packet) * 8.0 * NANOS_PER_SECOND / rate as f64) as u64)
 }
 
 /// A cumulative count known at the sampled instants, linear between them.

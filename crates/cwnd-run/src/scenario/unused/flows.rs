@@ -7,8 +7,9 @@ use cwnd_text::counted;
 use serde_json::Value;
 
 use super::Found;
+use super::marks::without_marks;
 use super::paths::{Party, Paths};
-use super::senders::{idle_words, unread, without_marks};
+use super::senders::{idle_words, unread};
 use super::words::{typed, words};
 use crate::scenario::document::Document;
 use crate::scenario::quantity::Written;

@@ -3,6 +3,7 @@
 mod changes;
 mod flows;
 mod links;
+mod marks;
 mod paths;
 mod queues;
 mod senders;

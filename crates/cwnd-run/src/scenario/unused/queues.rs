@@ -3,8 +3,8 @@
 use cwnd_sim::{Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
 
 use super::Found;
+use super::marks::{is_step, unanswered};
 use super::paths::{Party, Paths};
-use super::senders::unanswered;
 use super::words::{name, says_something, typed, words};
 use crate::scenario::quantity::Written;
 use crate::scenario::queue::{self, Queue};
@@ -139,11 +139,6 @@ fn early(discipline: &Discipline) -> impl Iterator<Item = (Option<Class>, RedSet
         _ => [None, None],
     };
     found.into_iter().flatten()
-}
-
-/// Whether there is no slope of the probability between two thresholds.
-pub(super) fn is_step(red: &RedSetup) -> bool {
-    red.min == red.max
 }
 
 /// Whether the average never reaches the upper threshold.

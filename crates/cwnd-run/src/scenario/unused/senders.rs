@@ -3,42 +3,11 @@
 use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
 use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
-use cwnd_sim::{
-    CheckedSetup, Class, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, RateChange, RedSetup,
-    Source as Traffic,
-};
+use cwnd_sim::{CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, RateChange, Source as Traffic};
 use cwnd_text::counted;
 
-use super::paths::{Party, Paths};
-use super::queues::is_step;
+use super::paths::Party;
 use super::words::{name as name_of, words};
-
-/// Why `ecn` of a flow has no effect.
-pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> Option<String> {
-    if !flow.algorithm.entry().answers_marks() {
-        return Some(unanswered(&flow.algorithm));
-    }
-    // The probability of a step is 1.
-    let marks = |red: &RedSetup| red.mark && !(is_step(red) && red.mark_limit < 1.0);
-    let marked = |link: &LinkSetup| match &link.discipline {
-        Discipline::Red(red) => marks(red),
-        Discipline::Rio(rio) => {
-            if flow.class == Class::In {
-                marks(&rio.inside)
-            } else {
-                marks(&rio.outside)
-            }
-        }
-        Discipline::CoDel(codel) => codel.mark,
-        Discipline::FqCoDel(fq) => fq.codel.mark,
-        Discipline::Pie(pie) => pie.mark,
-        Discipline::DropTail | Discipline::Drr(_) | Discipline::Xcp(_) | Discipline::Vcp(_) | Discipline::DecBit(_) => {
-            false
-        }
-    };
-    let none = !paths.links_of(&party.ways[0]).any(marked);
-    none.then(|| "no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`".to_string())
-}
 
 /// Why the sender and the receiver of a flow do not look at a setting; `otherwise` is the era that it would have without one.
 pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<String> {
@@ -147,11 +116,6 @@ fn limits_slow_start(algorithm: &Spec) -> bool {
         sender.control().window
     };
     grown(SlowStart::Limited { max_threshold: 1 }) < grown(SlowStart::Standard)
-}
-
-/// Why `ecn` has no effect on an algorithm that does not answer marks.
-pub(super) fn unanswered(algorithm: &Spec) -> String {
-    format!("senders of `{}` do not answer marks", algorithm.entry().name)
 }
 
 /// The algorithm as it starts; none for one from outside, whose start is another's code, or a stack.

@@ -1,0 +1,43 @@
+//! Who marks packets, and who answers marks.
+
+use cwnd::Spec;
+use cwnd_sim::{Class, Discipline, FlowSetup, LinkSetup, RedSetup};
+
+use super::paths::{Party, Paths};
+
+/// Why `ecn` of a flow has no effect.
+pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> Option<String> {
+    if !flow.algorithm.entry().answers_marks() {
+        return Some(unanswered(&flow.algorithm));
+    }
+    // The probability of a step is 1.
+    let marks = |red: &RedSetup| red.mark && !(is_step(red) && red.mark_limit < 1.0);
+    let marked = |link: &LinkSetup| match &link.discipline {
+        Discipline::Red(red) => marks(red),
+        Discipline::Rio(rio) => {
+            if flow.class == Class::In {
+                marks(&rio.inside)
+            } else {
+                marks(&rio.outside)
+            }
+        }
+        Discipline::CoDel(codel) => codel.mark,
+        Discipline::FqCoDel(fq) => fq.codel.mark,
+        Discipline::Pie(pie) => pie.mark,
+        Discipline::DropTail | Discipline::Drr(_) | Discipline::Xcp(_) | Discipline::Vcp(_) | Discipline::DecBit(_) => {
+            false
+        }
+    };
+    let none = !paths.links_of(&party.ways[0]).any(marked);
+    none.then(|| "no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`".to_string())
+}
+
+/// Why `ecn` has no effect on an algorithm that does not answer marks.
+pub(super) fn unanswered(algorithm: &Spec) -> String {
+    format!("senders of `{}` do not answer marks", algorithm.entry().name)
+}
+
+/// Whether there is no slope of the probability between two thresholds.
+pub(super) fn is_step(red: &RedSetup) -> bool {
+    red.min == red.max
+}
