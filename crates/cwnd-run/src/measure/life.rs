@@ -69,7 +69,7 @@ pub(crate) fn is_throughout(trace: &Trace, flow: &FlowTrace, window: Window) -> 
 
 impl Window {
     /// From the end of the warm-up to the end of the run: where everything is measured unless said otherwise. Nothing is where that is
-    /// shorter than [`shortest`](Self::shortest): then it is empty, at the end of the run.
+    /// shorter than a round trip and a packet of the slowest traffic: then it is empty, at the end of the run.
     #[must_use]
     pub fn measured(trace: &Trace) -> Self {
         let whole = Self::after_warmup(trace);
