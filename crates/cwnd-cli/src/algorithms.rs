@@ -37,12 +37,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Some(spec) = arguments.algorithm.as_ref().map(Written::value) else { return Ok(list(arguments.json)) };
     if arguments.card {
         for warning in model::unread(&[spec], model::Origin::Rounds) {
-            eprintln!("warning: {warning}");
+            say!("warning: {warning}");
         }
         let card = model::card(spec, &|| true).map_err(|error| Failure::Input(error.to_string()))?;
         return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
     }
-    idle_parameters(spec).iter().for_each(|warning| eprintln!("warning: {warning}"));
+    idle_parameters(spec).iter().for_each(|warning| say!("warning: {warning}"));
     let known = Known::of(spec.entry());
     Ok(if arguments.json { to_json(&known) } else { describe(&known, spec) })
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let (json, print_scenario) = (arguments.json, arguments.print_scenario);
     let scenario = Scenario::check(arguments.document()).map_err(|error| Failure::of_options::<Arguments>(&error))?;
     let scenario = scenario.naming(|key| failure::option::<Arguments>(key).map(|option| option + " "));
-    scenario.unused().iter().for_each(|unused| eprintln!("warning: {}", one_line(&unused.to_string())));
+    scenario.unused().iter().for_each(|unused| say!("warning: {}", one_line(&unused.to_string())));
     if print_scenario {
         return Ok(scenario.to_toml());
     }

@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let compared = known.compare(&results);
     let ids: Vec<&str> = checks.iter().map(|check| check.id).collect();
     for (subject, check) in known.idle(&results, &ids) {
-        eprintln!("warning: --baseline: `{subject} {check}` has no effect: it was not judged");
+        say!("warning: --baseline: `{subject} {check}` has no effect: it was not judged");
     }
     if let Some(path) = &arguments.junit {
         write("--junit", path, &junit::document(&results, &known))?;
@@ -134,6 +134,6 @@ fn read(path: &Path) -> Result<Baseline, Failure> {
 fn write(option: &str, path: &Path, text: &str) -> Result<(), Failure> {
     write_named(path, text.as_bytes())
         .map_err(|error| Failure::Run(format!("{option}: {}: {error}", path.display())))?;
-    eprintln!("wrote {}", path.display());
+    say!("wrote {}", path.display());
     Ok(())
 }

@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::output;
 use crate::signals::{self, Deaf};
 
 /// Why a command failed, in one sentence.
@@ -26,6 +27,9 @@ pub(crate) enum Failure {
     /// The input is right, but the work failed.
     #[error("{0}")]
     Run(String),
+    /// Standard output cannot be written.
+    #[error("{0}")]
+    Output(String),
     /// A command that uses the network failed.
     #[error("{1}")]
     Transfer(Kind, String),
@@ -69,7 +73,11 @@ impl Kind {
             Self::Failed => {
                 (1, "failed", "some files have not been transferred, or a failure that has no code of its own")
             }
-            Self::Usage => (2, "usage", "an argument or a variable of the environment is wrong; nothing was done"),
+            Self::Usage => (
+                2,
+                "usage",
+                "an argument, a variable of the environment or a file that an option names is wrong; nothing was done",
+            ),
             Self::Unproven => (3, "unproven", "a side has not proven that it has the code or the key"),
             Self::Refused => (4, "refused", "the other side or the meeting place refuses, or is full"),
             Self::Busy => (5, "busy", "another receiver has this transfer"),
@@ -122,15 +130,18 @@ pub(crate) fn with_exit_codes(text: &str) -> String {
 }
 
 impl Failure {
-    /// Nobody reads the lines for programs any more.
+    /// The lines for programs cannot be written any more.
     pub(crate) fn closed() -> Self {
-        Self::Transfer(Kind::Closed, Kind::Closed.row().2.to_owned())
+        match output::failure() {
+            Some(why) => Self::Transfer(Kind::File, format!("cannot write to standard output: {why}")),
+            None => Self::Transfer(Kind::Closed, Kind::Closed.row().2.to_owned()),
+        }
     }
 
     /// Its kind.
     pub(crate) fn kind(&self) -> Kind {
         match self {
-            Self::Run(_) => Kind::Failed,
+            Self::Run(_) | Self::Output(_) => Kind::Failed,
             Self::Input(_) => Kind::Usage,
             Self::Interrupted | Self::Stopped(_) => Kind::of_signal(),
             Self::Transfer(kind, _) => *kind,

@@ -53,7 +53,7 @@ pub(crate) fn command() -> String {
 pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
     write(folder.path()).map_err(|error| Failure::Run(format!("cannot write the results: {error}")))?;
     let path = folder.publish().map_err(|error| Failure::Run(error.to_string()))?;
-    eprintln!("wrote {}", one_line(&path.display().to_string()));
+    say!("wrote {}", one_line(&path.display().to_string()));
     Ok(())
 }
 

@@ -5,6 +5,11 @@
 //! interrupted it; commands that use the network have more of them (`failure::Kind`). Programs with stacks of others (`foreign/`) hand them
 //! to [`main`].
 
+#![deny(clippy::print_stderr, reason = "`say!` does not panic where nobody can read what it says")]
+
+#[macro_use]
+mod output;
+
 mod algorithms;
 mod arguments;
 mod bench;
@@ -22,7 +27,6 @@ mod link;
 mod live;
 mod meet;
 mod model;
-mod output;
 mod overlay;
 mod paper;
 mod progress;
@@ -124,9 +128,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     signals::start();
     cwnd_run::stacks::install(stacks);
     let words = arguments::join_negative(Cli::command(), env::args_os());
-    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| refuse(&error, &words));
-    let json = cli.command.json();
-    progress::allow(cli.memory);
+    let json = ends_with_object(&words);
     if json {
         // Until the command listens itself. Without a thread for signals they end the process, and the command says so.
         let _deaf = signals::listen(|| {
@@ -134,6 +136,8 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
             std::process::exit(Failure::Interrupted.code().into());
         });
     }
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| refuse(&error, json));
+    progress::allow(cli.memory);
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -159,11 +163,12 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Docs { page } => docs::page(page),
     };
     if let (Ok(_), Some(_), false) = (&printed, cli.memory, progress::bounds_memory()) {
-        eprintln!("warning: --memory has no effect on this command");
+        say!("warning: --memory has no effect on this command");
     }
     let printed = printed.and_then(|text| print(&text));
     let printed = match printed {
         Ok(()) if json && output::is_closed() => Err(Failure::closed()),
+        Err(Failure::Output(why)) if uses_network(&words) => Err(Failure::Transfer(Kind::File, why)),
         printed => printed,
     };
     match printed {
@@ -178,33 +183,27 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
 /// Says why a command failed, for programs too if they asked for JSON.
 fn report(failure: &Failure, json: bool) {
     // Causes of failures may repeat what a file or another host says.
-    eprintln!("error: {}", lines(&failure.to_string()));
+    say!("error: {}", lines(&failure.to_string()));
     if json {
         // The exit code says the same to a reader that is gone.
         let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));
     }
 }
 
-impl Command {
-    /// Whether it uses the network and was asked for JSON, whose last line then names the failure.
-    fn json(&self) -> bool {
-        match self {
-            Self::Send(arguments) => arguments.json,
-            Self::Recv(arguments) => arguments.json_stream,
-            Self::Serve(arguments) => arguments.serving.json,
-            Self::Meet(arguments) => arguments.json,
-            Self::Udt(command) => command.json(),
-            Self::Link(arguments) => arguments.link.json,
-            _ => false,
-        }
-    }
+/// Whether these words are those of a command that uses the network.
+fn uses_network(words: &[OsString]) -> bool {
+    words.get(1).is_some_and(|word| NETWORK.iter().any(|name| word == name))
+}
+
+/// Whether they also ask for JSON, whose last line then names the failure.
+fn ends_with_object(words: &[OsString]) -> bool {
+    let mut options = words.iter().take_while(|word| *word != "--");
+    uses_network(words) && options.any(|word| word == "--json" || word == "--json-stream")
 }
 
 /// Ends the process for arguments that cannot be read, or with the help that they ask for.
-fn refuse(error: &clap::Error, words: &[OsString]) -> ! {
-    let network = words.get(1).is_some_and(|word| NETWORK.iter().any(|name| word == name));
-    let mut options = words.iter().take_while(|word| *word != "--");
-    if error.use_stderr() && network && options.any(|word| word == "--json" || word == "--json-stream") {
+fn refuse(error: &clap::Error, json: bool) -> ! {
+    if error.use_stderr() && json {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
         let _printed = print(&failure::last_line(Kind::Usage, lines.join(" ").trim_start_matches("error: ")));
@@ -226,7 +225,7 @@ fn completions(shell: Shell) -> String {
 fn print(text: &str) -> Result<(), Failure> {
     match output::write(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Run(format!("cannot write to standard output: {error}")))
+            Err(Failure::Output(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
     }

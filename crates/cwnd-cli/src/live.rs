@@ -43,9 +43,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         ServerError::Random(_) => Failure::Run(error.to_string()),
     })?;
     let url = server.url();
-    eprintln!("the page is at {url}");
+    say!("the page is at {url}");
     if !local {
-        eprintln!(
+        say!(
             "whoever has this address can run simulations on this host, and nothing is encrypted: a run has one processor, {} s and \
              {} MB, and {} at a time",
             limits.time.as_secs(),

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let interrupted = Arc::clone(&stop);
     signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
     let address = socket.local_addr().map_err(failed)?;
-    eprintln!("meeting place at {address}");
+    say!("meeting place at {address}");
     if *json {
         let ready = Ready { event: "ready", address };
         crate::print(&(serde_json::to_string(&ready).unwrap_or_default() + "\n"))?;

@@ -1,6 +1,8 @@
 //! Standard output, which is either for reports or for the bytes of a file.
 
+use std::fmt::Arguments;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// From now on reports go to standard error: standard output is for a file.
@@ -8,9 +10,14 @@ pub(crate) fn reserve() {
     RESERVED.store(true, Ordering::Relaxed);
 }
 
-/// Whether standard output is for reports, and its reader has closed it.
+/// Whether standard output is for reports, and cannot be written any more.
 pub(crate) fn is_closed() -> bool {
-    CLOSED.load(Ordering::Relaxed)
+    CLOSED.get().is_some()
+}
+
+/// Why standard output cannot be written any more; none where its reader has closed it, or nothing has failed.
+pub(crate) fn failure() -> Option<&'static str> {
+    CLOSED.get().and_then(Option::as_deref)
 }
 
 /// Writes a report.
@@ -20,11 +27,24 @@ pub(crate) fn write(text: &str) -> io::Result<()> {
     }
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-        CLOSED.store(true, Ordering::Relaxed);
+    if let Err(error) = &written {
+        let why = (error.kind() != io::ErrorKind::BrokenPipe).then(|| error.to_string());
+        let _the_first_stays = CLOSED.set(why);
     }
     written
 }
 
+/// Writes a line to standard error. Where that is not possible nobody can be told, and what the command is for goes on.
+pub(crate) fn say(line: Arguments<'_>) {
+    let _unheard = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Says a formatted line on standard error.
+macro_rules! say {
+    ($($words:tt)*) => {
+        $crate::output::say(format_args!($($words)*))
+    };
+}
+
 static RESERVED: AtomicBool = AtomicBool::new(false);
-static CLOSED: AtomicBool = AtomicBool::new(false);
+static CLOSED: OnceLock<Option<String>> = OnceLock::new();

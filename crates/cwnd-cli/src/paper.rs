@@ -307,7 +307,7 @@ fn record(scale: Scale, runs: &[PaperRun], times: Option<(Duration, Option<Durat
     made.update(scale, runs, &of_all);
     write_record(path, &recorded.to_toml())?;
     write_record(made_path, &made.to_toml())?;
-    eprintln!("wrote {name} and {made_name}");
+    say!("wrote {name} and {made_name}");
     Ok(())
 }
 

@@ -165,7 +165,7 @@ pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
         let again = INTERRUPTED.swap(true, Ordering::Relaxed);
         if again || LOOKING.load(Ordering::SeqCst) == 0 {
             remove_unfinished();
-            eprintln!("error: interrupted; what was not finished is removed");
+            say!("error: interrupted; what was not finished is removed");
             std::process::exit(Failure::Interrupted.code().into());
         }
     })?;

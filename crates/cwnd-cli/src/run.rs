@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
-        scenario.unused().iter().for_each(|unused| eprintln!("warning: {}", one_line(&unused.to_string())));
+        scenario.unused().iter().for_each(|unused| say!("warning: {}", one_line(&unused.to_string())));
         return Ok(format!("{name} is a scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
@@ -90,7 +90,7 @@ fn warn_of_full_logs(runs: &Runs) {
     let flows = || runs.traces.iter().flat_map(|trace| &trace.flows);
     if let Some(first) = flows().filter_map(|flow| flow.log.full).min() {
         let count = flows().filter(|flow| flow.log.full.is_some()).count();
-        eprintln!(
+        say!(
             "warning: the packets of {} are not all written: the first of them ends at {:.3} s",
             counted(count, "flow"),
             first as f64 * 1e-9

@@ -14,12 +14,14 @@ use thiserror::Error;
 #[error("cannot listen to signals: there is no thread for them")]
 pub(crate) struct Deaf;
 
-/// Begins to wait for the signals in a thread of its own. Only threads that are started after this leave the signals to it. SIGHUP stays
+/// Begins to wait for the signals in a thread of its own, and leaves a file that grows beyond a limit of the process to the error of the
+/// write, which names the file; its signal, SIGXFSZ, would end the process without a word. Only threads that are started after this leave the signals to it. SIGHUP stays
 /// ignored where it is, as under `nohup`; SIGINT does not, which shells have programs in the background ignore.
 pub(crate) fn start() {
     let signals: SigSet =
         ENDING.into_iter().filter(|signal| *signal != Signal::SIGHUP || !is_ignored(*signal)).collect();
-    if signals.thread_block().is_err() {
+    let limit = SigSet::from(Signal::SIGXFSZ).thread_block();
+    if signals.thread_block().and(limit).is_err() {
         return;
     }
     let wait = move || {

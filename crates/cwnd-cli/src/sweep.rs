@@ -114,7 +114,7 @@ impl Run {
         let seconds = self.chunk.as_ref().map_or(CHUNK_S, |chunk| chunk.value().as_secs_f64());
         let chunks = sweep.chunks(seconds);
         if self.check {
-            sweep.warnings().iter().for_each(|warning| eprintln!("warning: {}", one_line(&warning.to_string())));
+            sweep.warnings().iter().for_each(|warning| say!("warning: {}", one_line(&warning.to_string())));
             return Ok(format!(
                 "{} is a sweep: {}, {}, {}\n",
                 path.display(),
@@ -150,7 +150,7 @@ impl Run {
         let swept = gather(&sweep, &rows);
         if let Some(folder) = folder {
             let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
-            eprintln!(
+            say!(
                 "wrote {}: {} computed{shared}, {stored} found in the store, {failed} failed",
                 folder.display(),
                 counted(computed + equal, "cell")

@@ -124,7 +124,8 @@ impl Source {
     }
 
     /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
-    pub(crate) fn name(&self) -> &[u8] {
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
         &self.name
     }
 

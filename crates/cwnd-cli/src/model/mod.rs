@@ -82,13 +82,13 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
 
 /// Names the parameters on which nothing that is printed depends.
 fn warn(algorithms: &[&Spec], origin: Origin) {
-    model::unread(algorithms, origin).iter().for_each(|warning| eprintln!("warning: {warning}"));
+    model::unread(algorithms, origin).iter().for_each(|warning| say!("warning: {warning}"));
 }
 
 /// Names the flags on which nothing that is printed of an algorithm depends.
 fn warn_of(idle: &[Idle]) {
     for Idle { setting, algorithm, why } in idle {
-        eprintln!("warning: --{setting} has no effect on {algorithm}: {why}");
+        say!("warning: --{setting} has no effect on {algorithm}: {why}");
     }
 }
 

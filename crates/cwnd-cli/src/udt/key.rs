@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let key = PrivateKey::generate().map_err(|error| Failure::Run(error.to_string()))?;
             write(&path, &key, arguments.file.is_none()).map_err(|error| at(&path, &error))?;
-            eprintln!("a new key is in {}", path.display());
+            say!("a new key is in {}", path.display());
             key
         }
         read => read.map_err(|error| at(&path, &error))?,

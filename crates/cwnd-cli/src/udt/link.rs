@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let interrupted = Arc::clone(&stop);
     signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
     let local = relay.local().map_err(|error| Failure::Run(error.to_string()))?;
-    eprintln!("link from {local} to {}", arguments.target);
+    say!("link from {local} to {}", arguments.target);
     let duration = arguments.duration.as_ref().map(|duration| *duration.value());
     let report = relay.run(&stop, duration).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(if arguments.link.json { to_json(&report) } else { report.to_string() })

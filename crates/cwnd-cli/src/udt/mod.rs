@@ -34,19 +34,6 @@ pub(crate) enum Command {
     Serve(Box<files::serve::Arguments>),
 }
 
-impl Command {
-    /// Whether it was asked for JSON.
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Self::Link(arguments) => arguments.link.json,
-            Self::Perf(arguments) => arguments.json,
-            Self::Recv(arguments) => arguments.json_stream,
-            Self::Send(arguments) => arguments.json_stream,
-            Self::Serve(arguments) => arguments.serving.json,
-        }
-    }
-}
-
 pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     match command {
         Command::Link(arguments) => link::run(arguments),
@@ -63,7 +50,7 @@ fn options(algorithm: Option<&Written<Spec>>, rate_limit: Option<&Written<BitRat
     let options = match algorithm {
         Some(algorithm) => {
             static SAID: Once = Once::new();
-            let say = |warning: &String| eprintln!("warning: --algorithm {warning}");
+            let say = |warning: &String| say!("warning: --algorithm {warning}");
             SAID.call_once(|| idle_parameters(algorithm.value()).iter().for_each(say));
             options.algorithm(algorithm.value().clone())
         }

@@ -179,6 +179,35 @@ fn a_disk_without_room_ends_a_receiver_with_its_code_and_its_report() {
     check("full in the middle", full.code, &full.out, "file", 7);
 }
 
+/// Whoever reads neither standard error nor standard output gets the code of the failure.
+#[test]
+fn a_command_that_cannot_say_anything_has_its_code() {
+    let cwnd = place();
+    let full = || fs::File::options().write(true).open("/dev/full").expect("a device of Linux");
+    for arguments in [&["send", "nothing", "--json"][..], &["compare", "nothing"], &["run", "nothing"]] {
+        let output = cwnd.command(arguments).stderr(full()).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        match arguments[0] {
+            "send" => check("standard error is full", output.status.code(), &text, "file", 7),
+            _ => assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}"),
+        }
+    }
+    for (arguments, code) in [(&["send", "out", "--json"][..], 7), (&["meet", "127.0.0.1:0", "--json"], 7)] {
+        let mut child = cwnd.command(arguments).stdout(full()).stderr(Stdio::null()).spawn().expect("it runs");
+        assert_eq!(child.wait().expect("it ends").code(), Some(code), "{arguments:?}");
+    }
+    assert_eq!(cwnd.command(&["schema"]).stdout(full()).output().expect("it runs").status.code(), Some(1));
+}
+
+#[test]
+fn two_files_of_one_name_are_refused_before_anybody_comes() {
+    let cwnd = place();
+    fs::write(cwnd.path().join("small"), "another").expect("room for it");
+    let refused = cwnd.run(&["send", "out/small", "small", "--json"]);
+    check("one name twice", refused.code, &refused.out, "usage", 2);
+    assert!(refused.err.contains("small: has the name of out/small"), "{}", refused.err);
+}
+
 /// A path that cannot be read ends a sender before anybody can come for it.
 #[test]
 fn a_sender_does_not_wait_with_what_it_cannot_read() {

@@ -61,10 +61,11 @@ fn place() -> Cwnd {
     cwnd
 }
 
-/// Runs a command that can write no file longer than half a KiB: what a full disk says, without one.
+/// Runs a command that can write no file longer than half a KiB: what a full disk says, without one. The signal of that limit has its default
+/// action, as in any shell.
 pub(super) fn on_a_full_disk(cwnd: &Cwnd, arguments: &[&str]) -> CommandResult {
     let mut command = Command::new("sh");
-    command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
+    command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
     command.current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches")).env("CWND_CODE", CODE);
     CommandResult::of(&command.output().expect("a shell"))
 }

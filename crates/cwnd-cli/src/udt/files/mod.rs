@@ -95,7 +95,7 @@ impl TransportOptions {
     /// Says on standard error what `--path` has chosen.
     fn announce(&self) {
         if let Some((algorithm, effect)) = self.path.map(PathKind::choice) {
-            eprintln!("congestion control: {algorithm}, {effect}");
+            say!("congestion control: {algorithm}, {effect}");
         }
     }
 

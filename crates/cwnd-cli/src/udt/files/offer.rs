@@ -311,11 +311,11 @@ fn announce(way: &Way, share: Option<&Share>, json: bool) {
         (_, Some(key)) => format!(" --server-key {key}"),
         _ => String::new(),
     };
-    eprintln!("address: {address}");
+    say!("address: {address}");
     if let Some(code) = code {
-        eprintln!("code:    {code}");
+        say!("code:    {code}");
     }
-    eprintln!("on the other side: cwnd recv {meet}{address}{option}");
+    say!("on the other side: cwnd recv {meet}{address}{option}");
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

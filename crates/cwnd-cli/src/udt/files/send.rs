@@ -1,5 +1,6 @@
 //! `cwnd udt send`
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +93,18 @@ pub(super) fn sources(paths: &[PathBuf], name: Option<&Name>, links: &LinkOption
         true => read_input(name),
         false => Source::with_links(path, links.links()).map_err(|error| failed(path, error)),
     };
-    paths.iter().map(open).collect()
+    let sources: Vec<Source> = paths.iter().map(open).collect::<Result<_, _>>()?;
+    let mut names = BTreeMap::new();
+    for (source, path) in sources.iter().zip(paths) {
+        if source.name().is_empty() {
+            continue;
+        }
+        if let Some(other) = names.insert(source.name(), path) {
+            let (other, path) = (other.display(), path.display());
+            return Err(Failure::Input(format!("{path}: has the name of {other} at the receiver: send one of them")));
+        }
+    }
+    Ok(sources)
 }
 
 fn is_input(path: &Path) -> bool {

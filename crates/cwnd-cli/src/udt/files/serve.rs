@@ -261,7 +261,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
 /// Says where the server is, and how clients prove themselves.
 fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
     let address = reachable(bound);
-    eprintln!("serving {} at {address}", dir.display());
+    say!("serving {} at {address}", dir.display());
     let share = match protocol {
         Protocol::Secure(share) => Some(&**share),
         Protocol::Plain | Protocol::Libudt => None,
@@ -283,11 +283,11 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
         ("for those who are authorized, with --server-key", server_key),
     ] {
         if let Some(value) = value {
-            eprintln!("{what}: {value}");
+            say!("{what}: {value}");
         }
     }
     if share.is_none() && !bound.ip().is_loopback() {
-        eprintln!("nothing is encrypted or authenticated: all who reach this address can use it");
+        say!("nothing is encrypted or authenticated: all who reach this address can use it");
     }
 }
 

@@ -72,7 +72,7 @@ fn watched<T: Send>(
                 let (from, old) = &before;
                 let interval = Interval::new(!arguments.reverse, (*from, old.as_ref()), (now, &stats), arguments.mss);
                 if !arguments.json {
-                    eprintln!("{}", interval.line());
+                    say!("{}", interval.line());
                 }
                 intervals.push(interval);
                 before = (now, Some(stats));

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
     let listener: UdtListener =
         UdtListener::bind_with(local, &bounded(arguments.options())).map_err(|error| bind_failure(&local, error))?;
     let reach = if local.ip().is_loopback() { "reachable from this host only" } else { "reachable from other hosts" };
-    eprintln!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
+    say!("listening on {}, {reach}; nothing is encrypted", listener.local_addr());
     listener.set_timeout(Some(POLL));
     let clients = Clients::default();
     let open = clients.clone();
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
     thread::scope(|scope| {
         while let Some((stream, peer)) = accept(&listener, &clients)? {
             let Some(place) = clients.admit(&stream, peer) else {
-                eprintln!("{peer}: too many clients");
+                say!("{peer}: too many clients");
                 stream.abort();
                 continue;
             };
@@ -47,13 +47,13 @@ pub(super) fn run(arguments: &Arguments, local: SocketAddr) -> Result<String, Fa
                         let _printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                     }
                     Err(error) => {
-                        eprintln!("{peer}: {error}");
+                        say!("{peer}: {error}");
                         stream.abort();
                     }
                 }
             });
             if let Err(error) = thread {
-                eprintln!("{peer}: no thread: {error}");
+                say!("{peer}: no thread: {error}");
                 rejected.abort();
             }
         }
