@@ -2,7 +2,7 @@
 
 use clap::Args;
 use cwnd::registry::{ALGORITHMS, Spec};
-use cwnd::window::rule::{FUNCTIONS, RULE, VARIABLES};
+use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
@@ -128,7 +128,8 @@ fn describe(known: &Known, spec: &Spec) -> String {
         for (name, meaning) in VARIABLES.iter().chain(&FUNCTIONS) {
             table.row([*name, *meaning]);
         }
-        text.push_str(&format!("\nVariables and functions\n\n{}", table.print()));
+        let bounds = cwnd_report::text::wrapped(BOUNDS);
+        text.push_str(&format!("\nVariables and functions\n\n{}\n{bounds}", table.print()));
     }
     text
 }

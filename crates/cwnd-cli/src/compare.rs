@@ -11,7 +11,8 @@ use cwnd_run::files::to_json;
 use cwnd_run::measure::Until;
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{
-    Document, Dumbbell, Ecn, MAX_FLOWS, MAX_SEEDS, Queue, Schedule, Step, StepRate, Written, default_warmup,
+    Document, Dumbbell, Ecn, Fault, MAX_FLOWS, MAX_SEEDS, Place, Queue, ScenarioError, Schedule, Step, StepRate,
+    Written, default_warmup,
 };
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 
@@ -34,14 +35,19 @@ Examples:
   cwnd compare reno cubic --reorder 0.02:15ms --aggregate 4ms
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
-Where no option describes the path, it is 50mbit, 50ms and droptail:0.25bdp, the rate is 12.5mbit from 5s to 10s, measuring starts
-after 25s, and each algorithm is set against Reno too. An option that describes the path replaces all of that by the defaults above.
-Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms.
-Impairments are the bottleneck's; --aggregate and --thin-acks are those of the way back too.
-Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the
-largest value. A star marks the best of a column where its interval, or range, overlaps no other, from three seeds on and
-where every algorithm was measured in a stationary window: one with five congestion events of each flow, or as many turns of
-its window or rate, whose halves agree in goodput (10 %), queue (20 %) and Jain's index (0.1).")]
+
+Where no option describes the path, it is 50mbit, 50ms and droptail:0.25bdp, and each algorithm is set against Reno too. The rate is \
+12.5mbit from 5s to 10s, and measuring starts after 25s. Where it starts sooner, as with a --warmup below 25s or without one and a \
+--duration below 50s, the rate stays, and there is no column of the recovery. An option that describes the path replaces all of that by \
+the defaults above.
+
+Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms. Impairments are the bottleneck's; --aggregate \
+and --thin-acks are those of the way back too.
+
+Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the largest \
+value. A star marks the best of a column where its interval, or range, overlaps no other, from three seeds on and where every algorithm \
+was measured in a stationary window: one with five congestion events of each flow, or as many turns of its window or rate, whose halves \
+agree in goodput (10 %), queue (20 %) and Jain's index (0.1).")]
 pub(crate) struct Arguments {
     /// Algorithms, such as `simd`, `aimd:b=1/8` or `rule:grow=1/w,cut=w/2`; `cwnd algorithms` lists all [default: Reno, CUBIC, BBRv3 and
     /// those of the papers]
@@ -50,7 +56,8 @@ pub(crate) struct Arguments {
     /// Rate of the bottleneck [default: 100mbit]
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Written<BitRate>>,
-    /// From a time on, the rate of the bottleneck, such as 20s:10mbit; may be given several times, in order of time
+    /// From a time on, the rate of the bottleneck, such as 20s:10mbit, or 20s:outage until the next step; may be given several times, in
+    /// order of time
     #[arg(long, value_name = "AT:RATE", conflicts_with = "trace")]
     rate_step: Vec<RateStep>,
     /// Round-trip time without queueing [default: 50ms]
@@ -128,7 +135,11 @@ impl FromStr for Warmup {
 
 /// A step of the bottleneck's rate.
 #[derive(Clone, Debug)]
-struct RateStep(Step);
+struct RateStep {
+    step: Step,
+    /// As it was typed.
+    text: String,
+}
 
 impl FromStr for RateStep {
     type Err = String;
@@ -139,7 +150,7 @@ impl FromStr for RateStep {
         let (at, rate) = text.split_once(':').ok_or_else(expected)?;
         let at: Written<Span> = at.trim().parse().map_err(|error| format!("{error}"))?;
         let rate: Written<StepRate> = rate.trim().parse().map_err(|error| format!("{error}"))?;
-        Ok(Self(Step { at, rate: Some(rate), extra_delay: None }))
+        Ok(Self { step: Step { at, rate: Some(rate), extra_delay: None }, text: text.to_string() })
     }
 }
 
@@ -159,8 +170,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             arguments.flows,
             arguments.ecn,
         )
-        .map_err(|error| Failure::of_options::<Arguments>(&error))
-        .map(|comparison| comparison.naming(|key| failure::option::<Arguments>(key).map(|option| option + " ")))
+        .map_err(|error| arguments.refusal(&error))
+        .map(|comparison| {
+            let named = comparison.naming(|key| failure::option::<Arguments>(key).map(|option| option + " "));
+            named.typed(|key| arguments.rate_steps(key))
+        })
     };
     if arguments.paired && algorithms.len() < 2 {
         return Err(Failure::Input("--paired: there is nothing to take differences of with one algorithm".to_string()));
@@ -203,11 +217,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let paired = if arguments.paired { text::differences(&document) } else { String::new() };
     let usual_path = usual.is_some() && arguments.versus.is_none();
-    let next = usual_path.then(|| text::next_of_comparison(&document, !arguments.algorithms.is_empty()));
+    let next = usual_path.then(|| text::next_of_comparison(&document, &deep_queue(&document)));
     Ok(text::comparison(&document) + &paired + &next.unwrap_or_default())
 }
 
+/// The command that was given, on the path of `document` with a deep queue. Its folder is taken.
+fn deep_queue(document: &json::Comparison) -> String {
+    let rate = document.origin.scenario.dumbbell.as_ref().map(|path| path.rate.text()).unwrap_or_default();
+    let mut words: Vec<String> = Vec::new();
+    let mut given = files::words();
+    while let Some(word) = given.next() {
+        match word.as_str() {
+            "--out" => drop(given.next()),
+            word if word.starts_with("--out=") => {}
+            _ => words.push(word),
+        }
+    }
+    // Behind `--` stand algorithms.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(end, format!("--rate {rate} --queue droptail:2bdp --versus {DEFAULT_OPPONENT}"));
+    words.join(" ")
+}
+
 impl Arguments {
+    /// The steps of the rate as they were typed, where `key` is that of one of them or of all.
+    fn rate_steps(&self, key: &str) -> Option<String> {
+        let rest = key.strip_prefix("dumbbell.schedule")?;
+        let one = rest.strip_prefix(".steps.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        let steps = match one {
+            Some(one) => std::slice::from_ref(self.rate_step.get(one)?),
+            None => &self.rate_step,
+        };
+        Some(steps.iter().map(|step| format!("--rate-step {}", step.text)).collect::<Vec<_>>().join(" "))
+    }
+
+    /// A fault in the scenario of these options.
+    fn refusal(&self, error: &ScenarioError) -> Failure {
+        let ScenarioError { place: Place::Key(key), fault: Fault::Range { accepted, .. } } = error else {
+            return Failure::of_options::<Self>(error);
+        };
+        let Some(steps) = self.rate_steps(key) else { return Failure::of_options::<Self>(error) };
+        let expected = match key.ends_with(".at") {
+            true => format!("a time {accepted}"),
+            false => "a rate in the last step: an outage must end".to_string(),
+        };
+        Failure::Input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
+    }
+
     /// Whether no option describes the path, or who uses it how.
     fn has_no_path(&self) -> bool {
         let habits = self.recovery.is_none() && self.host.is_none() && self.slow_start.is_none() && self.era.is_none();
@@ -220,7 +276,7 @@ impl Arguments {
             return Document { seeds: self.seeds, ..default_base(self.duration.clone(), warmup.cloned()) };
         }
         let path = Dumbbell::default();
-        let steps: Vec<Step> = self.rate_step.iter().map(|step| step.0.clone()).collect();
+        let steps: Vec<Step> = self.rate_step.iter().map(|step| step.step.clone()).collect();
         Document {
             duration: self.duration.clone(),
             warmup: warmup.cloned().unwrap_or_else(|| default_warmup(*self.duration.value())),

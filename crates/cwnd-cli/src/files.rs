@@ -40,13 +40,18 @@ pub(crate) fn folder(out: Option<&Path>, command: &str, wanted: bool) -> Result<
 
 /// The command line that repeats this run.
 pub(crate) fn command() -> String {
+    words().collect::<Vec<_>>().join(" ")
+}
+
+/// The words of [`command`], quoted.
+pub(crate) fn words() -> impl Iterator<Item = String> {
     let quoted =
         |argument: String| match argument.contains(|c: char| c.is_whitespace() || "\"'$&|;<>()*?`\\".contains(c)) {
             true => format!("'{}'", argument.replace('\'', r"'\''")),
             false => argument,
         };
-    let arguments = std::env::args_os().skip(1).map(|argument| quoted(argument.to_string_lossy().into_owned()));
-    std::iter::once("cwnd".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let arguments = std::env::args_os().skip(1).map(move |argument| quoted(argument.to_string_lossy().into_owned()));
+    std::iter::once("cwnd".to_string()).chain(arguments)
 }
 
 /// Fills the folder and moves it to its place, then says where that is.

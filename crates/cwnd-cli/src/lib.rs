@@ -42,7 +42,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use cwnd_text::lines;
 
@@ -136,7 +136,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
             std::process::exit(Failure::Interrupted.code().into());
         });
     }
-    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| refuse(&error, json));
+    let cli = parse(&words).unwrap_or_else(|error| refuse(&error, json));
     progress::allow(cli.memory);
     let printed = match cli.command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
@@ -213,6 +213,30 @@ fn refuse(error: &clap::Error, json: bool) -> ! {
 
 fn memory(text: &str) -> Result<u64, cwnd::quantity::QuantityError> {
     cwnd::quantity::memory(text)
+}
+
+/// Reads the command line. Help is broken at the width of the terminal.
+fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = unbroken(Cli::command());
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Joins the lines of each paragraph after the options, in `command` and all below it: the terminal's width says where they break.
+fn unbroken(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(unbroken);
+    let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
+    let mut joined = String::new();
+    let mut before = "";
+    let mut lines = help.lines().peekable();
+    while let Some(line) = lines.next() {
+        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+        let is_heading = line.ends_with(':') && lines.peek().is_some_and(|next| !is_prose(next));
+        joined.push_str(if is_prose(before) && is_prose(line) && !is_heading { " " } else { "\n" });
+        joined.push_str(line);
+        before = line;
+    }
+    command.after_help(joined.trim_start_matches('\n').to_string())
 }
 
 fn completions(shell: Shell) -> String {

@@ -20,8 +20,8 @@ use crate::signals;
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes("\
 Examples:
-  cwnd link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' iperf3 -c 10.77.0.2 -C cubic -t 10
-  cwnd link --tun --rate 20mbit --delay 30ms --queue fq_codel:1000p --reorder 0.02:10ms ping -c 5 10.77.0.2
+  cwnd link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' iperf3 -c 10.77.0.2 -C cubic
+  cwnd link --tun --rate 20mbit --queue fq_codel:1000p --reorder 0.02:10ms ping -c 5 10.77.0.2
 Makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the second. When
 COMMAND has ended, the link prints what it has carried and how late it was; more than a millisecond for one packet in a hundred is
 marked with a warning and exit code 1. Both programs end with the link, also by a signal, and so does all that they have started, but for

@@ -31,9 +31,10 @@ Examples:
   cwnd sweep buffers.toml --out /shared/buffers --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
   cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
-Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row
-with its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how
-to run one on many machines."
+
+Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row with \
+its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how to run one on \
+many machines."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -117,6 +117,13 @@ impl Comparison {
         Self { alone: name(self.alone), versus: name(self.versus) }
     }
 
+    /// The same, in which `typed` says how the unused setting of a dotted key was [typed](Scenario::typed).
+    #[must_use]
+    pub fn typed(self, typed: impl Fn(&str) -> Option<String>) -> Self {
+        let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.typed(&typed)).collect();
+        Self { alone: name(self.alone), versus: name(self.versus) }
+    }
+
     /// Every scenario that will be run.
     pub fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
         self.alone.iter().chain(&self.versus)

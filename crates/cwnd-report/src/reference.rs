@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use cwnd::registry::ALGORITHMS;
-use cwnd::window::rule::{FUNCTIONS, RULE, VARIABLES};
+use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
@@ -99,6 +99,7 @@ fn algorithm(entry: &Known) -> String {
         row(&mut section, &[&name, parameter.help, parameter.unit, &parameter.default, &parameter.accepted]);
     }
     if entry.name == RULE.name {
+        let _ = writeln!(section, "\n{BOUNDS}");
         section.push_str("\n| variable or function | meaning |\n|---|---|\n");
         for (name, meaning) in VARIABLES.iter().chain(&FUNCTIONS) {
             row(&mut section, &[&format!("`{name}`"), meaning]);

@@ -1,43 +1,16 @@
 //! Results as text for a terminal.
 
+mod comparison;
+
 use super::json;
-use super::table::{Table, short};
-use cwnd_lab::compare::{COLUMNS, Column, FEWEST_FOR_BEST};
+use super::table::Table;
+use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::sweep::{Progressed, Sweep, Swept};
-use cwnd_run::measure::digits::{cell, cell_to, legend};
-use cwnd_run::measure::{ENOUGH_FOR_INTERVAL, Estimate};
-use cwnd_run::scenario::Document;
+use cwnd_run::measure::digits::{cell, legend};
 use cwnd_text::{counted, one_line};
 
-/// What `cwnd compare` prints.
-#[must_use]
-pub fn comparison(document: &json::Comparison) -> String {
-    let mut text = heading(document);
-    text.push_str(&alone(document));
-    text.push_str(&wrapped(&legend(document.origin.seeds as usize)));
-    text.push_str(&too_short(document));
-    for warning in &document.warnings {
-        text.push_str(&format!("warning: {}\n", one_line(warning)));
-    }
-    text
-}
-
-/// How far the algorithms of a comparison are from the first, seed by seed: what `cwnd compare --paired` adds.
-#[must_use]
-pub fn differences(document: &json::Comparison) -> String {
-    let Some((first, others)) = document.algorithms.split_first() else { return String::new() };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
-    let mut table = Table::default();
-    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
-    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
-    for (row, label) in others.iter().zip(short(others.iter().map(|row| row.algorithm.as_str()))) {
-        let difference = |key| row.differences.iter().find(|found| found.key == key).map(|found| found.difference);
-        let cells = columns.iter().map(|column| cell(difference(column.key), column.scale));
-        table.row(std::iter::once(label).chain(cells));
-    }
-    format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
-}
+pub use comparison::{comparison, differences, next_of_comparison};
 
 /// What `cwnd evaluate` prints.
 #[must_use]
@@ -241,135 +214,9 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
     text
 }
 
-/// The path, the flows and the runs of a comparison.
-fn heading(document: &json::Comparison) -> String {
-    let Document { duration, warmup, seeds, .. } = &document.origin.scenario;
-    let path = format!("{} of each algorithm on {}", counted(document.flows, "flow"), one_line(&document.origin.path));
-    format!("{}{} of {duration}, measured after {warmup}\n\n", wrapped(&path), counted(*seeds, "seed"))
-}
-
-/// A column of the table of a comparison.
-struct Shown {
-    key: &'static str,
-    /// Two lines, the second of which ends in the unit.
-    heading: [String; 2],
-    scale: f64,
-    /// Decimals beyond these say nothing at a glance.
-    decimals: usize,
-    of: Of,
-}
-
-/// The estimate in a row.
-type Of = fn(&json::Algorithm) -> Option<Estimate>;
-
-/// Those that fit on a terminal of 100 columns: against an opponent its share, and what the algorithm does to the path; otherwise what its
-/// own flows get, too.
-fn comparison_columns(document: &json::Comparison) -> Vec<Shown> {
-    let opponent = document.algorithms.iter().find_map(|row| row.versus.as_ref().map(|versus| &versus.algorithm));
-    let share = opponent.map(|opponent| Shown {
-        key: "",
-        heading: ["share".to_string(), format!("vs {}, %", short([opponent.as_str()]).concat())],
-        scale: 100.0,
-        decimals: 1,
-        of: |row| row.versus.as_ref().and_then(|versus| versus.share),
-    });
-    let recovers = document.algorithms.iter().any(|row| row.recovery_time_s.is_some());
-    let recovery = recovers.then(|| Shown {
-        key: "recovery_time_s",
-        heading: ["recovery", "s"].map(String::from),
-        scale: 1.0,
-        decimals: 1,
-        of: |row| row.recovery_time_s,
-    });
-    let measured: [(&str, usize, Of); 5] = [
-        ("utilisation", 1, |row| row.measures.utilisation),
-        ("goodput_bps", 1, |row| row.measures.goodput_bps),
-        ("jain", 2, |row| row.measures.jain),
-        ("loss_rate", 4, |row| row.measures.loss_rate),
-        ("queue_delay_mean_s", 1, |row| row.measures.queue_delay_mean_s),
-    ];
-    let measured =
-        measured.into_iter().filter(|(key, ..)| opponent.is_none() || !["goodput_bps", "jain"].contains(key));
-    let measured = measured.filter_map(|(key, decimals, of)| {
-        let Column { heading, unit, scale, .. } = *COLUMNS.iter().find(|column| column.key == key)?;
-        let (first, second) = heading.split_once(' ').unwrap_or((heading, ""));
-        let second = [second, unit].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        Some(Shown { key, heading: [first.to_string(), second], scale, decimals, of })
-    });
-    share.into_iter().chain(recovery).chain(measured).collect()
-}
-
-fn alone(document: &json::Comparison) -> String {
-    let columns = comparison_columns(document);
-    let mut table = Table::default();
-    for (line, first) in ["algorithm", ""].into_iter().enumerate() {
-        table.row(std::iter::once(first).chain(columns.iter().map(|column| column.heading[line].as_str())));
-    }
-    let mut starred = false;
-    let labels = short(document.algorithms.iter().map(|row| row.algorithm.as_str()));
-    for (row, label) in document.algorithms.iter().zip(labels) {
-        let cells = columns.iter().map(|column| {
-            let best = row.best_in.contains(&column.key);
-            starred |= best;
-            let star = if best { "* " } else { "" };
-            format!("{star}{}", cell_to((column.of)(row), column.scale, column.decimals))
-        });
-        table.row(std::iter::once(label).chain(cells));
-    }
-    let mut text = table.print();
-    if starred {
-        let shown = if (document.origin.seeds as usize) < ENOUGH_FOR_INTERVAL { "range" } else { "interval" };
-        text.push_str(&format!("* best of its column: its {shown} overlaps no other\n"));
-    }
-    text
-}
-
-/// Which rows were measured in too short a window, so that nothing is called the best of a column that has them.
-fn too_short(document: &json::Comparison) -> String {
-    let mut text = String::new();
-    let reasons: Vec<String> = document.too_short().collect();
-    match reasons.as_slice() {
-        [] => {}
-        [reason] => {
-            text.push_str(&format!("too short: {reason}\nNo column with a value of such a run has a star.\n"));
-        }
-        _ => {
-            let rows = document.algorithms.iter().filter(|row| row.stationarity.reason.is_some());
-            let labels = short(rows.clone().map(|row| row.algorithm.as_str())).join(", ");
-            let longest = rows.filter_map(|row| row.stationarity.try_duration_s).fold(0.0, f64::max);
-            let longer = if longest > 0.0 { format!("; try --duration {longest}s") } else { String::new() };
-            text.push_str(&wrapped(&format!("No star in a column with a window too short for {labels}{longer}.")));
-        }
-    }
-    if (document.origin.seeds as usize) < FEWEST_FOR_BEST {
-        text.push_str(&format!("Stars need {FEWEST_FOR_BEST} seeds.\n"));
-    }
-    text
-}
-
-/// What the table of a comparison on the path of [`default_base`](cwnd_lab::compare::default_base) shows, and what to ask next.
-#[must_use]
-pub fn next_of_comparison(document: &json::Comparison, named: bool) -> String {
-    let algorithms: Vec<&str> =
-        document.algorithms.iter().map(|row| row.algorithm.as_str()).filter(|_| named).collect();
-    let quoted = algorithms
-        .iter()
-        .map(|one| if one.contains(['(', '*', ' ']) { format!(" '{one}'") } else { format!(" {one}") });
-    let recovery = if document.algorithms.iter().any(|row| row.recovery_time_s.is_some()) {
-        " Recovery: to 90 % use, once the rate is back."
-    } else {
-        ""
-    };
-    let rate = document.origin.scenario.dumbbell.as_ref().map(|path| path.rate.text()).unwrap_or_default();
-    format!(
-        "Share: against as many Reno flows; 50 % is fair.{recovery}\n\
-         Next, a deep queue: cwnd compare{} --rate {rate} --queue droptail:2bdp --versus reno\n",
-        quoted.collect::<String>()
-    )
-}
-
 /// In lines of at most 100 characters, broken at spaces.
-fn wrapped(text: &str) -> String {
+#[must_use]
+pub fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ') {

@@ -99,3 +99,119 @@ fn a_path_that_is_not_described_is_the_usual_one() {
     let order = cwnd.run(&["compare", "reno", "--rate-step", "2s:1mbit", "--rate-step", "1s:2mbit"]);
     assert!(order.code == Some(2) && order.err.contains("later than the step before, 2s"), "{}", order.err);
 }
+
+#[test]
+fn steps_of_the_rate_are_named_as_typed() {
+    let cwnd = Cwnd::new();
+    let run = |more: &str| {
+        let all = format!("compare reno {more} --duration 5s --seeds 1");
+        cwnd.run(&all.split(' ').collect::<Vec<_>>())
+    };
+    for (typed, steps, why) in [
+        ("--rate 10mbit --rate-step 1s:10mbit", "--rate-step 1s:10mbit", "the link has this rate then"),
+        ("--rate-step 2s:100mbit", "--rate-step 2s:100mbit", "the link has this rate then"),
+        ("--rate-step 2s:9mbit --rate-step 8s:7mbit", "--rate-step 8s:7mbit", "the run ends at 5 s"),
+    ] {
+        let shown = run(typed);
+        let warning = format!("warning: reno: {steps} has no effect: {why}");
+        assert!(shown.out.lines().any(|line| line.starts_with(&warning)), "{typed}\n{}{}", shown.out, shown.err);
+        assert_eq!(shown.out.matches("has no effect").count(), 1, "{}", shown.out);
+    }
+    for (typed, message) in [
+        (
+            "--rate-step 2s:1mbit --rate-step 1s:2mbit",
+            "--rate-step 1s:2mbit: accepted is a time later than the step before, 2s",
+        ),
+        ("--rate-step 2s:outage", "--rate-step 2s:outage: accepted is a rate in the last step: an outage must end"),
+    ] {
+        let refused = run(typed);
+        assert_eq!(refused.code, Some(2), "{typed}");
+        assert!(refused.err.contains(&format!("error: {message}")), "{}", refused.err);
+    }
+    assert_eq!(run("--rate-step 1s:outage --rate-step 2s:9mbit").code, Some(0));
+}
+
+#[test]
+fn the_next_command_keeps_what_is_not_about_the_path() {
+    let cwnd = Cwnd::new();
+    let given = "compare reno rule:grow=max(1/w,0.01) --flows 1 --seeds 2 --duration 2s --until ci<90% --max-seeds 3";
+    let given: Vec<&str> = given.split(' ').chain(["--out", "here"]).collect();
+    let shown = cwnd.succeed(&given);
+    let next = shown.lines().find_map(|line| line.strip_prefix("Next, a deep queue: cwnd ")).expect("a command");
+    assert_eq!(
+        next,
+        "compare reno 'rule:grow=max(1/w,0.01)' --flows 1 --seeds 2 --duration 2s --until 'ci<90%' --max-seeds 3 \
+         --rate 50mbit --queue droptail:2bdp --versus reno"
+    );
+    cwnd.succeed(&next.split(' ').map(|word| word.trim_matches('\'')).collect::<Vec<_>>());
+    let apart = cwnd.succeed(&["compare", "--seeds", "1", "--duration", "2s", "--out=there", "--", "reno"]);
+    let queue = "--rate 50mbit --queue droptail:2bdp --versus reno -- reno";
+    assert!(apart.contains(&format!("cwnd compare --seeds 1 --duration 2s {queue}\n")), "{apart}");
+}
+
+#[test]
+fn tables_of_long_rules_fit_a_terminal_and_tell_them_apart() {
+    let cwnd = Cwnd::new();
+    let rule = |number| format!("rule:grow=max(1/w, 0.4*(age-cbrt({number}*peak))^3/w),cut=max(w*3/4,peak/3)");
+    let (one, two, other) = (rule("0.75"), rule("0.76"), rule("0.5"));
+    for seeds in ["1", "2", "3", "5"] {
+        for more in [&[][..], &["--rate", "20mbit"], &["--rate", "20mbit", "--versus", &other]] {
+            let common = ["compare", "iiad", &one, &two, "--duration", "4s", "--seeds", seeds];
+            let shown = cwnd.succeed(&[&common[..], more].concat());
+            let copied =
+                |line: &&str| !line.contains(" is rule:") && !line.contains(": cwnd ") && !line.contains("warning: ");
+            let widest = shown.lines().filter(copied).map(|line| line.chars().count()).max();
+            assert!(widest <= Some(100), "{widest:?}\n{shown}");
+            for full in [&one, &two] {
+                let name = shown.lines().find_map(|line| line.strip_suffix(&format!(" is {full}"))).expect(&shown);
+                assert!(shown.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}\n{shown}");
+                assert!(
+                    name.contains(&full[full.find("0.7").expect("it") + 3..][..1]) && !name.contains(" ("),
+                    "{name}\n{shown}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn help_is_broken_at_the_width_of_the_terminal() {
+    let cwnd = Cwnd::new();
+    let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
+    let mut seen = 0;
+    while let Some(command) = waiting.pop() {
+        let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = cwnd.succeed(&words);
+        let listed =
+            help.split_once("Commands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap_or_default());
+        let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let below = names.filter(|name| !name.is_empty() && *name != "help");
+        waiting.extend(below.map(|name| [&command[..], &[name.to_string()]].concat()));
+        let Some((_, after)) = help.split_once("Examples:\n") else { continue };
+        seen += 1;
+        let lines: Vec<&str> = after.lines().collect();
+        let prose = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+        for pair in lines.windows(2).filter(|pair| pair.iter().all(prose) && !pair[1].ends_with(':')) {
+            let next = pair[1].split(' ').next().unwrap_or_default();
+            let fits = pair[0].chars().count() + 1 + next.chars().count() <= 100;
+            assert!(!fits && pair[0].chars().count() <= 100, "{command:?}: broken after: {}", pair[0]);
+        }
+    }
+    assert!(seen > 15, "{seen} commands have examples");
+}
+
+#[test]
+fn the_help_says_when_the_usual_path_has_no_dip() {
+    let cwnd = Cwnd::new();
+    for (times, dips) in [
+        (&["--duration", "50s"][..], true),
+        (&["--duration", "49s"], false),
+        (&["--duration", "30s", "--warmup", "25s"], true),
+        (&["--duration", "60s", "--warmup", "24s"], false),
+    ] {
+        let shown = cwnd.succeed(&[&["compare", "reno", "--flows", "1", "--seeds", "1"][..], times].concat());
+        assert_eq!(shown.contains("recovery"), dips, "{times:?}\n{shown}");
+    }
+    let help: Vec<String> = cwnd.succeed(&["compare", "--help"]).split_whitespace().map(str::to_string).collect();
+    assert!(help.join(" ").contains("a --warmup below 25s or without one and a --duration below 50s"));
+}

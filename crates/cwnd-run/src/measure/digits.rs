@@ -29,6 +29,19 @@ pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
     }
 }
 
+/// A [`cell_to`] in which a range stands without its mean: `low to high`.
+#[must_use]
+pub fn cell_of_range(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
+    let text = cell_to(estimate, scale, most);
+    match text.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')')) {
+        Some(range) => match range.split_once(" to ") {
+            Some((low, high)) if low == high => low.to_string(),
+            _ => range.to_string(),
+        },
+        None => text,
+    }
+}
+
 /// `mean ± half`, with the digits of [`cell`].
 #[must_use]
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
@@ -59,6 +72,18 @@ pub fn legend(seeds: usize) -> String {
                 "Mean ± half the 95 % confidence interval; (low to high) of fewer than {few} values, or at a bound."
             )
         }
+    }
+}
+
+/// The [`legend`] of cells of [`cell_of_range`].
+#[must_use]
+pub fn legend_of_ranges(seeds: usize) -> String {
+    match seeds {
+        0 | 1 => legend(seeds),
+        seeds if seeds < ENOUGH_FOR_INTERVAL => format!(
+            "Smallest to largest of {seeds} seeds; from {ENOUGH_FOR_INTERVAL} seeds on the 95 % confidence interval is shown."
+        ),
+        _ => legend(seeds).replace("(low to high)", "low to high"),
     }
 }
 
@@ -130,5 +155,8 @@ mod tests {
         assert_eq!(cell_to(estimate(0.971_23, Some(0.002_1)), 100.0, 1), "97.1 ± 0.2");
         assert_eq!(cell_to(ends(2, 0.612, 0.968), 1.0, 1), "0.8 (0.6 to 1.0)");
         assert_eq!(cell_to(Some(almost_all), 100.0, 1), "100.0 ± 0.0");
+        assert_eq!(cell_of_range(ends(2, 0.612, 0.968), 1.0, 1), "0.6 to 1.0");
+        assert_eq!(cell_of_range(ends(2, 0.83, 0.83), 1.0, 2), "0.83");
+        assert_eq!(cell_of_range(estimate(0.971_23, Some(0.002_1)), 100.0, 1), "97.1 ± 0.2");
     }
 }

@@ -102,6 +102,18 @@ impl Scenario {
         self
     }
 
+    /// The same scenario, in which `typed` says how the unused setting of a dotted key was typed, for those that [`naming`](Self::naming), which comes first, cannot name:
+    /// an option may set several keys.
+    #[must_use]
+    pub fn typed(mut self, typed: impl Fn(&str) -> Option<String>) -> Self {
+        let called = |one: Unused| match typed(&one.key) {
+            Some(setting) => one.called(setting),
+            None => one,
+        };
+        self.unused = self.unused.into_iter().map(called).collect();
+        self
+    }
+
     /// What the simulator runs for one seed.
     #[must_use]
     pub fn setup(&self, seed: u64) -> CheckedSetup {

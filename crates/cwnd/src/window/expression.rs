@@ -87,6 +87,35 @@ impl Expression {
         }
         stack[0]
     }
+
+    /// Its value, where that is one whatever the variables are: no variable stands in it, or a part without one is undefined.
+    pub(super) fn constant(&self) -> Option<f64> {
+        let mut stack: Vec<Option<f64>> = Vec::new();
+        for step in &*self.0 {
+            let value = match *step {
+                Step::Number(number) => Some(number),
+                Step::Name(_) => None,
+                Step::Negate => stack.pop()?.map(|value| -value),
+                Step::One(of) => stack.pop()?.map(of),
+                Step::Two(of) => {
+                    let (right, left) = (stack.pop()?, stack.pop()?);
+                    left.zip(right).map(|(left, right)| of(left, right))
+                }
+            };
+            if value.is_some_and(f64::is_nan) {
+                return value;
+            }
+            stack.push(value);
+        }
+        stack.pop().flatten()
+    }
+}
+
+/// `of`, undefined where either number is: C's functions hide that.
+macro_rules! strict {
+    ($of:path) => {
+        |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { $of(a, b) }
+    };
 }
 
 /// Reads by recursive descent: a sum of products of powers.
@@ -143,7 +172,7 @@ impl Reader<'_> {
         }
         self.at += 1;
         self.nested(Self::signed)?;
-        self.push(Step::Two(libm::pow))
+        self.push(Step::Two(strict!(libm::pow)))
     }
 
     fn value(&mut self) -> Result<(), ExpressionError> {
@@ -251,8 +280,8 @@ fn function(name: &str) -> Option<Step> {
         "exp" => Step::One(libm::exp),
         "floor" => Step::One(libm::floor),
         "ln" => Step::One(libm::log),
-        "max" => Step::Two(libm::fmax),
-        "min" => Step::Two(libm::fmin),
+        "max" => Step::Two(strict!(libm::fmax)),
+        "min" => Step::Two(strict!(libm::fmin)),
         "sqrt" => Step::One(libm::sqrt),
         _ => return None,
     })
@@ -318,6 +347,24 @@ mod tests {
         ] {
             assert!((value(text) - expected).abs() < 1e-12, "{text}: {}", value(text));
         }
+    }
+
+    #[test]
+    fn nothing_hides_an_undefined_part() {
+        for text in ["max(ln(-w), 3)", "min(3, ln(-w))", "ln(-w)^0", "1^ln(-w)", "abs(ln(-w))", "-sqrt(-w)"] {
+            assert!(value(text).is_nan(), "{text}");
+            let constant = text.replace('w', "1");
+            assert!(
+                Expression::read(&format!("w + {constant}")).is_ok_and(|read| read.constant().is_some_and(f64::is_nan))
+            );
+        }
+    }
+
+    #[test]
+    fn what_has_no_variable_is_constant() {
+        let constant = |text: &str| Expression::read(text).expect(text).constant();
+        assert_eq!(["2*3 - max(1, 2)", "1/0", "-1"].map(constant), [Some(4.0), Some(f64::INFINITY), Some(-1.0)]);
+        assert_eq!(["w", "1/w + 2", "0*age"].map(constant), [None; 3]);
     }
 
     #[test]

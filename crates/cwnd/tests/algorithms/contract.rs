@@ -46,11 +46,11 @@ fn rules_at_the_edge_of_arithmetic() {
     let bytes: Vec<u8> = (0..1200).map(|_| random.bits() as u8).collect();
     let case = Case::decode(&bytes);
     for text in [
-        "grow=1/0,cut=1/0",
-        "grow=0/0,cut=0/0",
-        "grow=1e300*1e300,cut=-1e300",
+        "grow=w/0,cut=w/0",
+        "grow=(w-w)/0,cut=(w-w)/0",
+        "grow=w*1e300*1e300,cut=-1e300*w",
         "grow=-1e300,cut=1e300",
-        "grow=-w,cut=ln(-1)",
+        "grow=-w,cut=ln(-w)",
         "grow=max(1/w, 0.4*(age-cbrt(0.75*peak))^3/w),cut=0.7*w",
         "grow=(min_rtt/rtt-0.5)/w,cut=min(w, peak)/2",
     ] {

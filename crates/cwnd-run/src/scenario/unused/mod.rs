@@ -118,6 +118,11 @@ impl Unused {
         Self { name: format!("{} = ", self.key), ..self.clone() }
     }
 
+    /// The same, called `setting`, which stands for its name and its value.
+    pub(super) fn called(self, setting: String) -> Self {
+        Self { name: setting, given: String::new(), ..self }
+    }
+
     /// The setting in a document that was made from options: `naming` is what stands before the value of a key of this name, if it knows it, and
     /// `groups` are the groups of flows, all of which an option sets. Algorithms are arguments, without an option.
     pub(super) fn named(self, naming: impl Fn(&str) -> Option<String>, groups: &[FlowGroup]) -> Self {
