@@ -73,6 +73,19 @@ fn traffic_without_congestion_control_has_a_share_too() {
     assert_eq!(beside_cbr("rate = \"cbr:15mbit\""), 10_000.0);
 }
 
+/// A bounded flow has its bound of a fast link and its part of a slow one: their mean is no share of the mean rate.
+#[test]
+fn a_link_that_changes_is_shared_as_it_is_then() {
+    let over = |dumbbell: &str, more: &str| kilobits(&trace(dumbbell, more));
+    let steps = "schedule = { steps = [{ at = \"3s\", rate = \"4mbit\" }] }";
+    // 14, 14 and 2 Mbit/s for a second each.
+    assert_eq!(over(steps, "[[cbr]]\nrate = \"cbr:6mbit\""), [10_000.0]);
+    // 17, 17 and 2 Mbit/s beside 3, 3 and 2.
+    assert_eq!(over(steps, "[[flow]]\nalgorithm = \"reno\"\nmax_window = 5"), [12_000.0, 2667.0]);
+    // 14 Mbit/s for two of three seconds, and nothing in the outage.
+    assert_eq!(over("outage = [\"2s..3s\"]", "[[cbr]]\nrate = \"cbr:6mbit\""), [9333.0]);
+}
+
 /// The walk that a seed draws is the walk that is sent.
 #[test]
 fn a_walk_bounds_by_what_was_drawn() {

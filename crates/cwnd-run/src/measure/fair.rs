@@ -11,10 +11,10 @@ use super::maxmin::{RoutedFlow, fill};
 
 /// What max–min fairness would give each flow on average over the parts of `window` in which it is there, payload bits per second: among
 /// the flows that are there at each instant, those without congestion control included and crowds left out, over what the links can carry
-/// on average between two changes. A flow in a pause is not there. What a flow would carry alone bounds it, at each instant: what its
+/// then, as samples show it. A flow in a pause is not there. What a flow would carry alone bounds it, at each instant: what its
 /// application or its schedule hands over, and what its receiver grants. None for a flow that takes no part in the window, or that no link
-/// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go or their bounds change,
-/// times the different paths and bounds among the flows, are more than 10⁸.
+/// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go, their bounds or the
+/// rates of links change, times the different paths and bounds among the flows, are more than 10⁸.
 #[must_use]
 pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
     let mut classes = Classes::of(trace);
@@ -26,6 +26,7 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
                 .flat_map(|stage| [(stage.from, Change::Comes(index)), (stage.to, Change::Goes(index))]),
         );
     }
+    changes.extend(capacity_changes(trace, window).map(|at| (at, Change::Capacity)));
     changes.sort_unstable();
     let instants = changes.chunk_by(|(one, ..), (next, ..)| one == next).count();
     if instants.saturating_mul(classes.all.len()) > MOST_WORK {
@@ -49,6 +50,8 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
                 classes.all[class].1 -= 1;
                 bits[party] += carried[class] - begun[party];
             }
+            // Of the next stretch, what the links can carry is looked up.
+            Change::Capacity => {}
             Change::Bound(class, rate) => classes.all[class].0.demand = Some(rate as f64),
             Change::Comes(party) => {
                 let class = classes.of_party[party];
@@ -73,6 +76,23 @@ enum Change {
     Bound(usize, u64),
     /// A party comes.
     Comes(usize),
+    /// What a link can carry changes.
+    Capacity,
+}
+
+/// The samples in `window` between which and the next one a link can carry more or less than before.
+fn capacity_changes(trace: &Trace, window: Window) -> impl Iterator<Item = u64> + '_ {
+    let varying = trace.links.iter().filter(|link| !link.capacity_bytes.is_empty());
+    let changes = varying.flat_map(|link| {
+        let samples = || trace.at.iter().zip(&link.capacity_bytes);
+        let rates = samples().zip(samples().skip(1)).map(|((from, less), (to, more))| {
+            (*from, more.saturating_sub(*less) as f64 / to.saturating_sub(*from).max(1) as f64)
+        });
+        let rates: Vec<(u64, f64)> = rates.collect();
+        let differ = |pair: &[(u64, f64)]| (pair[0].1 - pair[1].1).abs() > STEADY * pair[0].1.max(pair[1].1);
+        rates.windows(2).filter(|pair| differ(pair)).map(|pair| pair[1].0).collect::<Vec<_>>()
+    });
+    changes.filter(move |at| (window.from..window.to).contains(at))
 }
 
 /// Who shares links: flows, and after them those without congestion control.
@@ -210,6 +230,8 @@ pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec
 
 /// The share of the time that makes a bound.
 const HELD: f64 = 0.01;
+/// The share by which a rate between two samples differs from that before, of the larger, without being another one.
+const STEADY: f64 = 0.001;
 /// Rates that are computed, one for each class after each change: some seconds of work.
 const MOST_WORK: usize = 100_000_000;
 
