@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use cwnd::registry::{ALGORITHMS, Transport};
 use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
+use cwnd_sim::Era;
 
 fn warnings(flow: &str) -> Vec<String> {
     let text = format!(
@@ -411,4 +413,31 @@ fn values_are_quoted_as_they_were_typed() {
     assert_eq!(finite, ["x.toml:7: flow.0.max_window = 6_0.0 has no effect: its flows have 5 packets"]);
     let set = said("algorithm = \"reno\"\nsize = \"5p\"", &["flow.0.max_window = 60"]);
     assert_eq!(set, ["--set flow.0.max_window=60 has no effect: its flows have 5 packets"]);
+}
+
+/// An era is called idle only where a flow is the same without it: of each algorithm in each era, 5 s on a short queue.
+#[test]
+fn an_era_that_is_called_idle_changes_no_run() {
+    let mut idle = 0;
+    for algorithm in ALGORITHMS.iter().filter(|entry| entry.transport != Transport::Acked) {
+        let ran = |era: &str| {
+            let text = format!(
+                "duration = \"5s\"\nwarmup = \"1s\"\nseeds = 1\n{era}[dumbbell]\nrate = \"10mbit\"\nrtt = \"40ms\"\n[[flow]]\n\
+                 algorithm = \"{}\"\n",
+                algorithm.name
+            );
+            let scenario = Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let ran = run(vec![scenario], &()).expect("it runs").remove(0);
+            (ran.traces[0].digest, ran.warnings())
+        };
+        let (plain, _) = ran("");
+        for era in Era::ALL {
+            let (digest, warnings) = ran(&format!("era = \"{}\"\n", era.name));
+            if warnings.iter().any(|warning| warning.contains("era = ") && warning.contains("has no effect")) {
+                idle += 1;
+                assert_eq!(digest, plain, "{} in {}: {warnings:?}", algorithm.name, era.name);
+            }
+        }
+    }
+    assert!(idle > 0, "none is called idle");
 }

@@ -157,3 +157,14 @@ fn models_are_bounded_and_say_how_they_ended() {
     let few = "reno: ended after 60 round trips (--rounds): 2 of 8 times of common congestion (--events)";
     assert_eq!(ended(&["--rounds", "60"]), few);
 }
+
+/// Losses of single flows alone are numbers too: a flag on which they depend is not called idle.
+#[test]
+fn a_flag_that_changes_random_losses_alone_is_not_idle() {
+    let cwnd = Cwnd::new();
+    for (algorithm, flag, value) in [("reno", "--seed", "2"), ("rule:grow=age/w", "--rtt", "20ms")] {
+        let fixed = ["--loss", "1e-2", "--rounds", "500"];
+        let run = cwnd.run(&[&["model", "rounds", algorithm, flag, value][..], &fixed].concat());
+        assert!(!run.err.contains(&format!("{flag} has no effect")), "{}", run.err);
+    }
+}

@@ -158,7 +158,10 @@ pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldConti
     let usual = Setup::default();
     let of = |walk: &Walk| {
         let own = with_algorithm(setup, &walk.algorithm);
-        let like = |other: &Setup| alike(&walk.run.events, &rounds::run_while(other, should_continue).events);
+        let like = |other: &Setup| {
+            let other = rounds::run_while(other, should_continue);
+            alike(&walk.run.events, &other.events) && lost(&walk.run) == lost(&other)
+        };
         let rtt = setup.rtt != usual.rtt && like(&Setup { rtt: usual.rtt, ..own.clone() });
         let seed = setup.seed != usual.seed && like(&Setup { seed: usual.seed, ..own.clone() });
         let steps = rounds::steps(&own);
@@ -177,6 +180,11 @@ pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldConti
         })
     };
     walks.iter().flat_map(of).collect()
+}
+
+/// How many packets each flow lost, at random too.
+fn lost(run: &Run) -> Vec<Option<u64>> {
+    run.trace.flows.iter().map(|flow| flow.lost.last().copied()).collect()
 }
 
 /// Whether two paths are one, but for rounding.

@@ -26,8 +26,13 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
         "host" if entry.transport != Transport::Acked => Some(format!("hosts of `{name}` are not those of TCP")),
         "max_window" if entry.transport == Transport::Stack => protocol,
         "era" => {
-            // Other protocols see of an era only whether windows grow that are not used, and a window of their own may hold any of them.
-            let same = flow.era.policy.validate == otherwise.policy.validate;
+            // Other protocols see of an era only whether windows grow that are not used, and a window of their own may hold any of them; and
+            // some algorithms open with its window.
+            let opens = |era: &Era| {
+                let begin = Start { window: Packets(era.initial_window), ..Start::default() };
+                (!flow.algorithm.is_outside()).then(|| flow.algorithm.start(&begin).control())
+            };
+            let same = flow.era.policy.validate == otherwise.policy.validate && opens(&flow.era) == opens(otherwise);
             let agent = || matches!(start(&flow.algorithm), Some(Algorithm::UdtAgent(_)));
             protocol.filter(|_| same || entry.transport == Transport::Stack || agent())
         }
