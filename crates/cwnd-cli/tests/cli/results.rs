@@ -172,7 +172,7 @@ fn a_transient_has_no_star_and_the_text_says_why() {
     let compare = |seeds| cwnd.succeed(&[&["compare", "reno", "scalable", "--seeds", seeds][..], &path].concat());
     let table = compare("3");
     assert!(!table.contains('*'), "{table}");
-    let below = table.split("\nMean of 3 seeds (smallest to largest);").nth(1).unwrap_or_else(|| panic!("{table}"));
+    let below = table.split("\nSmallest to largest of 3 seeds;").nth(1).unwrap_or_else(|| panic!("{table}"));
     let reason = below.lines().nth(1).expect("a line of its own");
     let seconds =
         reason.strip_prefix("No star in a column with a window too short for reno, scalable; try --duration ");

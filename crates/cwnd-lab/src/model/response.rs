@@ -85,7 +85,7 @@ pub fn responses(
 /// Whether the runs of [`responses`] under random loss are few enough to be made.
 ///
 /// # Errors
-/// They would take more than [`MOST_PACKETS`].
+/// They would take more than 10¹¹ packets.
 pub fn bounded(algorithms: &[&Spec], losses: &[f64], random_seeds: u32) -> Result<(), ModelError> {
     let runs = algorithms.iter().filter(|spec| bernoulli::is_defined(spec)).count() as f64 * f64::from(random_seeds);
     let packets = losses.iter().map(|loss| LOSSES / loss).sum::<f64>() * runs;

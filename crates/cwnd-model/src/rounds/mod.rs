@@ -239,7 +239,7 @@ impl Host {
     }
 }
 
-/// The most that a run does: steps of flows, packets that receivers see, and [`SAMPLE`] for each flow and round trip. Half a minute, and at
+/// The most that a run does: steps of flows, packets that receivers see, and 128 for each row of the trace, of which a flow has one per round trip. Half a minute, and at
 /// most 1 GB of trace.
 pub const MOST_WORK: u64 = 1_000_000_000;
 /// What a round trip of a flow costs besides its steps: a row of its trace.
