@@ -81,9 +81,9 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
     let unmeasured = points.iter().filter(|point| point.failed == 0 && point.measures.utilisation.is_none()).count();
     let unmeasured = (unmeasured > 0).then(|| {
         format!(
-            "at {unmeasured} of {} points nothing is measured: less than a round trip and a packet of the slowest traffic is left after the \
+            "at {unmeasured} of {} nothing is measured: less than a round trip and a packet of the slowest traffic is left after the \
              warm-up, or the bottleneck has no rate",
-            points.len()
+            cwnd_text::counted(points.len(), "point")
         )
     });
     Swept {

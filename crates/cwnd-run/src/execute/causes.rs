@@ -31,7 +31,7 @@ pub fn failed(cells: u64, causes: &[Cause]) -> Option<String> {
     let all: u64 = causes.iter().map(|cause| cause.cells).sum();
     let Cause { cells: first, error } = causes.first()?;
     let share = if *first == all { String::new() } else { format!(", {first} of them because") };
-    Some(format!("{all} of {cells} cells failed{share}: {error}"))
+    Some(format!("{all} of {} failed{share}: {error}", cwnd_text::counted(cells, "cell")))
 }
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ fn the_limits_of_a_sender_add_up() {
 
 #[test]
 fn an_idle_connection_is_small() {
-    assert!(size_of::<Connection>() <= 2016, "{} bytes", size_of::<Connection>());
+    assert!(size_of::<Connection>() <= 2032, "{} bytes", size_of::<Connection>());
     let mut world = World::new(10, Some(100_000_000));
     world.transfer(3_000_000, 10_000);
     world.run(3000);
