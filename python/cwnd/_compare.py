@@ -38,9 +38,10 @@ def compare(
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
 
-    Where none of `rate`, `rtt`, `queue`, `loss`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given, the path is
-    50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring starts after
-    25 s, and each algorithm is set against Reno too. Any of them replaces all of that by the defaults below.
+    Where none of `rate`, `rtt`, `queue`, `loss`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given, the
+    path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring
+    starts after 25 s, and each algorithm is set against Reno too. Any of them replaces all of that by the defaults
+    below.
 
     Parameters
     ----------
