@@ -364,7 +364,7 @@ def test_models_pass_packets_at_once() -> None:
         def on_congestion(self, view: cwnd.View, event: cwnd.Congestion) -> None:
             self.window /= 2.0
 
-    (walk,) = cwnd.model.rounds([Fluid], events=3)
+    (walk,) = cwnd.model.rounds([Fluid], start=(20, 20), events=3)
     assert len(walk.events) == 3
     assert Fluid.acked > 100
 

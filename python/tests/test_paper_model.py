@@ -51,8 +51,8 @@ def test_udt_needs_its_window_on_long_paths() -> None:
     [
         "rounds(['reno'], capacity=1e9, start=[1, 2], rounds=1_000_000, steps=4096)",
         "rounds([Reno], capacity=1e9, start=[1, 2], rounds=1_000_000, steps=4096)",
-        "response(['reno'], loss=[1e-9], random=2)",
-        "response([Reno], loss=[1e-9], random=2)",
+        "response(['reno'], loss=[1e-7], random=2)",
+        "response([Reno], loss=[1e-7], random=2)",
         "convergence([Reno], capacity=1e9, start=(1, 2))",
     ],
 )
