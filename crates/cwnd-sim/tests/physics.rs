@@ -284,7 +284,10 @@ fn a_setup_that_contradicts_itself_is_refused() {
         refused(&|setup| setup.links[0].rate = Some(0)),
         "link `bottleneck`: the rate must be at least 1 bit/s and at most 1 Pbit/s"
     );
-    assert!(refused(&|setup| setup.flows[0].access_rtt = Span::ZERO).contains("lie on its access lines: `variation.rtt` takes up to"));
+    assert!(
+        refused(&|setup| setup.flows[0].access_rtt = Span::ZERO)
+            .contains("lie on its access lines: `variation.rtt` takes up to")
+    );
     assert!(refused(&|setup| setup.flows[0].to = cwnd_sim::NodeId(7)).contains("its ends must be nodes"));
     assert_eq!(
         cwnd_sim::run(
