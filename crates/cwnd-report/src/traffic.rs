@@ -7,8 +7,7 @@ use serde::Serialize;
 use cwnd_run::measure::{Curve, Domain, Estimate, Window, life_of_crowd, seconds_of_cbr};
 use cwnd_run::run::Runs;
 
-/// A flow without congestion control, measured while it sends: from its start to its stop and without its pauses, as far as that lies
-/// after the warm-up. All is null if it sends nothing then.
+/// A flow without congestion control, measured while it sends: from its start to its stop and without its pauses, X
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Cbr {
     /// Its name.
@@ -22,7 +21,8 @@ pub struct Cbr {
 }
 
 /// Flows that came and went, measured while they may arrive: from the start to the stop of the arrivals, as far as that lies after the
-/// warm-up. All rates are null if none may arrive then.
+/// warm-up. All rates are null if they may for less than a round trip
+/// then.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Arrivals {
     /// Their name.
@@ -68,8 +68,7 @@ impl Cbr {
         // Outside its life nothing is sent, and what arrives or is dropped then was sent in it.
         let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
         let per_second = |trace: &Trace, curve: &[u64]| {
-            let seconds = seconds_of_cbr(trace, &trace.cbr[index]);
-            (seconds > 0.0).then(|| rise(trace, curve) / seconds)
+            seconds_of_cbr(trace, &trace.cbr[index]).map(|seconds| rise(trace, curve) / seconds)
         };
         Self {
             cbr: first.cbr[index].name.clone(),
@@ -78,6 +77,7 @@ impl Cbr {
                 Some(bits * per_second(trace, &trace.cbr[index].delivered)?)
             }),
             loss_rate: over(runs, Domain::SHARE, |trace| {
+                seconds_of_cbr(trace, &trace.cbr[index])?;
                 let sent = rise(trace, &trace.cbr[index].sent);
                 (sent > 0.0).then(|| rise(trace, &trace.cbr[index].dropped) / sent)
             }),
@@ -91,10 +91,10 @@ impl Arrivals {
         let crowd = |of: fn(&CrowdTrace) -> &[u64]| {
             move |trace: &Trace| {
                 let crowd = &trace.crowds[index];
-                let life = life_of_crowd(trace, crowd);
+                let life = life_of_crowd(trace, crowd)?;
                 // Nothing is counted before its start, where there may be no sample.
                 let counted = Window { from: Window::measured(trace).from, to: life.to };
-                (!life.is_empty()).then(|| Curve::new(&trace.at, of(crowd)).rise(counted) / life.seconds())
+                Some(Curve::new(&trace.at, of(crowd)).rise(counted) / life.seconds())
             }
         };
         let share = |part: fn(&CrowdTrace) -> &[u64], whole: fn(&CrowdTrace) -> &[u64]| {
@@ -183,20 +183,32 @@ mod tests {
         }
         let gone = document("100ms", "[[cbr]]\nrate = \"cbr:3mbit\"\nstop = \"500ms\"");
         assert!(gone.cbr[0].sent_bps.is_none() && gone.cbr[0].loss_rate.is_none());
+        // The path has a round trip of 20 ms.
+        for life in ["start = \"3.99s\"", "start = \"3s\"\nstop = \"3.001s\"", "on = [\"2s..2001ms\", \"3s..3001ms\"]"] {
+            let short = document("100ms", &format!("[[cbr]]\nrate = \"cbr:3mbit\"\n{life}"));
+            assert!(short.cbr[0].sent_bps.is_none() && short.cbr[0].delivered_bps.is_none(), "{life}");
+            assert!(short.cbr[0].loss_rate.is_none(), "{life}");
+            let said = short.warnings.iter().any(|said| said.contains("less than a round trip of the measured time"));
+            assert!(said, "{life}: {:?}", short.warnings);
+        }
     }
 
     #[test]
     fn a_crowd_is_measured_while_it_may_arrive() {
-        let crowd = |life: &str, sampling: &str| {
+        let rate = |life: &str, sampling: &str| {
             let crowd = "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"5ms\"";
-            document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s.expect("they arrive").mean
+            document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s
         };
+        let crowd = |life: &str, sampling: &str| rate(life, sampling).expect("they arrive").mean;
         // 200 per second, give or take three deviations of what arrives in half a second or more.
         for life in ["", "start = \"2s\"", "stop = \"2s\"", "start = \"1500ms\"\nstop = \"2s\""] {
             for sampling in ["100ms", "off"] {
                 let rate = crowd(life, sampling);
                 assert!((rate - 200.0).abs() < 60.0, "{life}, {sampling}: {rate}");
             }
+        }
+        for life in ["start = \"3.99s\"", "start = \"3s\"\nstop = \"3.001s\"", "stop = \"500ms\""] {
+            assert!(rate(life, "100ms").is_none(), "{life}");
         }
     }
 }

@@ -159,20 +159,24 @@ impl<'a> Life<'a> {
 }
 
 /// For how many seconds of the measured time a flow without congestion control sends: from its start to its stop, without its pauses.
+/// None where that is less than twice the delay of its path and a packet's transmission.
 #[must_use]
-pub fn seconds_of_cbr(trace: &Trace, cbr: &CbrTrace) -> f64 {
-    let stages: Vec<Window> =
-        stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, Window::measured(trace)).collect();
-    length(&stages) as f64 / NANOS_PER_SECOND
+pub fn seconds_of_cbr(trace: &Trace, cbr: &CbrTrace) -> Option<f64> {
+    let window = Window::measured(trace);
+    let stages: Vec<Window> = stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, window).collect();
+    let delay: u64 = cbr.links.iter().filter_map(|link| Some(trace.links.get(*link as usize)?.delay)).sum();
+    let least = 2 * delay + packet_time(trace, &cbr.links, cbr.packet);
+    let takes_part = !stages.is_empty() && (stages == [window] || length(&stages) >= least);
+    takes_part.then(|| length(&stages) as f64 / NANOS_PER_SECOND)
 }
 
-/// The part of the measured time in which flows of a crowd may arrive: from its start to its stop. Empty if there is none.
+/// The part of the measured time in which flows of a crowd may arrive: from its start to its stop. None where that is less than a round
+/// trip without queueing.
 #[must_use]
-pub fn life_of_crowd(trace: &Trace, crowd: &CrowdTrace) -> Window {
+pub fn life_of_crowd(trace: &Trace, crowd: &CrowdTrace) -> Option<Window> {
     let window = Window::measured(trace);
-    let life = whole(trace, crowd.start, crowd.stop);
-    let from = life.from.clamp(window.from, window.to);
-    Window { from, to: life.to.clamp(from, window.to) }
+    let life = stages_of(whole(trace, crowd.start, crowd.stop), &[], window).next()?;
+    (life == window || life.length() >= crowd.base_rtt).then_some(life)
 }
 
 /// Nanoseconds in `stages` together.
