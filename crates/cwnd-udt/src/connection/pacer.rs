@@ -84,8 +84,10 @@ impl Pacer {
             let turns = if self.pair { 0 } else { 1 + u64::from(second) };
             let most = spacing * self.most;
             self.ahead = self.burst.min(most);
-            self.due = self.due.max(before(now, self.owed.min(most))) + spacing * turns;
-            let at_once = (self.owed / AT_ONCE_SHARE).max(self.burst).min(most);
+            // After a stop nothing is in flight, and what was owed would overflow a short queue.
+            let owed = if self.due < before(now, MOST_OWED) { self.burst } else { self.owed };
+            self.due = self.due.max(before(now, owed.min(most))) + spacing * turns;
+            let at_once = (owed / AT_ONCE_SHARE).max(self.burst).min(most);
             self.hurried = self.hurried.max(before(now, at_once)) + spacing * turns / 2;
         }
         second
@@ -106,7 +108,7 @@ const OWED_SHARE: u64 = 2;
 const AT_ONCE_SHARE: u64 = 8;
 /// Over short paths the delays of the host are longer than the round trip, and their queues hold milliseconds too.
 const LEAST_OWED: Span = Span::from_millis(5);
-/// Beyond this a process was stopped rather than late.
+/// After more than this a process was stopped rather than late, and nothing is made up for.
 const MOST_OWED: Span = Span::from_millis(100);
 
 #[cfg(test)]
@@ -185,6 +187,15 @@ mod tests {
         assert!((60..=101).contains(&burst), "{burst}");
         let behind = departures(20_100, 30_000);
         assert_eq!(steady + burst + behind, 310, "nothing is lost");
+    }
+
+    #[test]
+    fn nothing_is_owed_after_a_stop() {
+        let mut pacer = Pacer::new(at(0), Span::from_millis(4), true, ROOM);
+        pacer.set_min_rtt(Span::from_millis(100));
+        assert!(!send(&mut pacer, at(0), 1));
+        let goes = (0..100).filter(|_| pacer.release() <= at(500) && !send(&mut pacer, at(500), 1)).count();
+        assert_eq!(goes, 5, "what is due from 496 to 504 ms");
     }
 
     #[test]

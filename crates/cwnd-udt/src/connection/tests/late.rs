@@ -79,6 +79,45 @@ fn a_late_host_ends_no_startup_early() {
     }
 }
 
+/// A sender that is stopped once, in its fifth second over 200 Mbit/s and 50 ms: packets dropped by a queue of so many packets in the two
+/// seconds after.
+fn drops_after_a_stop(algorithm: &str, stop: Span, queue: usize, catch_up: bool) -> u64 {
+    let settings = Settings::new(cwnd::Spec::parse(algorithm).expect("registered"));
+    let settings = Settings { ask_reports: true, prove_acks: true, ack_every: 8, ..settings };
+    let settings = Settings { burst: Span::from_millis(1), catch_up, ..settings };
+    let mut world = World::with(&settings, &agreed(1000, Mode::Stream), 25, Some(200_000_000));
+    world.ends[0].line.queue = queue;
+    world.ends[0].to_write = u64::MAX / 2;
+    world.run(5000);
+    let before = world.ends[0].line.dropped;
+    let mut stop = Some(stop);
+    world.ends[0].lateness = Some(Box::new(move || stop.take().unwrap_or(Span::from_micros(60))));
+    world.run(2000);
+    world.ends[0].line.dropped - before
+}
+
+/// After a stop, as by SIGSTOP, nothing is in flight. A pacer that made up for half a round trip would overflow a queue of a quarter of one.
+#[test]
+fn a_host_that_was_stopped_makes_up_for_nothing() {
+    for algorithm in ["udt", "bbr", "bbr3"] {
+        let [without, with] = [false, true].map(|catch_up| drops_after_a_stop(algorithm, Span::from_millis(500), 208, catch_up));
+        assert!(with <= without + 20, "{algorithm}: {with} dropped instead of {without}");
+    }
+}
+
+#[test]
+#[ignore = "prints drops after stops of the sender"]
+fn the_table_of_stopped_hosts() {
+    for algorithm in ["udt", "bbr", "bbr3"] {
+        for queue in [833, 208] {
+            for stop in [0, 20, 50, 100, 250, 500, 1000] {
+                let of = |catch_up| drops_after_a_stop(algorithm, Span::from_millis(stop), queue, catch_up);
+                println!("| {algorithm} | {queue} | {stop} ms | {} | {} |", of(false), of(true));
+            }
+        }
+    }
+}
+
 #[test]
 #[ignore = "prints the table of docs/udt.md, in two minutes"]
 fn the_table_of_late_hosts() {
