@@ -10,13 +10,15 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         needs: &[&RUSTFMT],
-        // Five workspaces: three more for their dependencies, and one for its compiler.
+        // Every workspace of the repository.
         run: |workspace| {
             [
                 "Cargo.toml",
                 "foreign/Cargo.toml",
                 "foreign/known-bad/Cargo.toml",
                 "examples/noq-copy/Cargo.toml",
+                "examples/own-controller/Cargo.toml",
+                "examples/own-stack/Cargo.toml",
                 "fuzz/Cargo.toml",
             ]
             .into_iter()

@@ -46,6 +46,7 @@ pub(crate) const STEPS: &[Step] = &[
             run(workspace.cargo(&["test", "--release"]).args(packages).args(["--test", "determinism"]))
         },
     },
+    Step { name: "examples", needs: &[], run: examples },
     Step { name: "foreign", needs: &[], run: crate::foreign::test },
     Step {
         name: "interop",
@@ -217,6 +218,37 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
         tests.env("RUST_TEST_THREADS", (2 * processors).to_string());
     }
     run(tests.args(TESTED))
+}
+
+/// Tests the examples outside of the repository, as a stranger would who copies one and depends on the library.
+fn examples(workspace: &Workspace) -> Result<(), String> {
+    let outside = std::env::temp_dir().join(format!("cwnd-examples-{}", std::process::id()));
+    let tested = ["own-controller", "own-stack"].into_iter().try_for_each(|name| {
+        let folder = outside.join(name);
+        moved(workspace, name, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(|arguments| {
+            let mut command = workspace.cargo(arguments);
+            run(command.current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target().join("examples")))
+        })
+    });
+    let removed = fs::remove_dir_all(&outside).map_err(|error| format!("{}: {error}", outside.display()));
+    tested.and(removed)
+}
+
+/// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.
+fn moved(workspace: &Workspace, name: &str, folder: &Path) -> io::Result<()> {
+    let from = workspace.path("examples").join(name);
+    fs::create_dir_all(folder.join("src"))?;
+    for source in fs::read_dir(from.join("src"))? {
+        let source = source?;
+        fs::copy(source.path(), folder.join("src").join(source.file_name()))?;
+    }
+    fs::copy(from.join("conform.txt"), folder.join("conform.txt"))?;
+    let crates = format!("\"{}/", workspace.path("crates").display());
+    let manifest = fs::read_to_string(from.join("Cargo.toml"))?.replace("\"../../crates/", &crates);
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    // The versions that everything else here is tested with.
+    fs::copy(workspace.path("Cargo.lock"), folder.join("Cargo.lock")).map(drop)
 }
 
 /// Opens the pages of short runs in a browser, and the page of `cwnd live` in two.

@@ -1,4 +1,4 @@
-//! A transport stack of one's own, and its tests, one for each clause: `cargo test -p own-stack`.
+//! A transport stack of one's own, and its tests, one for each clause: `cargo test`.
 //!
 //! A sliding window with cumulative acknowledgements, the timer of RFC 6298, and the congestion control of RFC 5681 with RFC 6582. It knows
 //! neither sockets nor a clock, so that it runs in the simulator as it would over UDP. A datagram of data is a number and content; an
