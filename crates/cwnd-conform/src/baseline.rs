@@ -32,6 +32,12 @@ pub struct BaselineError {
 impl Baseline {
     /// Reads a baseline: on each line a subject and the id of a check; `#` begins a comment.
     ///
+    /// ```
+    /// let known = cwnd_conform::baseline::Baseline::parse("gentle 5681-halve # by design")?;
+    /// assert_eq!(known.compare(&[]).new, []);
+    /// # Ok::<(), cwnd_conform::baseline::BaselineError>(())
+    /// ```
+    ///
     /// # Errors
     /// A line has neither two words nor none.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {

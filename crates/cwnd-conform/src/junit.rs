@@ -7,6 +7,16 @@ use crate::judge::{Conformance, Verdict};
 use crate::text::line;
 
 /// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one.
+///
+/// ```
+/// use cwnd_conform::baseline::Baseline;
+/// use cwnd_conform::{Plan, Subject, junit};
+///
+/// let plan = Plan { only: vec!["5681-initial".to_string()], seeds: 1, ..Plan::default() };
+/// let result = plan.judge(&Subject::parse("reno").expect("registered"));
+/// let xml = junit::document(&[result], &Baseline::default());
+/// assert!(xml.contains("failures=\"0\""), "{xml}");
+/// ```
 #[must_use]
 pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
     let compared = baseline.compare(results);

@@ -8,6 +8,20 @@
 //! [`conform!`] makes a test of each check, for a stack's own tests. The word for a subject that does otherwise than a clause says is
 //! *departs*: some departures are choices.
 //!
+//! AIMD that gives a quarter of its window away is no Reno:
+//!
+//! ```
+//! use cwnd::Spec;
+//! use cwnd_conform::{Law, Plan, Subject, Verdict, text};
+//!
+//! let gentle = Spec::parse("aimd:a=1,b=1/4").expect("registered");
+//! let subject = Subject::new("gentle", Law::Reno, gentle);
+//! let plan = Plan { only: vec!["5681-halve".to_string()], seeds: 1, ..Plan::default() };
+//! let result = plan.judge(&subject);
+//! assert_eq!(result.checks[0].verdict, Verdict::Departs, "{}", text::conformance(&result, true));
+//! assert_eq!(result.checks[0].section, "3.1, equation 4");
+//! ```
+//!
 //! This crate runs and judges; it draws nothing and knows no command line. Start reading at [`check`], then any file below `checks`.
 
 pub mod baseline;

@@ -75,6 +75,13 @@ impl Subject {
     /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
     /// `reno`. The rest is as in [`of`](Self::of).
     ///
+    /// ```
+    /// use cwnd_conform::{Law, Subject};
+    ///
+    /// let subject = Subject::parse("cubic+hystart++").expect("registered, with a slow start");
+    /// assert!(subject.law() == Law::Cubic && subject.has_hystart());
+    /// ```
+    ///
     /// # Errors
     /// There is no such algorithm, or it has no slow start that RFC 9406 could end.
     pub fn parse(text: &str) -> Result<Self, SubjectError> {

@@ -2,6 +2,23 @@
 //!
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`], and a [`Simulation`] does so in steps. The
 //! same setup gives the same bytes on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
+//!
+//! Reno against CUBIC for ten seconds, over 20 Mbit/s and 40 ms with a queue of 60 packets:
+//!
+//! ```
+//! use cwnd::{Span, Spec};
+//! use cwnd_sim::{Dumbbell, Era, QueueLimit, run};
+//!
+//! let path = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
+//! let algorithms = ["reno", "cubic"].map(|name| Spec::parse(name).expect("registered"));
+//! let setup = path.setup(&algorithms, Era::MODERN, Span::from_secs(10), Span::ZERO, 1);
+//! let trace = run(&setup, &mut |_now| true)?;
+//! let delivered: u64 = trace.flows.iter().filter_map(|flow| flow.delivered.last()).sum();
+//! // 16,667 packets of 1500 bytes fit through the link in ten seconds.
+//! assert!((14_000..16_667).contains(&delivered));
+//! assert_eq!(run(&setup, &mut |_now| true)?.digest, trace.digest, "the same seed gives the same bytes");
+//! # Ok::<(), cwnd_sim::SetupError>(())
+//! ```
 
 mod access;
 mod agent;

@@ -158,6 +158,18 @@ pub struct RefusedSetup {
 
 impl CheckedSetup {
     /// The same with another seed and another length of the packet log: no value of these is refused.
+    ///
+    /// ```
+    /// use cwnd::{Span, Spec};
+    /// use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, run_checked};
+    ///
+    /// let reno = [Spec::parse("reno").expect("registered")];
+    /// let path = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
+    /// let lossy = Dumbbell { loss: Loss::Bernoulli(0.01), ..path };
+    /// let setup = lossy.setup(&reno, Era::MODERN, Span::from_secs(2), Span::ZERO, 1).checked().expect("in range");
+    /// let digests = [1, 2].map(|seed| run_checked(&setup.with_seed(seed, None), &mut |_now| true).expect("it runs").digest);
+    /// assert_ne!(digests[0], digests[1]);
+    /// ```
     #[must_use]
     pub fn with_seed(&self, seed: u64, packet_log: Option<usize>) -> Self {
         Self(Setup { seed, packet_log, ..self.0.clone() })
@@ -191,6 +203,17 @@ impl Setup {
     }
 
     /// Checks every field and every route.
+    ///
+    /// ```
+    /// use cwnd::{Span, Spec};
+    /// use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit};
+    ///
+    /// let reno = [Spec::parse("reno").expect("registered")];
+    /// let path = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
+    /// let lossy = Dumbbell { loss: Loss::Bernoulli(1.5), ..path };
+    /// let error = lossy.setup(&reno, Era::MODERN, Span::from_secs(10), Span::ZERO, 1).check().expect_err("a share");
+    /// assert!(error.to_string().contains("loss"), "{error}");
+    /// ```
     ///
     /// # Errors
     /// A field is out of range, a flow's nodes are not connected, or its access delay is too short: the first of these.

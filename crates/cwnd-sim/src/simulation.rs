@@ -11,6 +11,22 @@ use crate::setup::{CheckedSetup, Setup};
 use crate::world::World;
 
 /// A run that can be advanced in steps. Its trace is that of an uninterrupted run, wherever it was stopped on its way.
+///
+/// ```
+/// use cwnd::{Span, Spec, Time};
+/// use cwnd_sim::{Dumbbell, Era, QueueLimit, Simulation};
+///
+/// let path = Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60));
+/// let reno = Spec::parse("reno").expect("registered");
+/// let setup = path.setup(&[reno], Era::MODERN, Span::from_secs(10), Span::ZERO, 1);
+/// let mut simulation = Simulation::new(&setup)?;
+/// // Until the first loss.
+/// let whole = simulation.advance(simulation.end(), |state| state.flow(0).lost() == 0);
+/// assert!(!whole && simulation.state().now() < Time::ZERO + Span::from_secs(1));
+/// let trace = simulation.finish(&setup, &mut |_now| true)?;
+/// assert!(trace.flows[0].lost.last() > Some(&0));
+/// # Ok::<(), cwnd_sim::SetupError>(())
+/// ```
 #[must_use]
 pub struct Simulation {
     world: World,

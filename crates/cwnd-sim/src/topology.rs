@@ -30,6 +30,15 @@ pub struct Dumbbell {
 }
 
 /// A chain of equal bottlenecks.
+///
+/// ```
+/// use cwnd::Span;
+/// use cwnd_sim::{ParkingLot, QueueLimit};
+///
+/// let lot = ParkingLot { hops: 3, rate: 50_000_000, rtt: Span::from_millis(30), queue: QueueLimit::Packets(100) };
+/// assert_eq!(lot.nodes(), ["r0", "r1", "r2", "r3"]);
+/// assert_eq!(lot.links().len(), 6, "forward and back");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParkingLot {
     /// Bottlenecks in the chain; at least 1.

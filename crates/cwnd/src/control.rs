@@ -126,6 +126,29 @@ contract! {
     ///
     /// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
     /// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
+    ///
+    /// A sender that keeps twenty packets in the network, whatever happens:
+    ///
+    /// ```
+    /// use cwnd::{Ack, Congestion, CongestionControl, Control, Packets, View};
+    ///
+    /// #[derive(Clone, Debug)]
+    /// struct Fixed;
+    ///
+    /// impl CongestionControl for Fixed {
+    ///     fn control(&self) -> Control {
+    ///         Control::window(Packets(20.0))
+    ///     }
+    ///
+    ///     fn on_ack(&mut self, _view: &View, _ack: &Ack) {}
+    ///
+    ///     fn on_congestion(&mut self, _view: &View, _event: &Congestion) {}
+    ///
+    ///     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+    ///         Box::new(self.clone())
+    ///     }
+    /// }
+    /// ```
     pub trait CongestionControl: Debug + Send {
         /// What the algorithm requests now. Pure; the host reads it after every signal.
         fn control(&self) -> Control;

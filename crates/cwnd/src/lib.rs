@@ -6,6 +6,31 @@
 //!
 //! Start reading at [`control::CongestionControl`], then [`window`] for the shell that window algorithms share, then any file
 //! named after an algorithm. [`registry`] lists them all with their parameters.
+//!
+//! A host that acknowledges a packet and then loses one:
+//!
+//! ```
+//! use cwnd::host::{Facts, Moment};
+//! use cwnd::{Ack, Bytes, Congestion, CongestionControl, Limit, Packets, Span, Spec, Start, Time};
+//!
+//! let mut algorithm = Spec::parse("reno")?.start(&Start::default());
+//! assert_eq!(algorithm.control().window, Packets(10.0));
+//!
+//! let mut facts = Facts::new(Time::ZERO, u64::MAX, Bytes(1500), Bytes(1460));
+//! let now = Time::ZERO + Span::from_millis(40);
+//! facts.limits.set(now, Limit::Window);
+//! facts.rtt.on_sample(Span::from_millis(40), Span::ZERO);
+//! facts.counts.delivered += 1;
+//! let view = facts.view(&Moment { now, next: 10, in_flight: 10, in_recovery: false });
+//! algorithm.on_ack(&view, &Ack::fluid(&view, Packets(1.0)));
+//! assert_eq!(algorithm.control().window, Packets(11.0), "slow start");
+//!
+//! facts.counts.lost += 1;
+//! let view = facts.view(&Moment { now, next: 12, in_flight: 11, in_recovery: false });
+//! algorithm.on_congestion(&view, &Congestion::loss(1, 1));
+//! assert_eq!(algorithm.control().window, Packets(5.5));
+//! # Ok::<(), cwnd::registry::SpecError>(())
+//! ```
 
 #![no_std]
 

@@ -40,6 +40,15 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
 
 /// A rate in bits per second: `100mbit`, `2.5 Gbit/s`, `9600bit`; or in bytes, `10MB/s`, which is 80 Mbit/s.
 ///
+/// ```
+/// use cwnd::BitRate;
+/// use cwnd::quantity::bit_rate;
+///
+/// assert_eq!(bit_rate("2.5 Gbit/s"), Ok(BitRate(2.5e9)));
+/// assert_eq!(bit_rate("10MB/s"), Ok(BitRate(80e6)));
+/// assert!(bit_rate("10MB").is_err(), "a size");
+/// ```
+///
 /// # Errors
 /// The number cannot be read or is not above zero, or the unit is missing, unknown, or that of a size (`10MB`).
 pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {

@@ -99,6 +99,13 @@ pub enum SpecError {
 impl Spec {
     /// Reads `name` or `name:key=value,key=value`.
     ///
+    /// ```
+    /// let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered, and in range");
+    /// assert_eq!(spec.label(), "aimd:a=1,b=1/4");
+    /// let error = cwnd::Spec::parse("cubik").expect_err("no such name");
+    /// assert!(error.to_string().contains("did you mean `cubic`?"));
+    /// ```
+    ///
     /// # Errors
     /// The name or a key is unknown, a value is out of range, or the algorithm refuses the combination.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
@@ -145,6 +152,36 @@ impl Spec {
     }
 
     /// An algorithm that is not in the registry, called `label`: every host takes it where it takes one that is.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use cwnd::window::{Window, WindowRule};
+    /// use cwnd::{CongestionControl, Maker, Packets, Spec, Start, View};
+    ///
+    /// /// Adds a packet per round trip, and gives a quarter away.
+    /// #[derive(Clone, Debug)]
+    /// struct Gentle;
+    ///
+    /// impl WindowRule for Gentle {
+    ///     fn grow(&mut self, w: f64, _view: &View) -> f64 {
+    ///         1.0 / w
+    ///     }
+    ///
+    ///     fn cut(&mut self, w: f64, _view: &View) -> f64 {
+    ///         0.75 * w
+    ///     }
+    /// }
+    ///
+    /// impl Maker for Gentle {
+    ///     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+    ///         Box::new(Window::new(self.clone(), start))
+    ///     }
+    /// }
+    ///
+    /// let spec = Spec::outside("gentle", Arc::new(Gentle));
+    /// assert_eq!(spec.start(&Start::default()).control().window, Packets(10.0));
+    /// ```
     #[must_use]
     pub fn outside(label: &str, maker: Arc<dyn Maker>) -> Self {
         Self { entry: &OUTSIDE, values: Values::none(&[]), text: label.into(), origin: Origin::Maker(maker) }
@@ -195,6 +232,11 @@ impl Spec {
     }
 
     /// The value of a parameter as it was typed; none for one that was not given.
+    ///
+    /// ```
+    /// let spec = cwnd::Spec::parse("aimd:b=1/4").expect("registered");
+    /// assert_eq!((spec.typed("b"), spec.typed("a")), (Some("1/4"), None));
+    /// ```
     #[must_use]
     pub fn typed(&self, parameter: &str) -> Option<&str> {
         let (_, arguments) = self.text.split_once(':').filter(|_| !self.is_outside())?;
@@ -298,6 +340,12 @@ pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
 }
 
 /// The candidate nearest to `name` by edit distance, if one is near enough to be what was meant.
+///
+/// ```
+/// let names = || cwnd::ALGORITHMS.iter().map(|entry| entry.name);
+/// assert_eq!(cwnd::registry::nearest("cubik", names()), Some("cubic"));
+/// assert_eq!(cwnd::registry::nearest("anything", names()), None);
+/// ```
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let close = candidates.map(|candidate| (edit_distance(name, candidate), candidate)).min_by_key(|(far, _)| *far)?;
     (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)

@@ -292,6 +292,19 @@ pub struct Arrival {
 }
 
 /// The calls of [`CongestionControl`](crate::CongestionControl) as data: recorded, replayed, fuzzed, ported to other languages.
+///
+/// ```
+/// use cwnd::{Algorithm, CongestionControl, Signal};
+///
+/// /// What the algorithm asks for after each of `signals`: equal signals give equal windows.
+/// fn windows(mut algorithm: Algorithm, signals: &[Signal]) -> Vec<f64> {
+///     let after = |signal: &Signal| {
+///         signal.deliver(&mut algorithm);
+///         algorithm.control().window.0
+///     };
+///     signals.iter().map(after).collect()
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// See [`CongestionControl::on_ack`](crate::CongestionControl::on_ack).

@@ -149,6 +149,14 @@ impl Rate {
 
 impl BitRate {
     /// The same rate in packets of `size` per second.
+    ///
+    /// ```
+    /// use cwnd::{BitRate, Bytes, Span};
+    ///
+    /// let rate = BitRate(100e6).to_packets(Bytes(1500));
+    /// // The bandwidth-delay product of 100 Mbit/s and 48 ms.
+    /// assert_eq!((rate * Span::from_millis(48)).whole(), 400);
+    /// ```
     #[must_use]
     pub fn to_packets(self, size: Bytes) -> Rate {
         Rate(self.0 / size.bits())

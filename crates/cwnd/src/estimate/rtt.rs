@@ -4,6 +4,17 @@ use crate::signal::Rtt;
 use crate::units::Span;
 
 /// Smooths round-trip samples by RFC 6298 section 2 (gains 1/8 and 1/4) and keeps the smallest.
+///
+/// ```
+/// use cwnd::Span;
+/// use cwnd::estimate::RttEstimator;
+///
+/// let mut estimator = RttEstimator::new();
+/// estimator.on_sample(Span::from_millis(80), Span::ZERO);
+/// estimator.on_sample(Span::from_millis(160), Span::ZERO);
+/// let rtt = estimator.get().expect("two samples");
+/// assert_eq!((rtt.min, rtt.smoothed), (Span::from_millis(80), Span::from_millis(90)));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttEstimator {
     rtt: Option<Rtt>,
