@@ -131,13 +131,13 @@ impl SweepFrame<'_> {
         let colour = json!({ "field": "first_place", "type": "nominal", "scale": scale, "legend": legend });
         let opacity = if map.labelled { 0.45 } else { 0.9 };
         let mut layers = vec![map.layer(
-            json!({ "type": "rect", "opacity": opacity, "tooltip": { "content": "data" } }),
+            &json!({ "type": "rect", "opacity": opacity, "tooltip": { "content": "data" } }),
             [("color", colour)],
         )];
         if map.labelled {
             let text = |dy: i32, size: u32| json!({ "type": "text", "dy": dy, "fontSize": size, "color": "var(--text)", "limit": map.limit() });
-            layers.push(map.layer(text(-6, 11), [("text", json!({ "field": "best", "type": "nominal" }))]));
-            layers.push(map.layer(text(8, 9), [("text", json!({ "field": "shared_by", "type": "nominal" }))]));
+            layers.push(map.layer(&text(-6, 11), [("text", json!({ "field": "best", "type": "nominal" }))]));
+            layers.push(map.layer(&text(8, 9), [("text", json!({ "field": "shared_by", "type": "nominal" }))]));
         }
         let better = self.ranking.by.direction();
         let caption = format!(
@@ -188,13 +188,13 @@ impl SweepFrame<'_> {
             "legend": { "orient": "top", "title": null, "gradientLength": 180, "gradientThickness": 8, "labelExpr": labels, "values": [number(low), number(middle), number(high)] },
         });
         let mut layers =
-            vec![map.layer(json!({ "type": "rect", "tooltip": { "content": "data" } }), [("color", colour)])];
+            vec![map.layer(&json!({ "type": "rect", "tooltip": { "content": "data" } }), [("color", colour)])];
         if map.labelled {
             let bright = json!({ "test": { "field": key, "gte": from_dark }, "value": "#16191d" });
             let text = json!({ "type": "text", "fontSize": 11, "limit": map.limit() });
             let shown = json!({ "field": "shown", "type": "nominal" });
             layers
-                .push(map.layer(text, [("text", shown), ("color", json!({ "condition": bright, "value": "white" }))]));
+                .push(map.layer(&text, [("text", shown), ("color", json!({ "condition": bright, "value": "white" }))]));
         }
         let mut caption = format!(
             "Mean {}, {} is better; all maps in the same colours{}. ",
@@ -203,8 +203,8 @@ impl SweepFrame<'_> {
             if log { ", by powers of ten" } else { "" }
         );
         if contender.is_none() {
-            let mut frame =
-                map.layer(json!({ "type": "rect", "fillOpacity": 0, "stroke": "var(--drop)", "strokeWidth": 2.5 }), []);
+            let mut frame = map
+                .layer(&json!({ "type": "rect", "fillOpacity": 0, "stroke": "var(--drop)", "strokeWidth": 2.5 }), []);
             frame["transform"] = json!([{ "filter": "datum.rank === 1" }]);
             layers.push(frame);
             caption.push_str("Framed: the best point, or those that share the first place. ");
@@ -258,7 +258,7 @@ impl Map {
         Self { x: channel(pair.x, "x", false), y: channel(pair.y, "y", true), size, labelled }
     }
 
-    fn layer<const N: usize>(&self, mark: Value, more: [(&str, Value); N]) -> Value {
+    fn layer<const N: usize>(&self, mark: &Value, more: [(&str, Value); N]) -> Value {
         let mut encoding = json!({ "x": self.x, "y": self.y });
         more.into_iter().for_each(|(channel, value)| encoding[channel] = value);
         json!({ "mark": mark, "encoding": encoding })
