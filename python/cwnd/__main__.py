@@ -54,6 +54,11 @@ def _sweep(given: argparse.Namespace) -> int:
         if item is None:
             raise
         raise errors.ScenarioError(f"--set {item}: {str(error).removeprefix(f'`{item}`: ')}") from error
+    if given.by is not None:
+        try:
+            chosen._native = chosen._native.ranked_by(given.by)
+        except errors.ArgumentError as error:
+            raise errors.ArgumentError(f"--{error}") from error
     if given.check:
         sizes = [(chosen.points, "point"), (chosen.cells, "cell"), (chosen.chunks(given.chunk), "chunk")]
         print(f"{path} is a sweep: {', '.join(_counted(*size) for size in sizes)}")
@@ -100,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the base scenario"
     )
+    run.add_argument("--by", metavar="MEASURE", help="rank points by this measure: loss_rate")
     run.add_argument("--check", action="store_true", help="only check the sweep, and say what it would run")
     run.add_argument("--shard", metavar="I/N", help="run one part of several, such as 3/8")
     run.add_argument("--chunk", default="10s", metavar="TIME", help="how much work goes into a file and a task: 10s")

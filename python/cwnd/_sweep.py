@@ -45,11 +45,15 @@ class Sweep:
         Runs of every point; those of the base if not given.
     title : str, optional
         What it shows, in a line.
+    by : str, optional
+        The measure that its points are ranked by, such as ``queue_delay_p99_s``; ``goodput_bps`` if not given.
 
     Raises
     ------
     ScenarioError
         The first thing wrong with the base or a point.
+    ArgumentError
+        Another argument is not accepted.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Sweep:
         cells: Sequence[Mapping[str, object]] | None = None,
         seeds: int | None = None,
         title: str | None = None,
+        by: str | None = None,
     ) -> None:
         if isinstance(base, (str, os.PathLike)):
             path = arguments.path("base", base)
@@ -82,7 +87,8 @@ class Sweep:
         if grid is not None and arguments.mapping("grid", grid):
             parts.append("[grid]\n" + _lines("grid", grid))
         parts += ["[[cell]]\n" + _lines("cells", cell) for cell in _list("cells", cells)]
-        self._native = _native.Sweep("sweep", "\n".join(parts), "", [])
+        native = _native.Sweep("sweep", "\n".join(parts), "", [])
+        self._native = native if by is None else native.ranked_by(arguments.text("by", by, "loss_rate"))
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Sweep:
@@ -227,7 +233,7 @@ class SweepPoint(Estimates):
 
 
 class SweepResult:
-    """What came of a sweep, or of a shard of it. ``print`` shows the table of the command line.
+    """What came of a sweep, or of a shard of it. ``print`` shows what the command line shows: what is best where.
 
     It is a table itself: ``polars.DataFrame(result)`` has a row per cell.
     """
@@ -275,6 +281,28 @@ class SweepResult:
         warnings: list[str] = self.document["warnings"]
         return warnings
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report, one HTML page that refers to nothing outside itself.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
+        """
+        target = arguments.path("path", path)
+        self._native.report(target)
+        return Path(target)
+
     @property
     def plot(self) -> SweepPlots:
         """Plots on matplotlib; ``result.plot()`` draws heat maps of a measure over all keys."""
@@ -290,7 +318,7 @@ class SweepResult:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __str__(self) -> str:
-        return self._native.text()
+        return self._native.text(None if self.out is None else os.fspath(self.out))
 
     def __repr__(self) -> str:
         return f"<cwnd.SweepResult of {len(self.table)} cells, {len(self.failed)} failed>"
@@ -392,7 +420,10 @@ def sweep(
             from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
 
             _dask.run(sweeping, client, report)
-    return SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
+    result = SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
+    if result.out is not None:
+        result.report(result.out / "report.html")
+    return result
 
 
 def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object] | None) -> Sweep:

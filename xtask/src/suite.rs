@@ -260,15 +260,19 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     }
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     let (compare, paper, conform) = (out.join("compare"), out.join("paper"), out.join("conform.html"));
+    let sweep = out.join("sweep");
     let cwnd =
         |arguments: &[&str], file: &Path| run(workspace.cargo(&["run", "--release", "--"]).args(arguments).arg(file));
     cwnd(&["compare", "--duration", "5s", "--warmup", "1s", "--out"], &compare)?;
     cwnd(&["paper", "newaimd", "--quick", "--no-store", "--out"], &paper)?;
     cwnd(&["conform", "cubic", "--check", "9438-beta", "--html"], &conform)?;
+    let buffers =
+        ["sweep", "scenarios/sweep/buffers.toml", "--set", "duration=10s", "--set", "warmup=2s", "--no-store"];
+    cwnd(&[&buffers[..], &["--out"]].concat(), &sweep)?;
     let program = chromium().ok_or("chromium is missing")?;
     let report = compare.join("report.html");
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(&report).arg(&program))?;
-    let pages = [report, paper.join("index.html"), paper.join("newaimd.html"), conform];
+    let pages = [report, paper.join("index.html"), paper.join("newaimd.html"), conform, sweep.join("report.html")];
     run(Command::new("node").arg(workspace.path("tests/browser/pages.mjs")).arg(&program).args(pages))?;
     // The page in the program is the one that its sources make.
     let page = workspace.path("crates/cwnd-live/page");

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use clap::{Args, Subcommand};
 use cwnd::Span;
-use cwnd_lab::sweep::{Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks};
-use cwnd_report::text;
+use cwnd_lab::sweep::{By, Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks, with_stored};
+use cwnd_report::{text, write_sweep};
 use cwnd_run::execute::causes;
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::{Written, apart};
@@ -28,10 +28,12 @@ use cwnd_text::{counted, one_line};
 Examples:
   cwnd sweep scenarios/sweep/buffers.toml
   cwnd sweep scenarios/sweep/buffers.toml --set duration=20s --set seeds=2 --out out/buffers
+  cwnd sweep scenarios/sweep/buffers.toml --by queue_delay_p99_s
   cwnd sweep buffers.toml --out /shared/buffers --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
   cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
 
+It prints which algorithm, or which point, is best where; report.html in the folder of results has maps, ranks and every point. \
 Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row with \
 its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how to run one on \
 many machines."
@@ -52,6 +54,8 @@ enum Other {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        store: Store,
     },
 }
 
@@ -63,8 +67,11 @@ struct Run {
     /// Change a key of the base scenario: `duration=20s`, `seeds=10`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Rank points by this measure, such as loss_rate or queue_delay_p99_s [default: `by` in the file, or goodput_bps]
+    #[arg(long, value_name = "MEASURE")]
+    by: Option<By>,
     /// Only check the sweep, and say what it would run
-    #[arg(long, conflicts_with_all = ["json", "out", "format", "scheduler", "shard", "store", "no_store"])]
+    #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store"])]
     check: bool,
     /// Run one part of several, such as 3/8; all parts together are the sweep
     #[arg(long, value_name = "I/N")]
@@ -90,15 +97,17 @@ struct Run {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     match (&arguments.command, &arguments.run.sweep) {
-        (Some(Other::Status { folder, json }), _) => {
+        (Some(Other::Status { folder, json, store }), _) => {
             let wrong = |error: DatasetError| match error {
                 DatasetError::NoSweep(_) => {
                     Failure::Input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
                 }
                 error => Failure::Input(format!("FOLDER: {error}")),
             };
-            let progressed = Dataset::found(folder).map_err(wrong)?.progressed();
-            Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed) })
+            let cells = store.cells();
+            let progressed = Dataset::found(folder).map_err(wrong)?.progressed(&cells);
+            let place = cells.folder().map(|folder| folder.display().to_string());
+            Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed, place.as_deref()) })
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
             Err(Failure::Input("--memory: the workers of --scheduler take half of their machine's".to_string()))
@@ -136,7 +145,8 @@ impl Run {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
             None => None,
         };
-        let rows = run_chunks(&sweep, &shard, &self.store.cells(), dataset.as_ref(), &progress);
+        let cells = self.store.cells();
+        let rows = run_chunks(&sweep, &shard, &cells, dataset.as_ref(), &progress);
         let [computed, equal, stored, failed] = progress.counts();
         drop(progress);
         let rows = rows.map_err(|error| match error {
@@ -148,8 +158,16 @@ impl Run {
             Stopped::Dataset(error) => Failure::Run(error.to_string()),
         })?;
 
+        let sweep = match self.by {
+            Some(by) => sweep.ranked_by(by),
+            None => sweep,
+        };
         let swept = gather(&sweep, &rows);
-        if let Some(folder) = folder {
+        if let Some(folder) = &folder {
+            let known = gather(&sweep, &with_stored(&sweep, &rows, &cells));
+            write_sweep(folder, &sweep, &known).map_err(|error| {
+                Failure::Run(format!("cannot write `{}`: {error}", folder.join("report.html").display()))
+            })?;
             let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
             say!(
                 "wrote {}: {} computed{shared}, {stored} found in the store, {failed} failed",
@@ -157,7 +175,7 @@ impl Run {
                 counted(computed + equal, "cell")
             );
         }
-        let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept) };
+        let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept, folder.as_deref()) };
         let causes = causes(rows.iter().filter_map(|row| row.outcome.as_ref().err()));
         match cwnd_run::execute::failed(rows.len() as u64, &causes) {
             None => Ok(text),

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwnd_lab::sweep::{
-    CellError, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Shard, Sweep, Task, TaskError, Values,
-    columns, gather, run_chunks,
+    By, CellError, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Ranking, Shard, Sweep, Task,
+    TaskError, Unit, Values, columns, gather, run_chunks, with_stored,
 };
 use cwnd_run::cells::Cells;
+use cwnd_run::probe::Kept;
 
 const SWEEP: &str = r#"
 title = "small"
@@ -208,6 +209,14 @@ fn columns_have_parameters_seeds_and_measures_with_units() {
     assert!(goodput[0] > 1e6 && goodput[1].is_nan());
     let Values::Lists(flows) = &named("flow_goodput_bps").values else { panic!("lists") };
     assert_eq!((flows[0].len(), flows[1].len()), (1, 0));
+    // Text in which a quantity is written is there as a number, too; what was written as a number needs none.
+    assert_eq!(named("dumbbell.rtt").values, Values::Text(vec![Some("20ms".to_string()); 3]));
+    assert_eq!((named("dumbbell.rtt_s").unit, &named("dumbbell.rtt_s").values), ("s", &Values::Real(vec![0.02; 3])));
+    assert!(
+        columns
+            .iter()
+            .all(|column| !column.name.starts_with("flow.0.algorithm_") && column.name != "flow.0.count_number")
+    );
     let names: BTreeSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names.len(), columns.len(), "no name twice");
 }
@@ -223,7 +232,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     let good = rows.clone();
     rows[0].outcome = Err(CellError::Elsewhere("no luck".to_string()));
     dataset.write(chunks[0], &rows).expect("writable");
-    let found = Dataset::found(&path).expect("it was made").progressed();
+    let found = Dataset::found(&path).expect("it was made").progressed(&Cells::default());
     assert_eq!((found.cells, found.present_cells, found.failed_cells), (24, chunks[0].len(), 1));
     assert_eq!((found.chunks, found.present_chunks), (chunks.len() as u64, 1));
     assert_eq!(found.failures[0].set, ["flow.0.count=1", "flow.0.algorithm=reno", "dumbbell.rtt=20ms"]);
@@ -237,7 +246,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     assert_eq!(std::fs::read_to_string(&part).expect("a part"), text);
     assert!(text.starts_with("cell,flow.0.count,dumbbell.loss,flow.0.algorithm,dumbbell.rtt,seed,error,utilisation,"));
     assert!(text.lines().nth(1).expect("a row").starts_with("0,1,,reno,20ms,7,,"));
-    assert_eq!(dataset.progressed().failed_cells, 0);
+    assert_eq!(dataset.progressed(&Cells::default()).failed_cells, 0);
 
     assert!(Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).is_ok());
     let other = read(SWEEP, &["duration=3s"]).expect("valid");
@@ -264,6 +273,133 @@ fn json_lines_have_null_for_what_is_missing() {
     assert!(lines[0]["dumbbell.loss"].is_null() && lines[0]["error"].is_null());
     assert_eq!(lines[1]["error"], "no luck");
     assert!(lines[1]["goodput_bps"].is_null() && lines[0]["goodput_bps"].is_f64());
+}
+
+/// Rows with this goodput for each cell, as the seeds of a point have it; none for a failed run.
+fn rows_of(sweep: &Sweep, goodput: impl Fn(usize, u64) -> Option<f64>) -> Vec<FinishedCell> {
+    let of = |cell: cwnd_lab::sweep::Cell| {
+        let outcome = goodput(cell.point, cell.seed).map(|value| {
+            let mut kept = Kept::default();
+            kept.keep("goodput_bps", vec![value]);
+            kept
+        });
+        FinishedCell { cell, outcome: outcome.ok_or_else(|| CellError::Elsewhere("no luck".to_string())) }
+    };
+    sweep.cells().map(of).collect()
+}
+
+/// Two algorithms at three round-trip times; five seeds.
+fn contest() -> Sweep {
+    let text = SWEEP.split("[[cell]]").next().expect("a grid").replace("seeds = 3", "seeds = 5");
+    read(&text.replace("[\"20ms\", \"40ms\"]", "[\"100ms\", \"20ms\", \"0.02s\"]"), &[]).expect("valid")
+}
+
+#[test]
+fn the_best_is_alone_where_no_interval_overlaps_its_own() {
+    let sweep = contest();
+    // Points 0 to 2 are Reno's, 3 to 5 the other's: behind, tied, failed.
+    let rows = rows_of(&sweep, |point, seed| {
+        let noise = seed as f64 * 1e3;
+        match point {
+            0 => Some(1e6 + noise),
+            3 => Some(2e6 + noise),
+            1 => Some(1.5e6 + noise),
+            4 => Some(1.5005e6 + noise),
+            2 => Some(f64::NAN),
+            _ => None,
+        }
+    });
+    let swept = gather(&sweep, &rows);
+    assert_eq!(
+        (swept.by, swept.better, swept.contender.as_deref()),
+        ("goodput_bps", "higher", Some("flow.0.algorithm"))
+    );
+    let placed: Vec<_> = swept.points.iter().map(|point| (point.rank, point.tied)).collect();
+    let tied = (Some(1), true);
+    assert_eq!(placed, [(Some(2), false), tied, (None, false), (Some(1), false), tied, (None, false)]);
+    assert_eq!(swept.failed_cells, 5);
+    let [first, second] = &swept.standings[..] else { panic!("{:?}", swept.standings) };
+    assert_eq!((first.contender.as_str(), first.settings, first.alone, first.tied), ("aimd:b=1/8", 2, 1, 1));
+    assert_eq!((second.alone, second.tied, first.furthest_behind), (0, 1, 0.0));
+    assert!((second.furthest_behind - 1e6).abs() < 1.0, "{second:?}");
+    // 20 ms and 0.02 s are one value; values ascend, in a unit for people.
+    let ranking = Ranking::of(&sweep, &swept.points);
+    let rtt = &ranking.keys[ranking.axes[0]];
+    let labels: Vec<&str> = rtt.values.iter().map(|value| value.label.as_str()).collect();
+    assert_eq!((rtt.title().as_str(), labels), ("rtt (ms)", vec!["20", "100"]));
+    let set = &swept.points[1].set[1];
+    assert_eq!((set.key.as_str(), set.value.as_str(), set.number, set.unit), ("dumbbell.rtt", "20ms", Some(0.02), "s"));
+
+    // The other way round.
+    let sweep = sweep.ranked_by("loss_rate".parse().expect("a measure"));
+    let swept = gather(&sweep, &rows_of(&sweep, |_, _| Some(1.0)));
+    assert_eq!((swept.by, swept.better), ("loss_rate", "lower"));
+    assert!(swept.points.iter().all(|point| point.rank.is_none()) && swept.standings.is_empty());
+}
+
+#[test]
+fn few_seeds_tell_nothing_apart() {
+    let text = SWEEP.split("[[cell]]").next().expect("a grid");
+    for (seeds, tied) in [(1, true), (2, true), (3, false)] {
+        let sweep = read(&text.replace("seeds = 3", &format!("seeds = {seeds}")), &[]).expect("valid");
+        let swept = gather(&sweep, &rows_of(&sweep, |point, seed| Some(1e6 * (1.0 + point as f64) + seed as f64)));
+        assert!(swept.points.iter().all(|point| point.tied == tied), "{seeds}");
+    }
+}
+
+#[test]
+fn points_are_ranked_where_no_algorithm_meets_another() {
+    let grid = SWEEP
+        .split("[[cell]]")
+        .next()
+        .expect("a grid")
+        .replace("\"flow.0.algorithm\" = [\"reno\", \"aimd:b=1/8\"]\n", "");
+    let listed = grid.split("[grid]").next().expect("a base").to_string()
+        + "[[cell]]\n\"flow.0.algorithm\" = \"reno\"\n[[cell]]\n\"flow.0.algorithm\" = \"cubic\"\n\"dumbbell.rtt\" = \"40ms\"\n";
+    for text in [grid, listed] {
+        let sweep = read(&text, &[]).expect("valid");
+        let swept = gather(&sweep, &rows_of(&sweep, |point, seed| Some(1e6 * (1.0 + point as f64) + seed as f64)));
+        assert_eq!((swept.contender.as_deref(), swept.points.len()), (None, 2), "{text}");
+        assert_eq!([swept.points[0].rank, swept.points[1].rank], [Some(2), Some(1)]);
+    }
+}
+
+#[test]
+fn the_measure_is_named_in_the_file_and_changes_no_run() {
+    let named = read(&SWEEP.replace("title =", "by = \"jain\"\ntitle ="), &[]).expect("valid");
+    assert_eq!(named.by(), "jain".parse::<By>().expect("a measure"));
+    assert_eq!(named.id(), sweep().id());
+    assert_eq!(read(&named.to_toml(), &[]).expect("valid").by(), named.by());
+    let error = read(&SWEEP.replace("title =", "by = \"gain\"\ntitle ="), &[]).expect_err("no measure");
+    assert!(
+        error.starts_with("s.toml:2:6: unknown measure `gain`; did you mean `jain`? (accepted: utilisation, "),
+        "{error}"
+    );
+    assert_eq!(named.quantity(3).expect("times").unit(), Unit::Time);
+}
+
+#[test]
+fn a_folder_counts_what_the_store_has() {
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(&folder.path().join("cells"));
+    let sweep = sweep();
+    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let chunks = dataset.chunks();
+    // A smaller sweep has filled the store, and one file is written.
+    let smaller = read(SWEEP, &["seeds=2"]).expect("valid");
+    run_chunks(&smaller, &smaller.chunks(10.0), &cells, None, &()).expect("not interrupted");
+    assert_eq!(dataset.progressed(&cells).stored_cells, 16);
+    run_chunks(&sweep, &chunks[..1], &cells, Some(&dataset), &()).expect("not interrupted");
+    let now = dataset.progressed(&cells);
+    let of_first = sweep.cells_of(chunks[0]).iter().filter(|cell| cell.seed < 9).count() as u64;
+    assert_eq!((now.present_cells, now.stored_cells), (chunks[0].len(), 16 - of_first));
+    assert_eq!(dataset.progressed(&Cells::default()).stored_cells, 0);
+    // What is known of other shards: all that the store has, in the order of the cells.
+    let rows = run_chunks(&sweep, &chunks[1..2], &cells, None, &()).expect("not interrupted");
+    let known = with_stored(&sweep, &rows, &cells);
+    let indexes: Vec<u64> = known.iter().map(|row| row.cell.index).collect();
+    assert!(indexes.windows(2).all(|pair| pair[0] < pair[1]) && indexes.len() > 16, "{indexes:?}");
+    assert_eq!(with_stored(&sweep, &rows, &Cells::default()), rows);
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Sweeps: read and checked, run here, or handed out in tasks and gathered.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cwnd::Span;
 use cwnd_lab::sweep::{
     CellError, CellOutcome, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Shard, Stopped,
-    Sweep as LabSweep, Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks,
+    Sweep as LabSweep, Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks, with_stored,
 };
+use cwnd_report::page::sweep_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Found, Progress, RunError};
-use cwnd_run::files::to_json;
+use cwnd_run::files::{to_json, write_named};
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Written;
 use pyo3::exceptions::PyIndexError;
@@ -48,6 +49,8 @@ pub(crate) struct Swept {
     sweep: LabSweep,
     rows: Vec<FinishedCell>,
     swept: LabSwept,
+    /// The same with what the store has of other shards.
+    known: LabSwept,
 }
 
 /// What came of a cell, as it travels: its numbers by name, or an error.
@@ -73,6 +76,11 @@ impl Sweep {
 
     fn keys(&self) -> Vec<String> {
         self.sweep.keys().to_vec()
+    }
+
+    /// The same sweep, ranked by another measure.
+    fn ranked_by(&self, by: &str) -> Result<Self, Failure> {
+        Ok(Self { sweep: self.sweep.clone().ranked_by(by.parse().map_err(named("by"))?) })
     }
 
     /// How many points and cells it has.
@@ -186,7 +194,8 @@ impl Sweeping {
     fn swept(&self) -> Swept {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let rows: Vec<FinishedCell> = rows.values().flatten().cloned().collect();
-        Swept { swept: gather(&self.sweep, &rows), sweep: self.sweep.clone(), rows }
+        let known = gather(&self.sweep, &with_stored(&self.sweep, &rows, &self.cells));
+        Swept { swept: gather(&self.sweep, &rows), known, sweep: self.sweep.clone(), rows }
     }
 }
 
@@ -225,9 +234,17 @@ impl Swept {
         to_json(&self.swept)
     }
 
-    /// What `cwnd sweep` prints.
-    fn text(&self) -> String {
-        text::sweep(&self.sweep, &self.swept)
+    /// What `cwnd sweep` prints; `folder` has its files, if there is one.
+    #[pyo3(signature = (folder=None))]
+    fn text(&self, folder: Option<PathBuf>) -> String {
+        text::sweep(&self.sweep, &self.swept, folder.as_deref())
+    }
+
+    /// Writes the report to `path`: whole or not at all.
+    fn report(&self, path: &str) -> Result<(), Failure> {
+        let page = sweep_html(&self.sweep, &self.known);
+        let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
+        write_named(Path::new(path), page.as_bytes()).map_err(failed)
     }
 
     /// A row per cell.

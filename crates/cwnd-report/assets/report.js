@@ -94,6 +94,21 @@
     }
   }
 
+  /** Sorts a table by one of its columns, the other way round the second time: numbers, then words, then what is missing. */
+  function sort(table, head) {
+    const descending = head.ariaSort === 'ascending';
+    const key = (row) => {
+      const text = row.cells[head.cellIndex].textContent.trim();
+      const number = parseFloat(text);
+      return text === '–' ? [2, 0] : Number.isNaN(number) ? [1, text] : [0, number];
+    };
+    const order = ([a, x], [b, y]) => a - b || (x < y ? -1 : x > y ? 1 : 0) * (descending && a < 2 ? -1 : 1);
+    const rows = Array.from(table.tBodies[0].rows, (row) => [key(row), row]).sort(([a], [b]) => order(a, b));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+    for (const other of head.parentElement.cells) other.removeAttribute('aria-sort');
+    head.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+  }
+
   async function draw(plot) {
     const figure = document.getElementById(plot.id);
     const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
@@ -106,6 +121,10 @@
   on_click('a[data-spec]', 'application/json', (link) => spec(link.dataset.spec));
   for (const details of document.querySelectorAll('details[data-tables]')) {
     details.addEventListener('toggle', () => fill(details), { once: true });
+  }
+
+  for (const table of document.querySelectorAll('table.sortable')) {
+    for (const head of table.tHead.rows[0].cells) head.querySelector('button').addEventListener('click', () => sort(table, head));
   }
 
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 0));

@@ -5,15 +5,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use cwnd::Spec;
-use cwnd_run::files::to_json;
+use cwnd_run::files::{to_json, write_whole};
 use serde::Serialize;
 
 use crate::csv;
 use crate::json;
-use crate::page::{PaperPage, comparison_html, evaluation_html, index_html, paper_html, run_html};
+use crate::page::{PaperPage, comparison_html, evaluation_html, index_html, paper_html, run_html, sweep_html};
 use crate::slug::{slug, slugs};
 use cwnd_lab::compare::Compared;
 use cwnd_lab::evaluate::Evaluation;
+use cwnd_lab::sweep::{Sweep, Swept};
 use cwnd_papers::{JudgedRow, PaperRun, Settings};
 use cwnd_run::VERSION;
 use cwnd_run::run::Runs;
@@ -72,6 +73,14 @@ pub fn write_model(folder: &Path, summary: &impl Serialize, report: &str) -> io:
 pub fn write_evaluation(folder: &Path, command: &str, evaluation: &Evaluation, algorithm: &Spec) -> io::Result<()> {
     write_summary(folder, evaluation)?;
     std::fs::write(folder.join("report.html"), evaluation_html(evaluation, algorithm, command))
+}
+
+/// Writes the report of a sweep into its folder: whole, or not at all.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_sweep(folder: &Path, sweep: &Sweep, swept: &Swept) -> io::Result<()> {
+    write_whole(&folder.join("report.html"), sweep_html(sweep, swept).as_bytes())
 }
 
 /// Writes `index.html`, a page per paper and `rows.json` into `folder`. `command` repeats it.

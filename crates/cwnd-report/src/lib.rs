@@ -20,4 +20,4 @@ pub mod table;
 pub mod text;
 mod traffic;
 
-pub use folder::{write_comparison, write_evaluation, write_model, write_papers, write_run};
+pub use folder::{write_comparison, write_evaluation, write_model, write_papers, write_run, write_sweep};

@@ -1,16 +1,17 @@
 //! Results as text for a terminal.
 
 mod comparison;
+mod sweep;
 
 use super::json;
 use super::table::Table;
-use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::evaluate::Evaluation;
-use cwnd_lab::sweep::{Progressed, Sweep, Swept};
 use cwnd_run::measure::digits::{cell, legend};
 use cwnd_text::{counted, one_line};
 
 pub use comparison::{comparison, differences, next_of_comparison};
+pub(crate) use sweep::{TIED, listed, question};
+pub use sweep::{sweep, sweep_status};
 
 /// What `cwnd evaluate` prints.
 #[must_use]
@@ -116,63 +117,6 @@ pub fn run(document: &json::Run) -> String {
     text
 }
 
-/// What `cwnd sweep` prints.
-#[must_use]
-pub fn sweep(sweep: &Sweep, swept: &Swept) -> String {
-    let mut text = swept.title.as_ref().map_or_else(String::new, |title| one_line(title) + "\n");
-    let Swept { cells, done_cells, points, path, .. } = swept;
-    text.push_str(&format!("base: {}\n{done_cells} of {}\n\n", one_line(path), counted(cells, "cell")));
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
-    let mut table = Table::default();
-    let short = |key: &String| key.rsplit('.').next().unwrap_or_default().to_string();
-    let keys = sweep.keys();
-    table.row(keys.iter().map(short).chain(columns.iter().map(|column| column.heading.to_string())));
-    table.row(keys.iter().map(|_| "").chain(columns.iter().map(|column| column.unit)));
-    for point in points.iter().take(MAX_POINTS) {
-        let set = keys.iter().map(|key| {
-            let found = point.set.iter().find(|setting| setting.key == *key);
-            found.map_or("–".to_string(), |setting| setting.value.clone())
-        });
-        table.row(set.chain(columns.iter().map(|column| cell((column.of)(&point.measures), column.scale))));
-    }
-    for warning in &swept.warnings {
-        text.push_str(&format!("warning: {}\n", one_line(warning)));
-    }
-    if points.is_empty() {
-        text.push_str("none of the cells is of this part\n");
-        return text;
-    }
-    text.push_str(&table.print());
-    if points.len() > MAX_POINTS {
-        text.push_str(&format!("and {}: see the files, or --json\n", counted(points.len() - MAX_POINTS, "more point")));
-    }
-    let seeds = points.iter().filter_map(|point| point.measures.goodput_bps).map(|goodput| goodput.n).max();
-    text.push_str(&format!("{}\n", legend(seeds.unwrap_or(0))));
-    text
-}
-
-/// What `cwnd sweep status` prints.
-#[must_use]
-pub fn sweep_status(progressed: &Progressed) -> String {
-    let Progressed { cells, present_cells, failed_cells, chunks, present_chunks, failures, .. } = progressed;
-    let mut text = format!(
-        "{present_cells} of {}, {present_chunks} of {}, {} failed\n",
-        counted(cells, "cell"),
-        counted(chunks, "file"),
-        counted(failed_cells, "cell")
-    );
-    for failure in failures {
-        text.push_str(&format!(
-            "  cell {}, seed {}, {}: {}\n",
-            failure.cell,
-            failure.seed,
-            one_line(&failure.set.join(" ")),
-            one_line(&failure.error)
-        ));
-    }
-    text
-}
-
 fn cbr(flows: &[json::Cbr]) -> String {
     if flows.is_empty() {
         return String::new();
@@ -239,5 +183,3 @@ pub fn wrapped(text: &str) -> String {
 const WIDTH: usize = 100;
 /// A terminal's height; more rows are no table to judge.
 const MAX_ROWS: usize = 24;
-/// Two of them: points of a sweep are compared with each other.
-const MAX_POINTS: usize = 60;

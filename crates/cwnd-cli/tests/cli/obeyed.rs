@@ -59,7 +59,8 @@ const OTHERS: [&str; 16] = [
 ];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
-const VALUES: [(&str, &str); 61] = [
+const VALUES: [(&str, &str); 62] = [
+    ("--by", "loss_rate"),
     ("--card", ""),
     ("--json", ""),
     ("--list", ""),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -31,6 +31,11 @@ fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
         .map(|entry| entry.expect("an entry"))
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), read(&entry.path())))
         .collect()
+}
+
+/// The page in a folder.
+fn page(cwnd: &Cwnd, folder: &str) -> String {
+    fs::read_to_string(cwnd.path().join(folder).join("report.html")).expect("a page")
 }
 
 #[test]
@@ -63,6 +68,9 @@ fn shards_together_are_the_whole_and_nothing_is_run_twice() {
 
     let status = cwnd.succeed(&["sweep", "status", "parts"]);
     assert!(status.starts_with("8 of 8 cells, "), "{status}");
+    // The page of the last shard has what the store has of the others: it is that of the whole sweep.
+    let [one, other] = ["whole", "parts"].map(|folder| page(&cwnd, folder));
+    assert!(one == other && one.contains("8 of 8 runs"), "{}", one.len());
     // The folder's own sweep needs no other file.
     cwnd.succeed(&["sweep", "parts/sweep.toml", "--check"]);
 }
@@ -87,6 +95,89 @@ fn a_killed_sweep_goes_on_where_it_was() {
         cwnd.run(&["sweep", "s.toml", "--no-store", "--out", "whole", "--format", "csv", "--set", "duration=60s"]);
     assert_eq!(whole.code, Some(0), "{}", whole.err);
     assert_eq!(parts(&cwnd, "out"), parts(&cwnd, "whole"));
+}
+
+/// The store may have been filled by anything: a smaller sweep, or one that was interrupted.
+#[test]
+fn status_counts_what_the_store_has() {
+    let cwnd = cwnd();
+    let status = |more: &[&str]| cwnd.succeed(&[&["sweep", "status", "out", "--store", "cells"], more].concat());
+    let sweep = |more: &[&str]| cwnd.run(&[&["sweep", "s.toml", "--store", "cells"][..], &CHUNK, more].concat());
+    assert_eq!(sweep(&["--out", "out", "--shard", "1/4"]).code, Some(0));
+    let document: Value = serde_json::from_str(&status(&["--json"])).expect("JSON");
+    let written = document["present_cells"].as_u64().expect("a number");
+    assert_eq!((written, &document["stored_cells"]), (2, &0.into()));
+    assert!(status(&[]).starts_with(
+        "2 of 8 cells, 1 of 4 files, 0 cells failed\n0 of 6 cells that no file has yet are in the store `cells`"
+    ));
+    // One seed of each point.
+    cwnd.succeed(&["sweep", "s.toml", "--store", "cells", "--json", "--set", "seeds=1"]);
+    let document: Value = serde_json::from_str(&status(&["--json"])).expect("JSON");
+    assert_eq!((&document["present_cells"], &document["stored_cells"]), (&2.into(), &3.into()));
+    let text = status(&[]);
+    assert!(
+        text.starts_with(
+            "5 of 8 cells, 1 of 4 files, 0 cells failed\n3 of 6 cells that no file has yet are in the store"
+        ),
+        "{text}"
+    );
+    let without = cwnd.succeed(&["sweep", "status", "out", "--no-store"]);
+    assert_eq!(without, "2 of 8 cells, 1 of 4 files, 0 cells failed\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn status_is_true_after_an_interruption() {
+    let cwnd = Cwnd::new();
+    cwnd.file("s.toml", &format!("[base]\n{}[grid]\nfirst_seed = [1, 3, 5, 7, 9, 11]\n", nested(SHORT)));
+    let arguments = ["sweep", "s.toml", "--store", "cells", "--out", "out", "--format", "csv", "--set", "duration=60s"];
+    let mut child =
+        cwnd.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built");
+    while cwnd.stored().values().sum::<usize>() < 1 && child.try_wait().expect("it runs").is_none() {
+        sleep(Duration::from_millis(5));
+    }
+    // It may have ended by now.
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+    child.wait().expect("it ends");
+    let status = cwnd.succeed(&["sweep", "status", "out", "--store", "cells", "--json"]);
+    let status: Value = serde_json::from_str(&status).expect("JSON");
+    let counted = [&status["present_cells"], &status["stored_cells"]].map(|count| count.as_u64().expect("a number"));
+    let stored = cwnd.stored().values().sum::<usize>() as u64;
+    assert_eq!((counted[0] + counted[1], &status["cells"]), (stored, &12.into()), "{status}");
+    assert!(stored > 0, "{status}");
+}
+
+/// The ranking comes first and fits the terminal, whatever names there are; every point is on the page.
+#[test]
+fn a_sweep_says_what_is_best_where() {
+    let cwnd = cwnd();
+    let long = "rule:grow=max(1/w, 0.4*(age-cbrt(0.75*peak))^3/w),cut=max(w*3/4,peak/3)";
+    let grid = format!(
+        "scenario = \"short.toml\"\nby = \"queue_delay_p99_s\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"{long}\"]\n\
+         \"dumbbell.rate\" = [\"20mbit\", \"2 Mbit/s\"]\n\"dumbbell.rtt\" = [\"20ms\", \"40ms\"]\n\"flow.0.extra_rtt\" = [\"0s\", \"9ms\"]\n\
+         \"dumbbell.queue\" = [\"red:20p,max_p=0.1\", \"droptail:1bdp\"]\n"
+    );
+    cwnd.file("many.toml", &grid);
+    let result = cwnd.run(&["sweep", "many.toml", "--no-store", "--out", "out", "--format", "csv"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let lines: Vec<&str> = result.out.lines().collect();
+    assert!(lines.len() <= 32 && lines.iter().all(|line| line.chars().count() <= 100), "{}", result.out);
+    let question = "Which algorithm of 2 has the best 99th percentile of queueing delay in ms (lower is better) at each of 16 settings";
+    assert!(result.out.replace('\n', " ").contains(question), "{}", result.out);
+    assert!(result.out.contains("best alone") && result.out.contains("and 8 more settings"), "{}", result.out);
+    assert!(result.out.ends_with("every point: out/report.html\nevery run: out/cells\n"), "{}", result.out);
+    let page = page(&cwnd, "out");
+    assert_eq!(page.matches("<tr><td>").count(), 32, "a row for each point");
+    let goodput = cwnd.run(&["sweep", "many.toml", "--no-store", "--json", "--by", "goodput_bps"]);
+    let goodput: Value = serde_json::from_str(&goodput.out).expect("JSON");
+    assert_eq!((&goodput["by"], &goodput["better"]), (&"goodput_bps".into(), &"higher".into()));
+    let set = &goodput["points"][0]["set"][1];
+    assert_eq!((&set["value"], &set["number"], &set["unit"]), (&"20mbit".into(), &2e7.into(), &"bit/s".into()));
+    let refused = cwnd.run(&["sweep", "many.toml", "--by", "goodputs"]);
+    assert_eq!(refused.code, Some(2));
+    let expected =
+        "error: invalid value 'goodputs' for '--by <MEASURE>': unknown measure `goodputs`; did you mean `goodput_bps`?";
+    assert!(refused.err.starts_with(expected), "{}", refused.err);
 }
 
 /// The scenario as it stands below `[base]`.

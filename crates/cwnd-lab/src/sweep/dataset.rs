@@ -17,7 +17,8 @@ use thiserror::Error;
 #[cfg(feature = "parquet")]
 use super::table::arrow;
 use super::table::{Column, Values, columns};
-use super::{Chunk, FinishedCell, Sweep};
+use super::{Chunk, FinishedCell, Pending, Sweep};
+use cwnd_run::cells::Cells;
 use cwnd_run::files::to_json;
 use cwnd_run::files::write_whole;
 use cwnd_run::scenario::{ScenarioError, unknown};
@@ -88,6 +89,8 @@ pub struct Progressed {
     pub present_cells: u64,
     /// Of those, the failed ones.
     pub failed_cells: u64,
+    /// The runs that are in the store and not in the folder yet: the next attempt finds them there.
+    pub stored_cells: u64,
     /// The files of rows that there will be.
     pub chunks: u64,
     /// The files of rows that there are.
@@ -194,12 +197,13 @@ impl Dataset {
         self.put(&self.part(chunk), &part)
     }
 
-    /// How far it is.
+    /// How far it is, with the runs that a store has of the chunks that are not in the folder.
     #[must_use]
-    pub fn progressed(&self) -> Progressed {
+    pub fn progressed(&self, cells: &Cells) -> Progressed {
         let chunks = self.chunks();
-        let present: Vec<&Chunk> =
-            chunks.iter().filter(|chunk| self.folder.join(self.part(**chunk)).exists()).collect();
+        let (present, missing): (Vec<&Chunk>, Vec<&Chunk>) =
+            chunks.iter().partition(|chunk| self.folder.join(self.part(**chunk)).exists());
+        let found = |chunk: &&Chunk| Pending::of(&self.sweep, **chunk, cells).found() as u64;
         let failed = |chunk: &Chunk| fs::read_to_string(self.folder.join(FAILED).join(chunk.name() + ".jsonl"));
         let lines: String = present.iter().filter_map(|chunk| failed(chunk).ok()).collect();
         let failures: Vec<Unfinished> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -208,6 +212,7 @@ impl Dataset {
             cells: self.sweep.len(),
             present_cells: present.iter().map(|chunk| chunk.len()).sum(),
             failed_cells: failures.len() as u64,
+            stored_cells: missing.iter().map(found).sum(),
             chunks: chunks.len() as u64,
             present_chunks: present.len() as u64,
             failures: failures.into_iter().take(SHOWN).collect(),

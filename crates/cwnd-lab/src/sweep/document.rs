@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::idle::Idle;
-use super::{Point, Sweep, Value};
+use super::{By, ByError, Point, Sweep, Value};
 use cwnd_run::files::read_text;
 use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
 
@@ -22,6 +22,10 @@ struct Written {
     /// What this sweep shows, in a line.
     #[serde(default)]
     title: Option<String>,
+    /// The measure that its points are ranked by, such as `goodput_bps`, `loss_rate` or `queue_delay_p99_s`; `goodput_bps` if not given.
+    /// It changes no run.
+    #[serde(default)]
+    by: Option<String>,
     /// The file of the base scenario, relative to this one; or `[base]`.
     #[serde(default)]
     scenario: Option<String>,
@@ -64,6 +68,8 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
         None => source.below("base").expect("it was read as a table"),
     };
 
+    let by = written.by.map_or(Ok(By::default()), |by| by.parse());
+    let by = by.map_err(|error: ByError| fault(source.place_of("by"), &error.to_string()))?;
     let mut settings = Settings { source: &source, keys: Vec::new() };
     let listed = settings.listed()?;
     let axes = settings.axes(&listed)?;
@@ -76,6 +82,7 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
     }
     let sweep = Sweep {
         title: written.title,
+        by,
         base: toml::to_string(&base.with(overrides)?.document::<toml::Table>()?)
             .expect("what was read as TOML can be written"),
         listed: listed.iter().map(|set| set.iter().map(|(key, at)| (*key, at.value.clone())).collect()).collect(),
@@ -92,6 +99,9 @@ pub(super) fn write(sweep: &Sweep) -> String {
     let base: toml::Table = toml::from_str(&sweep.base).expect("it was written by this program");
     let mut root = toml::Table::new();
     root.extend(sweep.title.clone().map(|title| ("title".to_string(), title.into())));
+    if sweep.by != By::default() {
+        root.insert("by".to_string(), sweep.by.column().key.into());
+    }
     root.insert("base".to_string(), base.into());
     let mut text = toml::to_string(&root).expect("what was read as TOML can be written");
     let quoted = |key: &usize| toml::Value::from(sweep.keys[*key].clone()).to_string();

@@ -180,6 +180,24 @@ impl Task {
     }
 }
 
+/// `rows`, in the order of the cells, with what the store has of all other cells of the sweep: those of other shards.
+#[must_use]
+pub fn with_stored(sweep: &Sweep, rows: &[FinishedCell], cells: &Cells) -> Vec<FinishedCell> {
+    let mut all = Vec::with_capacity(rows.len());
+    let mut next = 0;
+    let missing = |first: u64, end: u64| match first < end {
+        true => Pending::of(sweep, Chunk { first, end }, cells).found,
+        false => Vec::new(),
+    };
+    for row in rows {
+        all.extend(missing(next, row.cell.index));
+        all.push(row.clone());
+        next = row.cell.index + 1;
+    }
+    all.extend(missing(next, sweep.len()));
+    all
+}
+
 /// Text for [`Task::read`].
 impl fmt::Display for Task {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FinishedCell, Sweep};
+use super::{FinishedCell, Quantity, Ranking, Standing, Sweep};
 use cwnd_run::VERSION;
 use cwnd_run::execute::causes;
 use cwnd_run::measure::{Estimates, Summary};
@@ -32,6 +32,15 @@ pub struct Swept {
     pub errors: Vec<String>,
     /// What to look at before believing the numbers: settings that change nothing.
     pub warnings: Vec<String>,
+    /// The measure that the points are ranked by.
+    pub by: &'static str,
+    /// Which values of it come first: `higher` or `lower` ones.
+    pub better: &'static str,
+    /// The key whose values are set against each other at each setting of the other keys: that of an algorithm. None where all points are set
+    /// against each other.
+    pub contender: Option<String>,
+    /// How often each value of that key is the best, those that are most often first.
+    pub standings: Vec<Standing>,
     /// Every point of which this part has runs, in the order of the sweep.
     pub points: Vec<PointResult>,
 }
@@ -39,10 +48,18 @@ pub struct Swept {
 /// A point of a sweep.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct PointResult {
+    /// Indexes [`Sweep::points`].
+    #[serde(skip)]
+    pub point: usize,
     /// What the sweep sets there.
     pub set: Vec<Setting>,
     /// Its runs that failed; no measure has them.
     pub failed: u64,
+    /// Its place at its setting, 1 for the best: one more than the points that are better by more than chance, so that points whose intervals
+    /// overlap may share a place. None without the measure, and where nothing else was run at the setting.
+    pub rank: Option<u64>,
+    /// Whether it shares the first place.
+    pub tied: bool,
     /// Estimates over its runs.
     #[serde(flatten)]
     pub measures: Estimates,
@@ -55,29 +72,43 @@ pub struct Setting {
     pub key: String,
     /// The value as it was written.
     pub value: String,
+    /// The number that it is, where all values of the key are quantities of one kind.
+    pub number: Option<f64>,
+    /// The unit of the number; empty for a plain one.
+    pub unit: &'static str,
 }
 
-/// Estimates per point from the rows of any chunks, in the order of the cells.
+/// Estimates per point from the rows of any chunks, in the order of the cells, ranked by [`Sweep::by`].
 #[must_use]
 pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
     let causes = causes(rows.iter().filter_map(|row| row.outcome.as_ref().err()));
     let failed_cells = causes.iter().map(|cause| cause.cells).sum();
     let errors = causes.into_iter().map(|cause| cause.error).collect();
+    let quantities: Vec<Option<Quantity>> = (0..sweep.keys().len()).map(|key| sweep.quantity(key)).collect();
     let points = rows.chunk_by(|a, b| a.cell.point == b.cell.point).map(|rows| {
         let summaries: Vec<Summary> = rows.iter().filter_map(|row| row.outcome.as_ref().ok()).map(summary_of).collect();
-        let values = &sweep.points()[rows[0].cell.point].values;
-        let set = sweep
-            .keys()
-            .iter()
-            .zip(values)
-            .filter_map(|(key, value)| Some(Setting { key: key.clone(), value: value.as_ref()?.text.clone() }));
+        let point = rows[0].cell.point;
+        let set = sweep.keys().iter().zip(&quantities).zip(&sweep.points()[point].values);
+        let set = set.filter_map(|((key, quantity), value)| {
+            let value = value.as_ref()?;
+            let number = quantity.as_ref().and_then(|quantity| quantity.number(value));
+            let unit = quantity.as_ref().map_or("", |quantity| quantity.unit().name());
+            Some(Setting { key: key.clone(), value: value.text.clone(), number, unit })
+        });
         PointResult {
+            point,
             set: set.collect(),
             failed: (rows.len() - summaries.len()) as u64,
+            rank: None,
+            tied: false,
             measures: Estimates::over(&summaries),
         }
     });
-    let points: Vec<PointResult> = points.collect();
+    let mut points: Vec<PointResult> = points.collect();
+    let ranking = Ranking::of(sweep, &points);
+    for ranked in ranking.settings.iter().flat_map(|setting| &setting.ranked) {
+        (points[ranked.point].rank, points[ranked.point].tied) = (ranked.rank, ranked.tied);
+    }
     let unmeasured = points.iter().filter(|point| point.failed == 0 && point.measures.utilisation.is_none()).count();
     let unmeasured = (unmeasured > 0).then(|| {
         format!(
@@ -96,6 +127,10 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         done_cells: rows.len() as u64 - failed_cells,
         failed_cells,
         warnings: sweep.warnings().into_iter().chain(unmeasured).collect(),
+        by: ranking.by.column().key,
+        better: ranking.by.direction(),
+        contender: ranking.contender.map(|key| sweep.keys()[key].clone()),
+        standings: ranking.standings,
         points,
         errors,
     }

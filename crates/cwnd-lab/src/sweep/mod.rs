@@ -8,11 +8,14 @@
 //! fails is a row with its error, and the others go on. [`Dataset`] is the folder of the results. [`Task`] is what a worker on
 //! another machine needs of a chunk.
 
+mod axes;
 mod dataset;
 mod document;
 mod elsewhere;
 mod gather;
 mod idle;
+mod quantity;
+mod ranking;
 mod run;
 mod table;
 
@@ -26,10 +29,13 @@ use thiserror::Error;
 use cwnd_run::cells::Key;
 use cwnd_run::scenario::{Document, Scenario, ScenarioError, Source};
 
+pub use axes::{Axis, AxisValue};
 pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
 pub use document::schema;
-pub use elsewhere::{CountError, Pending, Task, TaskError};
+pub use elsewhere::{CountError, Pending, Task, TaskError, with_stored};
 pub use gather::{PointResult, Setting, Swept, gather};
+pub use quantity::{Quantity, Unit};
+pub use ranking::{By, ByError, Place, Ranked, Ranking, Standing};
 pub use run::{CellError, CellOutcome, FinishedCell, Stopped, run_chunks};
 #[cfg(feature = "parquet")]
 pub use table::arrow;
@@ -39,6 +45,8 @@ pub use table::{Column, Values, columns};
 #[derive(Clone, Debug)]
 pub struct Sweep {
     title: Option<String>,
+    /// The measure that points are ranked by.
+    by: By,
     /// The base scenario as TOML, overrides laid over it.
     base: String,
     /// The keys that points set, listed ones first, in the order of the file.
@@ -126,13 +134,26 @@ impl Sweep {
     /// Identifies this sweep, and the program: one that would compute something else gives another.
     #[must_use]
     pub fn id(&self) -> String {
-        Key::of_parts(&["sweep", &self.to_toml()]).to_string()
+        // What its points are ranked by changes no run.
+        Key::of_parts(&["sweep", &self.clone().ranked_by(By::default()).to_toml()]).to_string()
     }
 
     /// What it shows, in a line.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// The measure that its points are ranked by.
+    #[must_use]
+    pub fn by(&self) -> By {
+        self.by
+    }
+
+    /// The same sweep, ranked by another measure.
+    #[must_use]
+    pub fn ranked_by(self, by: By) -> Self {
+        Self { by, ..self }
     }
 
     /// The path of its base in one line, see [`Document::path`]; empty where points have to complete the base.
@@ -148,6 +169,19 @@ impl Sweep {
         &self.keys
     }
 
+    /// The key at `index` of [`Self::keys`] as a quantity, where all that the sweep sets it to are of one kind.
+    #[must_use]
+    pub fn quantity(&self, index: usize) -> Option<Quantity> {
+        Quantity::of(self.values(index))
+    }
+
+    /// All that the sweep sets a key to.
+    fn values(&self, index: usize) -> impl Iterator<Item = &Value> {
+        let listed = self.listed.iter().flatten().filter(move |(key, _)| *key == index).map(|(_, value)| value);
+        let grid = self.axes.iter().filter(move |(key, _)| *key == index).flat_map(|(_, values)| values);
+        listed.chain(grid)
+    }
+
     /// Its scenarios: the listed settings, each over the whole grid, whose last key changes fastest.
     #[must_use]
     pub fn points(&self) -> &[Point] {
@@ -158,6 +192,12 @@ impl Sweep {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
+    }
+
+    /// How many runs the point at `index` of [`Self::points`] has.
+    #[must_use]
+    pub fn seeds_of(&self, index: usize) -> usize {
+        self.points.get(index).map_or(0, |point| (point.cells.end - point.cells.start) as usize)
     }
 
     /// The scenario of a point.

@@ -31,7 +31,8 @@ pub enum Values {
     Lists(Vec<Vec<f64>>),
 }
 
-/// The columns of `rows`: `cell`, every key of the sweep, `seed`, `error`, and the measures of a summary.
+/// The columns of `rows`: `cell`, every key of the sweep, `seed`, `error`, the measures of a summary, and a column of numbers for each key whose
+/// values are text that a quantity is written in.
 #[must_use]
 pub fn columns(sweep: &Sweep, rows: &[FinishedCell]) -> Vec<Column> {
     let mut columns = vec![Column {
@@ -61,6 +62,7 @@ pub fn columns(sweep: &Sweep, rows: &[FinishedCell]) -> Vec<Column> {
         };
         Column { unit: unit(&name), description, values, name }
     }));
+    columns.extend((0..sweep.keys().len()).filter_map(|key| quantity(sweep, key, rows)));
     columns
 }
 
@@ -84,15 +86,31 @@ pub fn arrow(columns: &[Column]) -> cwnd_parquet::Table {
 /// parts of a data set agree.
 fn parameter(sweep: &Sweep, key: usize, rows: &[FinishedCell]) -> Column {
     let of = |row: &FinishedCell| sweep.points()[row.cell.point].values[key].as_ref();
-    let numbers =
-        sweep.points().iter().filter_map(|point| point.values[key].as_ref()).all(|value| value.number.is_some());
-    let values = if numbers {
+    let values = if is_number(sweep, key) {
         Values::Real(rows.iter().map(|row| of(row).and_then(|value| value.number).unwrap_or(f64::NAN)).collect())
     } else {
         Values::Text(rows.iter().map(|row| of(row).map(|value| value.text.clone())).collect())
     };
     let description = "what the sweep sets this key of the scenario to; none where the base's value stays".to_string();
     Column { name: sweep.keys()[key].clone(), unit: "", description, values }
+}
+
+/// The quantities that a key of text is set to: `dumbbell.rate_bps` of `dumbbell.rate`.
+fn quantity(sweep: &Sweep, key: usize, rows: &[FinishedCell]) -> Option<Column> {
+    let quantity = sweep.quantity(key).filter(|_| !is_number(sweep, key))?;
+    let of = |row: &FinishedCell| quantity.number(sweep.points()[row.cell.point].values[key].as_ref()?);
+    let name = &sweep.keys()[key];
+    Some(Column {
+        name: format!("{name}{}", quantity.unit().suffix()),
+        unit: quantity.unit().name(),
+        description: format!("`{name}` as a number; none where the base's value stays"),
+        values: Values::Real(rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect()),
+    })
+}
+
+/// Whether all that the sweep sets a key to were written as numbers.
+fn is_number(sweep: &Sweep, key: usize) -> bool {
+    sweep.values(key).all(|value| value.number.is_some())
 }
 
 /// The names of the measures with what they mean, as they are declared.

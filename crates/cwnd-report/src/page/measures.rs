@@ -35,7 +35,8 @@ impl Column {
 }
 
 impl Cell {
-    fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
+    /// The cell of an estimate over so many seeds, in a unit that is `scale` times as fine.
+    pub(super) fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
         Self {
             mean: significant(estimate.mean * scale, 4),
             spread: spread(&estimate, scale),

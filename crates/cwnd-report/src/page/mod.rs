@@ -5,7 +5,7 @@
 //! are Vega-Lite specifications drawn by the libraries that the page carries along; under each are its numbers, as a table and as
 //! CSV, from the same data. The page makes no request, and its content policy forbids any.
 //!
-//! [`model`], [`evaluation_html`], `paper_html` and `index_html` are made of the same parts. Templates are in `templates/`; what
+//! [`model`], [`evaluation_html`], [`sweep_html`], `paper_html` and `index_html` are made of the same parts. Templates are in `templates/`; what
 //! they insert is escaped unless it says `safe`.
 //!
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
@@ -19,6 +19,7 @@ mod paper;
 mod parts;
 mod report;
 mod runs;
+mod sweep;
 
 pub use conform::conformance_html;
 pub use evaluation::evaluation_html;
@@ -28,3 +29,4 @@ pub(crate) use paper::paper_html;
 pub use report::Report;
 pub(crate) use runs::comparison_html;
 pub use runs::run_html;
+pub use sweep::sweep_html;

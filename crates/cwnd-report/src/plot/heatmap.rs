@@ -62,7 +62,7 @@ impl Heatmap {
 }
 
 /// A number with three significant digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     match rounded.abs() {
         size if size != 0.0 && !(1e-4..1e6).contains(&size) => format!("{rounded:e}"),

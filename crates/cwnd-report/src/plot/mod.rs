@@ -42,6 +42,7 @@ pub(crate) mod paper;
 mod phase;
 mod run;
 mod spec;
+pub(crate) mod sweep;
 mod time;
 mod traffic;
 

@@ -64,6 +64,12 @@ impl Cells {
         caches().map_or_else(Self::default, |caches| Self::stored(&caches.join("cwnd/cells")))
     }
 
+    /// Where they are stored; none where they are not.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.store.as_deref().map(Store::folder)
+    }
+
     /// What is stored under `key`. What cannot be read, or is not whole, is as good as none: the cell is computed again. So is what another
     /// process stores after the first look at the series.
     #[must_use]

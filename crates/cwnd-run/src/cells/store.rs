@@ -47,6 +47,10 @@ impl Store {
         Self { folder: folder.to_path_buf(), series: Mutex::default(), open: Mutex::default() }
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(super) fn find(&self, key: CellKey) -> Option<Kept> {
         let series = self.series(key.series);
         let mut series = lock(&series);
