@@ -233,10 +233,12 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     cwnd(&["compare", "--duration", "5s", "--warmup", "1s", "--out"], &compare)?;
     cwnd(&["paper", "newaimd", "--quick", "--no-store", "--out"], &paper)?;
     cwnd(&["conform", "cubic", "--check", "9438-beta", "--html"], &conform)?;
+    let evaluate = out.join("evaluate");
+    cwnd(&["evaluate", "bbr3", "--quick", "--no-store", "--out"], &evaluate)?;
     let program = chromium().ok_or("chromium is missing")?;
     let report = compare.join("report.html");
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(&report).arg(&program))?;
-    let pages = [report, paper.join("index.html"), paper.join("newaimd.html"), conform];
+    let pages = [report, paper.join("index.html"), paper.join("newaimd.html"), conform, evaluate.join("report.html")];
     run(Command::new("node").arg(workspace.path("tests/browser/pages.mjs")).arg(&program).args(pages))?;
     // The page in the program is the one that its sources make.
     let page = workspace.path("crates/cwnd-live/page");
