@@ -163,9 +163,9 @@ def test_the_trade_off_has_the_estimates(comparison: cwnd.Comparison) -> None:
     for container, row in zip(axes.containers, comparison.rows, strict=True):
         line, _, (across, along) = container
         delay, used = row["queue_delay_mean_s"], row["utilisation"]
-        assert (line.get_xdata()[0], line.get_ydata()[0]) == (1e3 * delay.mean, used.mean)
+        assert (line.get_xdata()[0], line.get_ydata()[0]) == (1e3 * delay.mean, 1e2 * used.mean)
         assert across.get_segments()[0][:, 0] == pytest.approx([1e3 * max(delay.low, 0), 1e3 * delay.high])
-        assert along.get_segments()[0][:, 1] == pytest.approx([used.low, min(used.high, 1.0)])
+        assert along.get_segments()[0][:, 1] == pytest.approx([1e2 * used.low, 1e2 * used.high])
 
 
 def test_shares_are_the_goodputs_of_flows(comparison: cwnd.Comparison) -> None:

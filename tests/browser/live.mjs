@@ -186,6 +186,33 @@ for (const preset of presets) {
   });
 }
 
+await check('the losses of the events are all that were lost', async () => {
+  await anew(page, () => page.selectOption('#preset', 'bufferbloat'));
+  await anew(page, () => page.selectOption('#preset', 'two-flows'));
+  await page.evaluate(() => { document.querySelector('#events').open = true; });
+  await page.waitForSelector('#events tbody tr');
+  const events = await cells(page, '#events');
+  const flows = await cells(page, '#flows');
+  assert(events.length < 300, `${events.length} events, of which some are not listed`);
+  const counted = flows.map(([name]) => events.filter(([, flow]) => flow === name).reduce((sum, [, , text]) => sum + Number(/^loss of (\d+)/.exec(text)?.[1] ?? 0), 0));
+  const lost = flows.map((row) => Number(row[4]));
+  await page.evaluate(() => { document.querySelector('#events').open = false; });
+  assert(JSON.stringify(counted) === JSON.stringify(lost), `${counted} packets in events, ${lost} lost`);
+  return counted.join(' and ');
+});
+
+await check('the file that is saved is the one that the command line runs', async () => {
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.evaluate(() => document.querySelector('[data-take="toml"]').click())]);
+  const command = await page.textContent('#command');
+  assert(!command.startsWith('cwnd run') || command.endsWith(` ${saved.suggestedFilename()}`), `${command} against ${saved.suggestedFilename()}`);
+  return command;
+});
+
+await check('the table of measures is not cut off at 1280 pixels', async () => {
+  const [inside, wide] = await page.$eval('#measures', (table) => [table.parentElement.clientWidth, table.scrollWidth]);
+  assert(wide <= inside, `it is ${wide} pixels wide in ${inside}`);
+});
+
 await check('the numbers are those of the command', async () => {
   await anew(page, () => page.selectOption('#preset', 'bufferbloat'));
   const [[, utilisation, goodput]] = await cells(page, '#measures');
@@ -322,8 +349,11 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
   await anew(page, () => page.selectOption('#controls .group:first-of-type .head select', 'rule'));
   const row = async () => (await cells(page, '#measures'))[0];
   const as_reno = await row();
-  await page.click('#flow-0 > summary');
-  const grow = page.locator('#flow-0 .field', { hasText: 'grow' }).locator('input');
+  const grow = page.locator('#controls .group:first-of-type .field', { hasText: 'grow' }).locator('input');
+  assert(await grow.isVisible(), 'its expressions are hidden');
+  assert((await page.isHidden('#lesson')) && (await page.inputValue('#preset')) === '', 'it is captioned as the scenario before');
+  assert(!(await page.inputValue('#toml')).includes('title'), 'it has the title of the scenario before');
+  assert((await page.textContent('#command')).startsWith('cwnd compare') || (await page.textContent('#command')).endsWith('live.toml'), await page.textContent('#command'));
   await anew(page, async () => {
     await grow.fill('max(4/w, 0.01)');
     await grow.press('Tab');

@@ -3,6 +3,7 @@
 //   node pages.mjs CHROMIUM [--shots FOLDER] PAGE.html…
 //
 // One line per check; exit code 1 if any fails, 2 if the checks could not be run. With --shots a picture of each page is kept.
+import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { assert, axe_violations, check, launch, overflow, results } from './checks.mjs';
@@ -38,6 +39,28 @@ for (const file of given) {
       });
     }
   }
+  await check(`${name}: everything is printed`, async () => {
+    // Printed as soon as it is loaded, before the plots are drawn one after the other; without a mouse nothing is scrolled to.
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'dark' });
+    await page.goto(pathToFileURL(resolve(file)).href);
+    await page.evaluate(() => addEventListener('beforeprint', () => {
+      globalThis.printed = {
+        blank: [...document.querySelectorAll('figure')].filter((figure) => !figure.querySelector('svg :is(.mark-line, .mark-symbol, .mark-rect, .mark-rule, .mark-area, .mark-text) > *')).map(({ id }) => id),
+        shut: document.querySelectorAll('main details:not([open], [data-tables])').length,
+      };
+    }));
+    const pdf = await page.pdf({ preferCSSPageSize: true, printBackground: true });
+    const { blank, shut } = await page.evaluate(() => globalThis.printed);
+    await page.emulateMedia({ media: 'print' });
+    const [back, wide] = await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, document.documentElement.scrollWidth - document.documentElement.clientWidth]);
+    if (shots) await writeFile(join(shots, `${name}.pdf`), pdf);
+    await page.close();
+    assert(blank.length === 0, `blank: ${blank.join(', ')}`);
+    assert(shut === 0, `${shut} parts are shut`);
+    assert(back === 'rgb(255, 255, 255)', `the paper is ${back}`);
+    assert(wide <= 0, `something is ${wide} pixels wider than the paper`);
+    return `${pdf.length} bytes`;
+  });
   await check(`${name}: results with misses come first`, async () => {
     const page = await browser.newPage();
     await page.goto(pathToFileURL(resolve(file)).href);

@@ -269,10 +269,14 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     let buffers =
         ["sweep", "scenarios/sweep/buffers.toml", "--set", "duration=10s", "--set", "warmup=2s", "--no-store"];
     cwnd(&[&buffers[..], &["--out"]].concat(), &sweep)?;
+    let evaluate = out.join("evaluate");
+    cwnd(&["evaluate", "bbr3", "--quick", "--no-store", "--out"], &evaluate)?;
     let program = chromium().ok_or("chromium is missing")?;
     let report = compare.join("report.html");
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(&report).arg(&program))?;
-    let pages = [report, paper.join("index.html"), paper.join("newaimd.html"), conform, sweep.join("report.html")];
+    let made = [paper.join("index.html"), paper.join("newaimd.html"), conform];
+    let folders = [sweep, evaluate].map(|folder| folder.join("report.html"));
+    let pages = [report].into_iter().chain(made).chain(folders);
     run(Command::new("node").arg(workspace.path("tests/browser/pages.mjs")).arg(&program).args(pages))?;
     // The page in the program is the one that its sources make.
     let page = workspace.path("crates/cwnd-live/page");

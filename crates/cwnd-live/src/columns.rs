@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// What the columns are called and whose they are: the part of a header that is the same for every frame of a run.
 pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
     let shares = fair_shares(trace, Window { from: 0, to: trace.end });
-    let flows = trace.flows.iter().zip(shares).take(MAX_SHOWN).map(|(flow, share)| {
+    let flows = shown(trace).into_iter().map(|index| {
+        let (flow, share) = (&trace.flows[index], shares[index]);
         let colour = colour::of(&flow.algorithm);
         json!({
             "name": flow.name,
@@ -37,7 +38,7 @@ pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
 /// Where each flow was on average, in the part of the measured time in which it lives: its share of lost packets and its window.
 pub(crate) fn operating_points(trace: &Trace) -> Value {
     let measured = Window::measured(trace);
-    let points = trace.flows.iter().take(MAX_SHOWN).map(|flow| {
+    let points = shown(trace).into_iter().map(|index| &trace.flows[index]).map(|flow| {
         let windows = stages(trace, flow, measured).filter_map(|stage| {
             let from = trace.at.partition_point(|at| *at < stage.from);
             let to = trace.at.partition_point(|at| *at <= stage.to);
@@ -50,10 +51,30 @@ pub(crate) fn operating_points(trace: &Trace) -> Value {
     points.collect()
 }
 
+/// The flows that a page gets, in the order of the scenario: the same number of each algorithm, as far as there are as many.
+fn shown(trace: &Trace) -> Vec<usize> {
+    let mut algorithms: Vec<&str> = trace.flows.iter().map(|flow| flow.algorithm.as_str()).collect();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    if trace.flows.len() <= MAX_SHOWN {
+        return (0..trace.flows.len()).collect();
+    }
+    let each = (MAX_SHOWN / algorithms.len()).max(1);
+    let mut taken = vec![0; algorithms.len()];
+    let wanted = |index: &usize| {
+        let known = algorithms.binary_search(&trace.flows[*index].algorithm.as_str());
+        known.is_ok_and(|group| {
+            taken[group] += 1;
+            taken[group] <= each
+        })
+    };
+    (0..trace.flows.len()).filter(wanted).collect()
+}
+
 /// The columns from row `from` on, in the order of their names.
 pub(crate) fn rows(trace: &Trace, bottleneck: usize, from: usize) -> Vec<Vec<f32>> {
     let mut columns = vec![trace.at[from..].iter().map(|at| seconds(*at) as f32).collect()];
-    for flow in trace.flows.iter().take(MAX_SHOWN) {
+    for flow in shown(trace).into_iter().map(|index| &trace.flows[index]) {
         let back = averaged_over(trace, flow);
         let rate = |counts: &[u64], bytes: u32| per_second(trace, counts, back, from, f64::from(bytes) * 8e-6);
         columns.push(plain(&flow.window[from..]));
@@ -77,7 +98,7 @@ pub(crate) fn rows(trace: &Trace, bottleneck: usize, from: usize) -> Vec<Vec<f32
 
 fn names(trace: &Trace) -> Vec<String> {
     let mut names = vec!["t".to_string()];
-    for (index, flow) in trace.flows.iter().take(MAX_SHOWN).enumerate() {
+    for (index, flow) in shown(trace).into_iter().map(|index| &trace.flows[index]).enumerate() {
         let own = ["window", "goodput", "rate", "rtt", "lost", "timeouts", "retransmitted"].into_iter();
         let all = own.chain(internals(flow).map(|(name, _)| name));
         names.extend(all.map(|name| format!("{index}.{name}")));
@@ -182,6 +203,16 @@ mod tests {
         assert_eq!(column("0.retransmitted"), [0.0, 1.0]);
         assert_eq!(column("drops"), [1.0, 2.0]);
         assert_eq!(column("capacity"), [4.0, 4.0]);
+    }
+
+    #[test]
+    fn no_algorithm_is_hidden_behind_the_flows_of_another() {
+        let flow = |algorithm: &str| FlowTrace { algorithm: algorithm.to_string(), ..FlowTrace::default() };
+        let mut many = Trace { flows: vec![flow("reno"); 40], ..Trace::default() };
+        many.flows.extend([flow("cubic"), flow("bbr3")]);
+        let algorithms: Vec<&str> = shown(&many).iter().map(|index| many.flows[*index].algorithm.as_str()).collect();
+        assert_eq!((algorithms.len(), &algorithms[8..]), (10, &["cubic", "bbr3"][..]));
+        assert_eq!(shown(&trace()), [0]);
     }
 
     #[test]

@@ -256,3 +256,20 @@ fn what_rows_are_compared_with_changes_only_with_an_entry_in_the_register() {
         }
     }
 }
+
+#[test]
+fn documents_say_how_many_papers_there_are() {
+    let words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let right = format!("{} papers", words[PAPERS.len()]);
+    let wrong: Vec<String> =
+        words[6..].iter().map(|word| format!("{word} papers")).filter(|text| *text != right).collect();
+    for (name, text) in [
+        ("README.md", include_str!("../../../README.md")),
+        ("docs/papers.md", include_str!("../../../docs/papers.md")),
+        ("cwnd-cli", include_str!("../../cwnd-cli/src/lib.rs")),
+        ("python/docs/project.md", include_str!("../../../python/docs/project.md")),
+    ] {
+        assert!(text.contains(&right), "{name} does not say `{right}`");
+        assert!(!wrong.iter().any(|wrong| text.contains(wrong)), "{name} says another number than `{right}`");
+    }
+}

@@ -109,12 +109,36 @@
     head.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
   }
 
+  const drawn = (plot) => 'drawn' in document.getElementById(plot.id).dataset;
+  const whole = (plot) => ({ ...plot.spec, datasets: datasets(plot) });
+  const frame = (plot) => document.getElementById(plot.id).querySelector('.plot > div');
+
   async function draw(plot) {
-    const figure = document.getElementById(plot.id);
+    if (drawn(plot)) return;
     const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
-    await vegaEmbed(figure.querySelector('.plot > div'), { ...plot.spec, datasets: datasets(plot) }, options);
-    figure.dataset.drawn = '';
+    await vegaEmbed(frame(plot), whole(plot), options);
+    document.getElementById(plot.id).dataset.drawn = '';
   }
+
+  /** Draws within the call: a browser that prints does not wait for a promise. */
+  function draw_at_once(plot) {
+    if (drawn(plot)) return;
+    const { spec } = vegaLite.compile(whole(plot), { config: CONFIG });
+    frame(plot).replaceChildren();
+    new vega.View(vega.parse(spec), { renderer: 'svg' }).initialize(frame(plot)).run();
+    document.getElementById(plot.id).dataset.drawn = '';
+  }
+
+  // Paper has no lid to open: what is shut is printed too, but for the numbers of the plots.
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    data.plots.forEach(draw_at_once);
+    opened = [...document.querySelectorAll('details:not([open], [data-tables])')];
+    for (const details of opened) details.open = true;
+  });
+  addEventListener('afterprint', () => {
+    for (const details of opened) details.open = false;
+  });
 
   on_click('a[data-csv]', 'text/csv;charset=utf-8', (link) => csv(tables.get(link.dataset.csv)));
   on_click('a[data-svg]', 'image/svg+xml', (link) => svg(link.dataset.svg));

@@ -1,5 +1,8 @@
 //! Results on paper as documents and pages, and against the simulator.
 
+mod axes;
+
+use axes::outside;
 use cwnd::Spec;
 use cwnd::units::{BitRate, Bytes, Packets, Span};
 use cwnd_lab::model::{self, Pair, Paths, Setup, Udt};
@@ -77,6 +80,8 @@ fn pages_have_the_plots_of_their_results() {
             assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
             assert!(page.contains(&format!("data-csv=\"{id}/table\"")), "{id}");
         }
+        assert_eq!(outside(page), [""; 0]);
+        assert!(page.contains("class=\"question\"") && page.contains("class=\"repeat\""));
         assert!(page.contains("cwnd model &#60;b&#62;") && page.contains("a &#60; b"));
         assert!(page.contains("default-src 'none'") && page.len() < 3_000_000, "{} bytes", page.len());
     }

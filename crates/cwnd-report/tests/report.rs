@@ -2,6 +2,9 @@
 //!
 //! The first test leaves its page at `report.html` in cargo's folder for test files, to be looked at.
 
+mod axes;
+
+use axes::outside;
 use cwnd::Spec;
 use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;
@@ -28,7 +31,7 @@ const BASE_RTT: f64 = 0.05;
 const RATE: f64 = 8333.0;
 const BUFFER: f64 = 400.0;
 
-/// Flows of the rules in `of` on one bottleneck for `seconds`, the flows starting a second apart: sawtooths of a fluid.
+/// Flows of the rules in `of` on one bottleneck for `seconds`, the flows starting a second apart in twelve seconds: sawtooths of a fluid.
 fn sawtooth(of: &[&Rule], seconds: u64, seed: u64) -> Trace {
     let steps = (seconds * 1_000_000_000 / STEP) as usize;
     let mut trace = Trace {
@@ -92,7 +95,7 @@ fn flow(index: u64, rule: &Rule) -> FlowTrace {
         algorithm: rule.name.to_string(),
         packet: 1500,
         payload: 1460,
-        start: index * 1_000_000_000,
+        start: index % 12 * 1_000_000_000,
         base_rtt: 50_000_000,
         ..FlowTrace::default()
     }
@@ -156,6 +159,7 @@ fn a_page_has_every_plot_and_its_data() {
     assert!(page.contains("data-csv=\"queue-1/drops\"") && page.contains("data-csv=\"window-1/timeouts\""));
     assert!(page.contains("flow 1 of cubic was receiver-limited 41 % of the time"));
     assert!(page.contains("<th scope=\"row\"><code>b</code></th><td>0.125</td>"), "parameters in force");
+    assert_eq!(outside(&page), [""; 0]);
 }
 
 #[test]
@@ -191,8 +195,58 @@ fn cross_traffic_has_plots_of_its_own() {
     assert!(page.contains("6000000,6000000"), "the rate that was sent");
     assert!(page.contains("4800000,4800000"), "the rate that arrived");
     assert!(page.contains("web, 1 to 10 packets"));
+    assert_eq!(outside(&page), [""; 0]);
     let plain = [Section::of("reno", vec![sawtooth(&[&RULES[0]], 20, 1)])];
     assert!(!report(&plain).html().contains("<figure id=\"cbr-1\">"));
+}
+
+/// The plot `id` of a page as JSON.
+fn plot_of(page: &str, id: &str) -> serde_json::Value {
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("data");
+    let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
+    data["plots"].as_array().and_then(|all| all.iter().find(|plot| plot["id"] == id)).expect(id).clone()
+}
+
+/// The texts of a column of a plot's table, each once.
+fn texts(plot: &serde_json::Value, column: &str) -> Vec<String> {
+    let table = &plot["tables"][0];
+    let at = table["columns"].as_array().and_then(|all| all.iter().position(|known| known == column)).expect(column);
+    let mut texts: Vec<String> = Vec::new();
+    for group in table["groups"].as_array().expect("groups") {
+        let text = group["texts"][at].as_str().expect("a text").to_string();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+#[test]
+fn rows_of_one_mixed_run_are_its_flows() {
+    let rules = [&RULES[0], &RULES[1], &RULES[0]];
+    let sections = [Section::of("reno and cubic", (1..=5).map(|seed| sawtooth(&rules, 20, seed)).collect())];
+    let shares = plot_of(&report(&sections).html(), "shares");
+    assert_eq!(texts(&shares, "row"), ["reno 1", "cubic 2", "reno 3"]);
+    let legend = &shares["spec"]["layer"][0]["encoding"]["color"];
+    assert_eq!(legend["scale"]["domain"], serde_json::json!(["reno", "cubic"]));
+    assert!(legend["legend"].is_object(), "colours are explained");
+}
+
+#[test]
+fn hundreds_of_flows_are_bands_with_every_flow_in_the_table() {
+    for flows in [65, 300] {
+        let rules: Vec<&Rule> = (0..flows).map(|nth| &RULES[usize::from(nth % 5 == 0)]).collect();
+        let sections = [Section::of("reno and cubic", vec![sawtooth(&rules, 12, 1)])];
+        let page = report(&sections).html();
+        let (shares, window) = (plot_of(&page, "shares"), plot_of(&page, "window-1"));
+        assert_eq!(texts(&shares, "row"), ["cubic", "reno"]);
+        assert_eq!(shares["tables"][0]["groups"].as_array().map(Vec::len), Some(flows));
+        let expected = [format!("cubic, {} flows", flows / 5), format!("reno, {} flows", flows - flows / 5)];
+        assert_eq!(texts(&window, "flow"), expected);
+        assert!(page.len() < 3_000_000, "{} bytes", page.len());
+        assert!(!page.contains("flows are drawn"), "no flow is left out");
+        assert_eq!(outside(&page), [""; 0]);
+    }
 }
 
 #[test]
@@ -257,7 +311,8 @@ fn a_page_stays_small_however_much_ran() {
         (0..20).map(|k| Section::of(format!("reno number {k}"), vec![sawtooth(&[rule; 12], 300, k)])).collect();
     let page = report(&sections).html();
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
-    assert!(page.contains("8 of 12 flows are drawn"));
+    assert!(page.contains("reno, 12 flows") && page.contains("Bands: smallest to largest"));
+    assert_eq!(outside(&page), [""; 0]);
 }
 
 #[test]

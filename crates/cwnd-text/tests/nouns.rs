@@ -10,7 +10,7 @@ const NOUNS: [&str; 16] = [
 ];
 
 /// Where the number is never one, or bounds what is accepted: a file, and how many such places it has.
-const OTHERS: [(&str, usize); 23] = [
+const OTHERS: [(&str, usize); 22] = [
     ("cwnd-cli/src/doctor/machine.rs", 1),
     ("cwnd-cli/src/doctor/sockets.rs", 1),
     ("cwnd-cli/src/model/convergence.rs", 3),
@@ -27,7 +27,6 @@ const OTHERS: [(&str, usize); 23] = [
     ("cwnd-live/src/paced.rs", 1),
     ("cwnd-live/src/scenario.rs", 1),
     ("cwnd-report/src/page/parts.rs", 2),
-    ("cwnd-report/src/plot/frame.rs", 1),
     ("cwnd-report/src/plot/traffic.rs", 1),
     ("cwnd-report/src/text.rs", 1),
     ("cwnd-run/src/measure/digits.rs", 4),

@@ -184,7 +184,7 @@ class Grid:
 
 
 def trade_off(compared: _native.Compared) -> tuple[tuple[Interval, ...], Axis, Axis]:
-    """Set utilisation against the mean queueing delay, ms (RFC 7928 section 4), on these axes."""
+    """Set utilisation, %, against the mean queueing delay, ms (RFC 7928 section 4), on these axes."""
     rows, layer = _table(of_comparison(compared, "trade_off")[1])
     colours = _colours(layer)
     points = tuple(
@@ -193,14 +193,14 @@ def trade_off(compared: _native.Compared) -> tuple[tuple[Interval, ...], Axis, A
             row["algorithm"],
             colours[row["algorithm"]],
             _ends(row, ("queue_delay_mean_s", "queue_delay_low_s", "queue_delay_high_s"), 1e3),
-            _ends(row, ("utilisation", "utilisation_low", "utilisation_high"), 1.0),
+            _ends(row, ("utilisation", "utilisation_low", "utilisation_high"), 1e2),
         )
         for row in rows
     )
     (left, right), (low, high) = (layer["encoding"][channel]["scale"]["domain"] for channel in ("x", "y"))
     x, y = (layer["encoding"][channel]["title"] for channel in ("x", "y"))
     log = layer["encoding"]["x"]["scale"].get("type") == "log"
-    return points, Axis(x, low=1e3 * left, high=1e3 * right, log=log), Axis(y, low=low, high=high)
+    return points, Axis(x, low=1e3 * left, high=1e3 * right, log=log), Axis(y, low=1e2 * low, high=1e2 * high)
 
 
 def shares(compared: _native.Compared) -> tuple[Interval, ...]:

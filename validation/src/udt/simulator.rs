@@ -46,6 +46,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
     ];
     let page = Report {
         title: "UDT in the simulator and on the wire".to_owned(),
+        question: "Does UDT do over real sockets what it does in the simulator?".to_owned(),
         command: "cargo xtask validate udt".to_owned(),
         revision: bench.sources.to_string(),
         seeds: vec![1],

@@ -102,12 +102,14 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   remove.className = 'plain';
   const count = number('×', get(group, 'count') ?? 1, 1, 1000, (value) => { set(group, 'count', value === 1 ? undefined : value); changed(false); }, `Number of flows ${index + 1}`);
   head.append(select, count, ...(flows.length > 1 ? [remove] : []));
-  const more = details(`flow-${index}`, 'Parameters and times');
-  if (known) more.append(note(`${known.known.title}. ${known.known.source}.`), ...parameters(group, spec.values, known, changed));
+  const more = details(`flow-${index}`, known?.known.family === 'own' ? 'Times' : 'Parameters and times');
+  // What makes a rule of one's own is always in sight.
+  const own = known?.known.family === 'own';
+  if (known && !own) more.append(note(`${known.known.title}. ${known.known.source}.`), ...parameters(group, spec.values, known, changed));
   for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Longer round trip by', '0ms'], ['size', 'To deliver', 'no end, or 1MB']] as const) {
     more.append(field(label, get(group, key), hint, (value) => { set(group, key, value); changed(false); }));
   }
-  box.append(legend, head, more);
+  box.append(legend, head, ...(known && own ? parameters(group, spec.values, known, changed) : []), more);
   return box;
 }
 

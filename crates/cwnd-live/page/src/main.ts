@@ -1,7 +1,7 @@
 // The page: asks for a run at every change, and draws what comes.
 
 import { build } from './controls';
-import { column, empty, fromFragment, get, happened, instants, lines, set, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
+import { column, empty, fromFragment, get, happened, instants, lines, set, spread, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
 import { Plots } from './plots';
 import { Connection, type Answer, type Columns, type Estimate, type Hello, type Place, type Table } from './protocol';
 import { rate, short, span } from './quantity';
@@ -41,6 +41,7 @@ function work(body: () => void): void {
 
 /** Something has changed. While a control is being moved, one seed is enough, and one request at a time. */
 function changed(moving: boolean): void {
+  follow();
   if (pacing) return pull_or_restart(moving);
   if (moving && !asked.answered && performance.now() - asked.at < 250) {
     again = true;
@@ -48,6 +49,21 @@ function changed(moving: boolean): void {
   }
   ask(moving);
 }
+
+/** Titles and captions are of what is shown: with other algorithms it is another scenario than the one it began as. */
+function follow(): void {
+  const preset = hello?.presets.find(({ id }) => id === settings.preset);
+  if (!preset) return;
+  const algorithms = (document: Table) => JSON.stringify(((document['flow'] ?? []) as Table[]).map((group) => group['algorithm']));
+  if (algorithms(preset.document) !== algorithms(settings.document)) {
+    if (settings.document['title'] === preset.document['title']) delete settings.document['title'];
+    settings.preset = '';
+  }
+  lesson();
+}
+
+/** The name of the scenario's file, which the command line has too. */
+const file = () => `${settings.preset || 'live'}.toml`;
 
 function ask(moving: boolean): void {
   again = false;
@@ -134,11 +150,11 @@ function handleAnswer(answer: Answer, columns: Columns): void {
   switch (answer.kind) {
     case 'started':
       text_fault('');
-      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, command: answer.command };
+      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, command: answer.command.replace(/\blive\.toml$/, file()) };
       message('');
       break;
     case 'curves': {
-      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, seeds: 0, warnings: [] };
+      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, seeds: 0, warnings: [], whole: answer.whole };
       coming.responses.push(...(answer.responses ?? []).filter(({ algorithm }) => !coming.responses.some((known) => known.algorithm === algorithm)));
       if (answer.run !== 0 && results !== coming) break;
       results = coming;
@@ -201,7 +217,7 @@ function handleHello(said: Hello): void {
 function grow(answer: Extract<Answer, { kind: 'more' }>, columns: Columns): void {
   const run = coming.runs[0];
   if (!run || answer.from === 0) {
-    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, seeds: 1, warnings: [] };
+    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, seeds: 1, warnings: [], whole: false };
   } else {
     for (const [name, values] of columns) {
       const before = run.columns.get(name) ?? new Float32Array(0);
@@ -322,7 +338,7 @@ function show_row(at: number, free = false): void {
   time.value = String(at);
   const now = t[Math.min(at, t.length - 1)] ?? 0;
   time.setAttribute('aria-valuetext', `${now.toFixed(2)} seconds`);
-  const shown = all.slice(0, 12);
+  const shown = spread(all, 12);
   const states = shown.some((line) => column(results, line, 'state'));
   const rows = shown.map((line) => {
     const value = (name: string, digits = 3) => {
@@ -339,7 +355,7 @@ function show_row(at: number, free = false): void {
   const queue = results.runs.map((run) => run?.columns.get('queue')?.[at]).filter((one) => one !== undefined).map((one) => short(one, 4)).join(', ');
   $('#at').textContent = `${now.toFixed(2)} s`;
   $('#waiting').textContent = queue && `queue ${queue} packets`;
-  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">and ${all.length - shown.length} more</td></tr></tfoot>` : '';
+  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">${shown.length} of ${all.length} flows, as many of each algorithm</td></tr></tfoot>` : '';
   $('#flows').innerHTML = `<thead><tr><th scope="col">Flow</th>${head.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>${rest}`;
 }
 
@@ -387,6 +403,10 @@ function planes(): void {
     const { loss, window } = results.runs[line.run]?.operating[line.flow] ?? { loss: null, window: null };
     return loss && window && !hidden.has(line.name) ? [{ x: 100 * loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
   });
+  if (pacing || results.runs.some((run) => run && !run.whole)) {
+    box.innerHTML = `<p class="note">${pacing ? 'A run that follows the clock has no average window yet.' : 'Comes with the end of the first seed.'}</p>`;
+    return;
+  }
   if (results.responses.length === 0 && points.length === 0) {
     box.innerHTML = '<p class="note">No closed form is known for these algorithms, and nothing was lost.</p>';
     return;
@@ -406,6 +426,10 @@ function table(): void {
   if (!hello) return;
   const runs = results.runs.filter((run) => run !== undefined);
   const known = hello.measures.filter(({ key }) => runs.some((run) => run.measures[key]));
+  // Until the new run has measures, those of the run before are shown as such.
+  const stale = !pacing && known.length === 0;
+  $('#measures').classList.toggle('stale', stale);
+  if (stale && $('#measures').childElementCount > 0) $('#seeds').textContent = 'of the run before; those of this one come';
   if (pacing || known.length === 0) {
     if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run that follows the clock is one seed; nothing is estimated of it.</td></tr></tbody>';
     return;
@@ -455,7 +479,8 @@ function lesson(): void {
   const preset = hello?.presets.find(({ id }) => id === settings.preset);
   const box = $('#lesson');
   box.hidden = !preset?.claim;
-  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
+  const altered = preset && (settings.apart !== preset.apart || JSON.stringify(settings.document) !== JSON.stringify(preset.document));
+  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>with settings of your own</small>' : ''}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
   $<HTMLSelectElement>('#preset').value = preset?.id ?? '';
 }
 
@@ -597,7 +622,7 @@ $('#take').addEventListener('click', ({ target }) => {
     keepLink();
     void copy(location.href);
   } else if (what === 'command') void copy(results.command);
-  else if (what === 'toml') download(`${name}.toml`, results.toml, 'application/toml');
+  else if (what === 'toml') download(file(), results.toml, 'application/toml');
   else if (what === 'csv') download(`${name}.csv`, csv(results), 'text/csv');
   else if (what === 'svg') download(`${name}.svg`, picture(results, title, plots.colour, theme), 'image/svg+xml');
   if (what) $<HTMLDetailsElement>('#take').open = false;

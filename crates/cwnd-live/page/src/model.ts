@@ -13,6 +13,8 @@ export interface Run {
   measures: Record<string, Estimate | null>;
   seeds: number;
   warnings: string[];
+  /** Whether all of its first seed is there. */
+  whole: boolean;
 }
 
 /** A flow of a run, with how it is drawn. */
@@ -44,6 +46,19 @@ export function lines(results: Results): Line[] {
   }));
 }
 
+/** So many of the lines, the same number of each algorithm of each run as far as there are as many. */
+export function spread(all: Line[], most: number): Line[] {
+  const kind = ({ run, info }: Line) => `${run} ${info.algorithm}`;
+  const kinds = new Set(all.map(kind)).size;
+  const each = Math.max(1, Math.floor(most / Math.max(1, kinds)));
+  const taken = new Map<string, number>();
+  return all.length <= most ? all : all.filter((line) => {
+    const count = (taken.get(kind(line)) ?? 0) + 1;
+    taken.set(kind(line), count);
+    return count <= each;
+  });
+}
+
 /** Whether two colours, as #rrggbb, are hard to tell apart. */
 function near(a: string, b: string): boolean {
   const [x, y] = [a, b].map((colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
@@ -67,6 +82,12 @@ export function happened(results: Results, all: Line[]): Happened[] {
     const gap = Math.max(1.5 * line.info.base_rtt * 1e-3, 2 * (t[1] ?? 0));
     let last = -Infinity;
     let recovery: Happened | null = null;
+    /** The losses that are one, and how many packets they are. */
+    let episode: { one: Happened; packets: number } | null = null;
+    const close = () => {
+      if (episode) episode.one.text = `loss of ${episode.packets} packet${episode.packets > 1 ? 's' : ''}`;
+      episode = null;
+    };
     for (let row = 1; row < t.length; row += 1) {
       const at = t[row]!;
       const push = (what: Happened['what'], text: string) => {
@@ -77,7 +98,12 @@ export function happened(results: Results, all: Line[]): Happened[] {
       if (timeouts[row]! > timeouts[row - 1]!) push('timeout', 'timeout');
       const dropped = lost[row]! - lost[row - 1]!;
       if (dropped > 0) {
-        if (at - last > gap) recovery = push('loss', `loss of ${dropped} packet${dropped > 1 ? 's' : ''}`);
+        if (at - last > gap || !episode) {
+          close();
+          recovery = push('loss', '');
+          episode = { one: recovery, packets: 0 };
+        }
+        episode.packets += dropped;
         last = at;
       } else if (!state && window[row]! < 0.93 * window[row - 1]! && at - last > gap) {
         push('cut', `cut from ${Math.round(window[row - 1]!)} to ${Math.round(window[row]!)} packets`);
@@ -91,6 +117,7 @@ export function happened(results: Results, all: Line[]): Happened[] {
       }
       if (state && state[row] !== state[row - 1]) push('state', stateName(line.info.algorithm, state[row]!));
     }
+    close();
   });
   for (const one of list) if (one.until > one.t) one.text += `, retransmits until ${one.until.toFixed(2)} s`;
   return list.sort((a, b) => a.t - b.t);

@@ -1,41 +1,200 @@
-//! The page of `cwnd conform`: a plot for each check, and the verdicts as they were printed.
+//! The page of `cwnd conform`: each check with its number between the ends of what is accepted, and the windows behind it.
 
+use askama::Template;
+use cwnd_conform::text::place;
 use cwnd_conform::{Conformance, Curve, Judged, Verdict};
+use cwnd_run::VERSION;
+use cwnd_run::measure::digits::number;
+use cwnd_text::counted;
+use serde_json::{Value, json};
 
-use super::model::{Printed, page};
+use super::assets::{data, render};
+use super::parts::Top;
 use crate::plot::colour::{self, Palette};
-use crate::plot::{Axis, Line, Lines, Plot};
+use crate::plot::{Axis, Checked, Line, Lines, Plot};
 use crate::slug::slug;
 
 /// The page. `command` repeats it, `text` is what it printed.
 #[must_use]
 pub fn conformance_html(results: &[Conformance], command: &str, text: &str) -> String {
     let palette = Palette::new(results.iter().map(|result| result.subject.as_str()).chain(["cwnd", "formula"]));
-    let plots: Vec<Plot> = results
+    let subjects: Vec<&str> = results.iter().map(|result| result.subject.as_str()).collect();
+    let mut checks: Vec<CheckSection<'_>> = results
         .iter()
-        .flat_map(|result| result.checks.iter().filter_map(|judged| plot(&result.subject, judged, &palette)))
+        .flat_map(|result| result.checks.iter().map(|judged| CheckSection::of(&result.subject, judged, &palette)))
         .collect();
-    let kind = "Clauses of RFCs on paths in the simulator; the curves are of the first seed.";
-    page("Conformance", kind, &plots, &palette, Printed { command, text, algorithms: &[] })
+    checks.sort_by_key(|check| order(check.judged.verdict));
+    let plots: Vec<&Plot> = checks.iter().flat_map(|check| &check.plots).collect();
+    let page = ConformPage {
+        title: "Conformance",
+        top: Top {
+            question: format!("Does {} do what the RFCs ask of a sender, clause by clause?", subjects.join(", ")),
+            path: "A path of its own for each check, in the simulator".to_string(),
+            command,
+        },
+        answers: results.iter().map(answer).collect(),
+        revision: VERSION,
+        text,
+        data: data(plots, &[]),
+        palette: &palette,
+        checks: &checks,
+    };
+    render(&page)
+}
+
+#[derive(Template)]
+#[template(path = "conform.html")]
+struct ConformPage<'a> {
+    title: &'a str,
+    top: Top<'a>,
+    /// What came of it, a sentence for each subject.
+    answers: Vec<String>,
+    revision: &'a str,
+    palette: &'a Palette,
+    /// What deviates first, then what is not clear.
+    checks: &'a [CheckSection<'a>],
+    /// What the command printed.
+    text: &'a str,
+    data: String,
+}
+
+impl ConformPage<'_> {
+    /// Whether a check has nothing to draw.
+    fn has_bare(&self) -> bool {
+        self.checks.iter().any(|check| check.plots.is_empty())
+    }
+}
+
+/// A check with its number and its windows.
+struct CheckSection<'a> {
+    judged: &'a Judged,
+    id: String,
+    /// The verdict: `cubic conforms: 5681-initial`.
+    heading: String,
+    /// The number and what is accepted, or why there is no number.
+    found: String,
+    /// The clause.
+    clause: String,
+    plots: Vec<Plot>,
+}
+
+impl<'a> CheckSection<'a> {
+    fn of(subject: &'a str, judged: &'a Judged, palette: &Palette) -> Self {
+        let id = slug(&format!("{subject}-{}", judged.id));
+        let found = found(judged);
+        let number = judged.value.as_ref().map(|value| Checked {
+            id: format!("{id}-number"),
+            measured: judged.measured,
+            value: [value.mean, value.low, value.high],
+            accepted: judged.accepted.ends(),
+            colour: palette.variable(subject),
+            alternative: &found,
+        });
+        let plots = number.map(Checked::plot).into_iter().chain(windows(&id, subject, judged, palette)).collect();
+        Self {
+            judged,
+            heading: format!("{subject} {}: {}", verb(judged.verdict), judged.id),
+            clause: format!(
+                "{}, {}: {}.",
+                place(judged.suite, judged.section),
+                judged.level.name(),
+                judged.requirement
+            ),
+            found,
+            plots,
+            id,
+        }
+    }
+
+    /// The class of the verdict in the style sheet.
+    fn class(&self) -> &'static str {
+        match self.judged.verdict {
+            Verdict::Meets => "match",
+            Verdict::Departs => "miss",
+            Verdict::Unclear => "undecided",
+            Verdict::NotApplicable => "uncounted",
+        }
+    }
+}
+
+/// What came of all checks of a subject, as a sentence.
+fn answer(result: &Conformance) -> String {
+    let count = |verdict| counted(result.count(verdict), "check");
+    let mut text = format!("{} conforms in {}", result.subject, count(Verdict::Meets));
+    for (verdict, words) in [(Verdict::Departs, "deviates in"), (Verdict::Unclear, "is unclear in")] {
+        if result.count(verdict) > 0 {
+            text.push_str(&format!(", {words} {}", count(verdict)));
+        }
+    }
+    match result.count(Verdict::NotApplicable) {
+        0 => {}
+        1 => text.push_str("; one check does not apply to it"),
+        many => text.push_str(&format!("; {} do not apply to it", counted(many, "check"))),
+    }
+    format!("{text} ({}).", counted(result.seeds.len(), "seed"))
+}
+
+/// The number with what is accepted: `First flight, packets: 10, allowed 2 to 10`.
+fn found(judged: &Judged) -> String {
+    match (&judged.value, &judged.note) {
+        (Some(value), _) => {
+            let mean = short(value.mean);
+            let spread = if value.low == value.high {
+                String::new()
+            } else {
+                format!(" ({} to {})", short(value.low), short(value.high))
+            };
+            format!("{}: {mean}{spread}, allowed {}.", capitalised(judged.measured), judged.accepted)
+        }
+        (None, Some(note)) => format!("No number: {note}."),
+        (None, None) => String::new(),
+    }
+}
+
+/// A number to five digits, without zeros at its end.
+fn short(value: f64) -> String {
+    let text = number(Some(value));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The window of the subject, of this program's sender of the same law, and by formula; none where the subject shows no window.
-fn plot(subject: &str, judged: &Judged, palette: &Palette) -> Option<Plot> {
+fn windows(id: &str, subject: &str, judged: &Judged, palette: &Palette) -> Option<Plot> {
     if judged.verdict == Verdict::NotApplicable {
         return None;
     }
     let curves = &judged.curves;
-    let named = [(subject, &curves.subject, 0), ("cwnd", &curves.reference, 1), ("formula", &curves.formula, 2)];
-    let lines: Vec<Line> = named
+    let reference = if subject == "cwnd" { "reference" } else { "cwnd" };
+    let named = [(subject, &curves.subject, 0), (reference, &curves.reference, 1), ("formula", &curves.formula, 2)];
+    let lines: Vec<(Line, Value)> = named
         .into_iter()
-        .filter_map(|(name, curve, nth)| curve.as_ref().map(|curve| line(name, curve, nth, palette)))
-        .filter(|line| !line.x.is_empty())
+        .filter_map(|(name, curve, nth)| Some((line(name, curve.as_ref()?, nth, palette), json!(WIDTHS[nth]))))
+        .filter(|(line, _)| !line.x.is_empty())
         .collect();
     lines.first()?;
+    let (lines, widths): (Vec<Line>, Vec<Value>) = lines.into_iter().unzip();
+    let names: Vec<String> = lines.iter().map(|line| line.name.clone()).collect();
     let end = lines.iter().filter_map(|line| line.x.last().copied()).fold(0.0, f64::max);
-    let title = format!("{subject}: {} {}", judged.id, judged.verdict.name());
-    let window = Axis::new("window_packets", "Window (packets)");
-    Some(Lines::new(title, Axis::time(end), window, lines).plot(slug(&format!("{subject}-{}", judged.id))))
+    let lines =
+        Lines::new("The window behind it", Axis::time(end), Axis::new("window_packets", "Window (packets)"), lines);
+    let caption =
+        "Congestion window in the run of the first seed; where curves coincide, the narrow one lies on the wide one.";
+    let mut plot = lines.captioned(id, caption);
+    // Equal curves can be seen as two: the wide one lies below.
+    if let Some(Value::Array(layers)) = plot.spec.get_mut("layer") {
+        let each = names.iter().zip(widths).map(|(name, width)| {
+            let mut layer = layers[0].clone();
+            layer["transform"] = json!([{ "filter": { "field": "flow", "equal": name } }]);
+            layer["mark"]["strokeWidth"] = width;
+            layer
+        });
+        *layers = each.collect();
+    }
+    Some(plot)
 }
 
 fn line(name: &str, curve: &Curve, nth: usize, palette: &Palette) -> Line {
@@ -51,5 +210,25 @@ fn line(name: &str, curve: &Curve, nth: usize, palette: &Palette) -> Line {
     }
 }
 
+fn order(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Departs => 0,
+        Verdict::Unclear => 1,
+        Verdict::Meets => 2,
+        Verdict::NotApplicable => 3,
+    }
+}
+
+fn verb(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Meets => "conforms",
+        Verdict::Departs => "deviates",
+        Verdict::Unclear => "is unclear",
+        Verdict::NotApplicable => "is not asked",
+    }
+}
+
+/// Pixels of the subject, the reference and the formula, drawn in this order.
+const WIDTHS: [f64; 3] = [4.0, 1.6, 1.6];
 /// Of a line.
 const MOST_POINTS: usize = 400;

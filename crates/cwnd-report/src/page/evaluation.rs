@@ -8,7 +8,7 @@ use cwnd_run::execute::failed;
 use cwnd_run::measure::digits::{cell, legend};
 
 use super::assets::{data, render};
-use super::parts::Algorithm;
+use super::parts::{Algorithm, Top, listed};
 use crate::plot::Plot;
 use crate::plot::colour::Palette;
 use crate::plot::evaluation::{Contenders, plots};
@@ -21,7 +21,15 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
     let plots = plots(evaluation, &contenders, &palette);
     let page = EvaluationPage {
         title: format!("{} by RFC 9743", evaluation.algorithm),
-        command,
+        top: Top {
+            question: format!(
+                "How does {} behave under the headings of RFC 9743, compared with {} in its place?",
+                evaluation.algorithm,
+                listed(&contenders.names[1..])
+            ),
+            path: "On a grid of paths, each named where its numbers stand".to_string(),
+            command,
+        },
         revision: VERSION,
         evaluation,
         warnings: warnings(evaluation),
@@ -40,7 +48,7 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
 #[template(path = "evaluation.html")]
 struct EvaluationPage<'a> {
     title: String,
-    command: &'a str,
+    top: Top<'a>,
     revision: &'a str,
     palette: &'a Palette,
     evaluation: &'a Evaluation,

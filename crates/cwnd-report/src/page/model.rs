@@ -6,7 +6,7 @@ use cwnd_lab::model::{Convergences, Paths, Responses, Setup, Stages, Walk};
 use cwnd_run::VERSION;
 
 use super::assets::data;
-use super::parts::Algorithm;
+use super::parts::{Algorithm, Top};
 use crate::plot::colour::Palette;
 use crate::plot::{Plot, model};
 
@@ -27,7 +27,8 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let looks = model::Looks::of(printed.algorithms);
     let plots: Vec<Plot> = model::response(document, printed.algorithms, &looks).into_iter().collect();
     let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
-    page("Windows against loss", kind, &plots, &looks.palette, printed)
+    let question = "How large a window does each algorithm keep at a given loss?";
+    page(("Windows against loss", question), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model convergence`; `walks` are of the same algorithms in the same order.
@@ -37,7 +38,8 @@ pub fn convergence(document: &Convergences, walks: &[Walk], printed: Printed<'_>
     let rtt_s = Setup::default().rtt.as_secs_f64();
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s }.plots(walks);
     let kind = "Closed forms and, in the plots, the synchronous-feedback model.";
-    page("Convergence of two flows", kind, &plots, &looks.palette, printed)
+    let question = "How long do two flows of each algorithm take until their windows are equal?";
+    page(("Convergence of two flows", question), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model rounds`; `walks` are of the same algorithms in the same order.
@@ -46,19 +48,28 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
     let looks = model::Looks::of(printed.algorithms);
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s: document.rtt_s }.plots(walks);
     let kind = "The synchronous-feedback model: algorithms without packets.";
-    page("Windows under synchronous feedback", kind, &plots, &looks.palette, printed)
+    let question = "How do windows move where all flows learn of congestion in the same round trip?";
+    page(("Windows under synchronous feedback", question), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model udt`.
 #[must_use]
 pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     let kind = "Closed forms; the plot over round trips is of the fluid model.";
-    page("UDT's rate control", kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
+    let question = "How fast does UDT's rate grow, at which rate does loss hold it, and how much does it lose?";
+    page(("UDT's rate control", question), kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
 }
 
-pub(super) fn page(title: &str, kind: &str, plots: &[Plot], palette: &Palette, printed: Printed<'_>) -> String {
+fn page(
+    (title, question): (&str, &str),
+    kind: &str,
+    plots: &[Plot],
+    palette: &Palette,
+    printed: Printed<'_>,
+) -> String {
     let page = ModelPage {
         title,
+        top: Top { question: question.to_string(), path: String::new(), command: printed.command },
         kind,
         revision: VERSION,
         palette,
@@ -74,6 +85,7 @@ pub(super) fn page(title: &str, kind: &str, plots: &[Plot], palette: &Palette, p
 #[template(path = "model.html")]
 struct ModelPage<'a> {
     title: &'a str,
+    top: Top<'a>,
     kind: &'a str,
     revision: &'a str,
     palette: &'a Palette,

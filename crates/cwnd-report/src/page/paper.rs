@@ -6,7 +6,7 @@ use cwnd_papers::{
 };
 
 use super::assets::{data, render};
-use super::parts::seed_text;
+use super::parts::{Top, listed, seed_text};
 use crate::plot::Plot;
 use crate::plot::colour::Palette;
 use crate::plot::paper::{data_of_rows, palette, plots};
@@ -35,6 +35,12 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
     let plots: Vec<&Plot> = results.iter().flat_map(|result| &result.plots).collect();
     render(&OnePaper {
         title: &paper.title,
+        top: Top {
+            question: "Which numbers and claims of this paper come out again in this simulator?".to_string(),
+            path: "Paths as the paper gives them, each with its result".to_string(),
+            command: page.command,
+        },
+        answer: answer(std::slice::from_ref(run)),
         authors: paper.authors.join(", "),
         counts: run.counts(),
         length: length(page.settings.scale),
@@ -51,15 +57,28 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
 #[must_use]
 pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
     let palette = palette();
-    let counted = |run: &PaperRun| Counted {
+    let row = |run: &PaperRun| Counted {
         id: run.published.paper.id.clone(),
         title: run.published.paper.title.clone(),
         counts: run.counts(),
         plot: first_figure(run, &palette),
     };
-    let papers: Vec<Counted> = runs.iter().map(counted).collect();
+    let papers: Vec<Counted> = runs.iter().map(row).collect();
+    let names: Vec<&str> = papers.iter().map(|paper| paper.id.as_str()).collect();
     render(&AllPapers {
         title: "Papers",
+        top: Top {
+            question: format!(
+                "Which numbers and claims of {} come out again in this simulator?",
+                match names.as_slice() {
+                    [one] => (*one).to_string(),
+                    all => counted(all.len(), "paper"),
+                }
+            ),
+            path: format!("{}: paths as each paper gives them", listed(&names)),
+            command: page.command,
+        },
+        answer: answer(runs),
         length: length(page.settings.scale),
         palette: &palette,
         data: data(papers.iter().filter_map(|paper| paper.plot.as_ref()), &[]),
@@ -72,6 +91,9 @@ pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
 #[template(path = "paper.html")]
 struct OnePaper<'a> {
     title: &'a str,
+    top: Top<'a>,
+    /// What came out again, in words.
+    answer: String,
     palette: &'a Palette,
     page: PaperPage<'a>,
     paper: &'a Paper,
@@ -87,6 +109,9 @@ struct OnePaper<'a> {
 #[template(path = "papers.html")]
 struct AllPapers<'a> {
     title: &'a str,
+    top: Top<'a>,
+    /// What came out again, in words.
+    answer: String,
     palette: &'a Palette,
     page: PaperPage<'a>,
     length: &'static str,
@@ -226,6 +251,49 @@ pub(crate) fn class(verdict: &Verdict) -> &'static str {
         Verdict::Undecided => "undecided",
         Verdict::NotReproducible | Verdict::Illustration => "uncounted",
     }
+}
+
+/// What came out again and what did not, in words: the printed numbers with the results in which they miss, then the rest.
+fn answer(runs: &[PaperRun]) -> String {
+    let rows = |basis: Basis, verdict: Option<Verdict>| {
+        let all = runs.iter().flat_map(|run| run.rows().map(move |row| (run, row)));
+        all.filter(move |(_, row)| {
+            row.basis == basis && verdict.map_or(DECIDED.contains(&row.verdict), |one| row.verdict == one)
+        })
+    };
+    let mut sentences = Vec::new();
+    for basis in Basis::ALL {
+        let count = |verdict| rows(basis, verdict).count();
+        let (all, matches) = (count(None), count(Some(Verdict::Match)));
+        if all == 0 {
+            continue;
+        }
+        let mut sentence = match matches == all {
+            true => format!("All {all} {} match", basis.plural()),
+            false => format!("{matches} of {all} {} match", basis.plural()),
+        };
+        let mut misses: Vec<(String, usize)> = Vec::new();
+        for (run, row) in rows(basis, Some(Verdict::Miss)) {
+            let place = if runs.len() > 1 { &run.published.paper.id } else { &row.result };
+            match misses.last_mut() {
+                Some((known, count)) if known == place => *count += 1,
+                _ => misses.push((place.clone(), 1)),
+            }
+        }
+        if !misses.is_empty() {
+            let places: Vec<String> = misses.iter().map(|(place, count)| format!("{count} in {place}")).collect();
+            sentence.push_str(&format!("; {} missed: {}", count(Some(Verdict::Miss)), listed(&places)));
+        }
+        match count(Some(Verdict::Undecided)) {
+            0 => {}
+            open => sentence.push_str(&format!("; {open} undecided")),
+        }
+        sentences.push(sentence + ".");
+    }
+    if sentences.is_empty() {
+        return "Nothing was compared.".to_string();
+    }
+    sentences.join(" ")
 }
 
 fn length(scale: Scale) -> &'static str {

@@ -2,6 +2,16 @@
 
 use cwnd::Spec;
 
+/// What stands at the top of every page.
+pub(super) struct Top<'a> {
+    /// The question that the page answers.
+    pub(super) question: String,
+    /// The path in one sentence; empty where there is none.
+    pub(super) path: String,
+    /// The command that repeats it.
+    pub(super) command: &'a str,
+}
+
 /// An algorithm with its parameters in force.
 pub(super) struct Algorithm<'a> {
     pub(super) label: &'a str,
@@ -46,6 +56,18 @@ impl<'a> Algorithm<'a> {
 /// A sentence cut at its backticks: what stands between them is code, here as on a terminal.
 pub(super) fn parts(sentence: &str) -> impl Iterator<Item = Part<'_>> {
     sentence.split('`').enumerate().map(|(nth, text)| Part { code: nth % 2 == 1, text })
+}
+
+/// Names in a row, the last after "and".
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_string(),
+        [some @ .., last] => {
+            let some: Vec<&str> = some.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", some.join(", "), last.as_ref())
+        }
+    }
 }
 
 pub(super) fn seed_text(seeds: &[u64]) -> String {

@@ -6,7 +6,7 @@ use cwnd_run::measure::digits::legend;
 
 use super::assets::{data, render};
 use super::measures::{self, Cell, Column, columns, headline};
-use super::parts::{Algorithm, seed_text};
+use super::parts::{Algorithm, Top, seed_text};
 use crate::plot::colour::Palette;
 use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
 
@@ -15,6 +15,8 @@ use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
 pub struct Report<'a> {
     /// What was compared or run, in a few words: the heading of the page.
     pub title: String,
+    /// The question that it answers.
+    pub question: String,
     /// The path in one line; empty where there is none.
     pub path: String,
     /// The command that repeats it.
@@ -49,6 +51,11 @@ impl Report<'_> {
         let plots = overview.iter().chain(sections.iter().flat_map(|section| &section.plots));
         render(&ReportPage {
             title: &self.title,
+            top: Top {
+                question: self.question.clone(),
+                path: if self.path.is_empty() { String::new() } else { format!("On {}", self.path) },
+                command: &self.command,
+            },
             report: self,
             seeds: seed_text(&self.seeds),
             first_seed: seed_text(self.seeds.get(..1).unwrap_or_default()),
@@ -75,6 +82,7 @@ impl Report<'_> {
 #[template(path = "report.html")]
 struct ReportPage<'a> {
     title: &'a str,
+    top: Top<'a>,
     report: &'a Report<'a>,
     seeds: String,
     first_seed: String,

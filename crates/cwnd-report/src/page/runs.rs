@@ -2,8 +2,10 @@
 
 use cwnd::Spec;
 use cwnd_run::scenario::Document;
+use cwnd_text::counted;
 use cwnd_trace::Trace;
 
+use super::parts::listed;
 use super::report::Report;
 use crate::json;
 use crate::plot::Shown;
@@ -13,11 +15,7 @@ use crate::plot::Shown;
 #[must_use]
 pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
     let names: Vec<&str> = document.algorithms.iter().map(|row| row.algorithm.as_str()).collect();
-    let title = match names.as_slice() {
-        [one] => (*one).to_string(),
-        [some @ .., last] if some.len() < 4 => format!("{} and {last}", some.join(", ")),
-        all => format!("{} algorithms", all.len()),
-    };
+    let title = if names.len() < 5 { listed(&names) } else { format!("{} algorithms", names.len()) };
     let alone = document.algorithms.iter().map(|row| (Some(row.algorithm.clone()), &row.measures));
     let versus = document.algorithms.iter().filter_map(|row| {
         let versus = row.versus.as_ref()?;
@@ -27,11 +25,22 @@ pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], co
     });
     let sections = alone.chain(versus).zip(traces);
     let shown = sections.filter_map(|((label, measures), trace)| Some(Shown { label: label?, measures, trace }));
+    let mut against: Vec<&str> =
+        document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm).collect();
+    against.sort_unstable();
+    against.dedup();
+    let question = match (names.as_slice(), against.is_empty()) {
+        ([_], true) => format!("How does {title} use this path?"),
+        ([_], false) => format!("How does {title} use this path, alone and against {}?", listed(&against)),
+        (_, true) => format!("How do {title} differ on this path?"),
+        (_, false) => format!("How do {title} differ on this path, alone and against {}?", listed(&against)),
+    };
     let opponents = document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm);
     let specs = names.iter().copied().chain(opponents).filter_map(|name| Spec::parse(name).ok());
     let too_short = document.too_short().map(|reason| format!("Too short a window: {reason}"));
     let report = Report {
         title,
+        question,
         warnings: document.warnings.iter().cloned().chain(too_short).collect(),
         bottleneck: position(&document.bottleneck, traces),
         algorithms: once_each(specs),
@@ -48,9 +57,14 @@ pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
     let mut algorithms: Vec<String> = document.flows.iter().map(|flow| flow.algorithm.clone()).collect();
     algorithms.sort_unstable();
     algorithms.dedup();
-    let label = algorithms.join(" and ");
+    let label = listed(&algorithms);
     let scenario = &document.origin.scenario;
     let report = Report {
+        question: match document.flows.as_slice() {
+            [] => "What happens on this path?".to_string(),
+            [one] => format!("What does one flow of {} do on this path?", one.algorithm),
+            all => format!("How do {} of {} share this path?", counted(all.len(), "flow"), listed(&algorithms)),
+        },
         title: scenario.title.clone().unwrap_or_else(|| label.clone()),
         warnings: document.warnings.clone(),
         bottleneck: position(&document.bottleneck, &[trace]),

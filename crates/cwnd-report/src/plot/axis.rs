@@ -16,13 +16,17 @@ pub struct Axis {
     pub scale: f64,
     /// The ends, in the unit of the column; none for those of the data.
     pub domain: Option<[f64; 2]>,
+    /// The least and the largest value that the quantity can have, in the unit of the column; null for no bound.
+    pub bounds: [Option<f64>; 2],
 }
 
 impl Axis {
     /// An axis labelled in the unit of its column, as long as the data want it.
     #[must_use]
     pub fn new(field: impl Into<String>, title: impl Into<String>) -> Self {
-        Self { field: field.into(), title: title.into(), scale: 1.0, domain: None }
+        let field = field.into();
+        let bounds = bounds(&field);
+        Self { field, title: title.into(), scale: 1.0, domain: None, bounds }
     }
 
     /// Time from 0 to `end_s`, in the column `time_s`.
@@ -41,6 +45,12 @@ impl Axis {
     #[must_use]
     pub fn delay(field: &str, title: &str) -> Self {
         Self { scale: 1e3, ..Self::new(field, format!("{title} (ms)")) }
+    }
+
+    /// A share of 1 in any column, labelled in per cent.
+    #[must_use]
+    pub(crate) fn share(field: &str, title: &str) -> Self {
+        Self { scale: 1e2, ..Self::new(field, format!("{title} (%)")) }.bounded(Some(0.0), Some(1.0))
     }
 
     /// The axis of a column of a trace or of a measure, titled by its name, which ends in its unit. Internals of algorithms have none.
@@ -64,6 +74,18 @@ impl Axis {
         Self { domain: Some([low, high]), ..self }
     }
 
+    /// The same of a quantity with these bounds, in the unit of the column.
+    #[must_use]
+    pub(crate) fn bounded(self, low: Option<f64>, high: Option<f64>) -> Self {
+        Self { bounds: [low, high], ..self }
+    }
+
+    /// A value moved to the nearest one that the quantity can have: an interval may reach beyond.
+    pub(crate) fn possible(&self, value: f64) -> f64 {
+        let [low, high] = self.bounds;
+        value.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY))
+    }
+
     /// The title without its unit.
     pub(crate) fn words(&self) -> &str {
         self.title.split(" (").next().unwrap_or_default()
@@ -71,9 +93,18 @@ impl Axis {
 
     /// The channel of a Vega-Lite encoding.
     pub(crate) fn channel(&self) -> Value {
-        let mut channel = json!({ "field": self.field, "type": "quantitative", "title": self.title });
-        if let Some([low, high]) = self.domain {
-            channel["scale"] = json!({ "domain": [number(low), number(high)], "nice": false });
+        self.channel_of(&self.field)
+    }
+
+    /// The channel of another column on this axis, such as the end of an interval.
+    pub(crate) fn channel_of(&self, field: &str) -> Value {
+        let mut channel = json!({ "field": field, "type": "quantitative", "title": self.title });
+        match (self.domain, self.bounds) {
+            (Some([low, high]), _) => {
+                channel["scale"] = json!({ "domain": [number(low), number(high)], "nice": false });
+            }
+            (None, [_, Some(high)]) => channel["scale"] = json!({ "domainMax": number(high) }),
+            (None, _) => {}
         }
         let factor = match self.scale {
             scale if scale > 1.0 => format!("* {scale}"),
@@ -89,6 +120,20 @@ fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
+
+/// The bounds of a column by its name: nothing that is counted or timed is below zero, and no share above 1.
+fn bounds(name: &str) -> [Option<f64>; 2] {
+    let is_share = SHARES.contains(&name) || name.ends_with("_share") || name == "retransmission_ratio";
+    let is_amount = UNITS.iter().any(|(ending, ..)| name.ends_with(ending)) || name == "timeouts";
+    match (is_share, is_amount) {
+        (true, _) => [Some(0.0), Some(1.0)],
+        (_, true) => [Some(0.0), None],
+        _ => [None, None],
+    }
+}
+
+/// Columns of shares.
+const SHARES: [&str; 6] = ["utilisation", "share", "loss_rate", "mark_rate", "jain", "loss"];
 
 /// Endings of the names of columns, the unit of their axes, and the factor to it.
 const UNITS: [(&str, &str, f64); 6] = [

@@ -8,6 +8,7 @@ use super::frame::{Frame, Shown};
 use super::lines::{Line, Lines};
 use super::overview;
 use super::run::{RunPlots, distributions};
+use super::shares;
 use super::spec::Plot;
 
 /// Plots of algorithms beside each other, in the colours of the light theme.
@@ -32,7 +33,7 @@ impl<'a> ComparisonPlots<'a> {
     /// The goodput of each flow; none without flows.
     #[must_use]
     pub fn shares(&self) -> Option<Plot> {
-        overview::shares(&self.frame).map(|plot| self.standing_alone(plot))
+        shares::shares(&self.frame).map(|plot| self.standing_alone(plot))
     }
 
     /// The distribution of a column for each algorithm, all its flows together.

@@ -5,6 +5,7 @@ use cwnd_run::measure::Estimate;
 use cwnd_run::measure::digits::whiskers;
 use serde_json::{Value, json};
 
+use super::axis::Axis;
 use super::colour::Palette;
 use super::names;
 use super::spec::{DataSet, Group, Plot, by_text};
@@ -55,7 +56,8 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
     let opponent = |row: &EvaluationRow| row.traffic.rsplit(' ').next().unwrap_or_default().to_string();
     let place = |row: &EvaluationRow| format!("{}, {}", row.queue.trim_start_matches("droptail:"), opponent(row));
     let groups = rows.iter().filter(|row| row.rate == rate && row.rtt == rtt && row.traffic.starts_with("1 flow"));
-    let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)]));
+    let axis = Axis::share("share", "Share of the goodput").within(0.0, 1.0);
+    let groups = groups.flat_map(|row| one(contenders, row, &[&place(row)], &axis));
     let columns = ["algorithm", "place", "share", "low", "high"];
     let table = DataSet::new("table", columns, groups.collect());
     Plot::new(
@@ -69,7 +71,7 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
             ),
         ),
         ("container".into(), 220),
-        &bars(contenders, palette, "place", ("share", "Share of the goodput", Some(1.0), Some("~%"))),
+        &bars(contenders, palette, "place", &axis, Some(0.5)),
         vec![table],
     )
 }
@@ -77,7 +79,8 @@ fn shares(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
 /// Bars: the flow with the long round-trip time over the one with the short.
 fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Plot {
     let rows = rows(evaluation, "5.1.4", "goodput of the long round-trip time over the short");
-    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&row.queue]));
+    let axis = Axis::new("ratio", "Long over short").bounded(Some(0.0), None);
+    let groups = rows.iter().flat_map(|row| one(contenders, row, &[row.queue.trim_start_matches("droptail:")], &axis));
     let table = DataSet::new("table", ["algorithm", "queue", "ratio", "low", "high"], groups.collect());
     Plot::new(
         "rtt".to_string(),
@@ -87,7 +90,7 @@ fn rtts(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
             &format!("Goodput of the long over the short; 1 is equal. {}", whiskers(evaluation.seeds as usize)),
         ),
         ("container".into(), 220),
-        &bars(contenders, palette, "queue", ("ratio", "Long over short", None, None)),
+        &bars(contenders, palette, "queue", &axis, Some(1.0)),
         vec![table],
     )
 }
@@ -97,14 +100,14 @@ fn harm(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> 
     let rows = rows(evaluation, "5.2.1", "harm to goodput");
     let label = |row: &EvaluationRow| format!("{}, {}, {}: {}", row.rate, row.rtt, row.queue, row.traffic);
     let names: Vec<String> = rows.iter().map(|row| label(row)).collect();
-    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)]));
+    let x = Axis::share("harm", "Harm to the others' goodput").bounded(None, Some(1.0));
+    let groups = rows.iter().flat_map(|row| one(contenders, row, &[&label(row)], &x));
     let table = DataSet::new("table", ["algorithm", "cell", "harm", "low", "high"], groups.collect());
     let (y, height) = names::axis("cell", &names);
-    let x = |field: &str| json!({ "field": field, "type": "quantitative", "title": "Harm to the others' goodput", "axis": { "format": "~%" } });
     let color = contenders.colour(palette);
     let layers = [
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "y": y, "x": x("low"), "x2": { "field": "high" }, "color": color } }),
-        json!({ "mark": { "type": "point", "size": 50, "filled": true }, "encoding": { "y": y, "x": x("harm"), "color": color } }),
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4 }, "encoding": { "y": y, "x": x.channel_of("low"), "x2": { "field": "high" }, "color": color } }),
+        json!({ "mark": { "type": "point", "size": 50, "filled": true }, "encoding": { "y": y, "x": x.channel(), "color": color } }),
     ];
     Plot::new(
         "harm".to_string(),
@@ -138,12 +141,13 @@ fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
         }
     }
     let table = DataSet::new("table", ["algorithm", "path", "queue", "delay_s", "utilisation"], groups);
+    let mut utilisation = Axis::of_column("utilisation").channel();
+    utilisation["scale"]["zero"] = false.into();
     let layer = json!({
         "mark": { "type": "point", "size": 60, "strokeWidth": 1.8 },
         "encoding": {
-            "x": { "field": "delay_s", "type": "quantitative", "title": "Mean queueing delay (ms)",
-                   "axis": { "labelExpr": "format(datum.value * 1000, '~g')" } },
-            "y": { "field": "utilisation", "type": "quantitative", "title": "Utilisation", "scale": { "zero": false }, "axis": { "format": "~%" } },
+            "x": Axis::delay("delay_s", "Mean queueing delay").channel(),
+            "y": utilisation,
             "color": contenders.colour(palette),
             "shape": { "field": "queue", "type": "nominal", "legend": { "orient": "bottom", "title": null } },
         },
@@ -161,36 +165,37 @@ fn delays(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -
     )
 }
 
-/// Grouped bars with intervals over the texts of a column.
-fn bars(
-    contenders: &Contenders,
-    palette: &Palette,
-    over: &str,
-    value: (&str, &str, Option<f64>, Option<&str>),
-) -> [Value; 2] {
-    let (field, title, most, format) = value;
-    let axis = format.map_or(json!({}), |format| json!({ "format": format }));
-    let scale = most.map_or(json!({}), |most| json!({ "domain": [0, most] }));
-    let x = json!({ "field": over, "type": "nominal", "sort": null, "title": null, "axis": { "labelAngle": 0, "labelLimit": 110 } });
+/// Grouped bars with intervals over the texts of a column, and a line where all are equal.
+fn bars(contenders: &Contenders, palette: &Palette, over: &str, axis: &Axis, equal: Option<f64>) -> Vec<Value> {
+    let title = if over == "queue" { "Depth of the buffer" } else { "Depth of the buffer, opponent" };
+    let x = json!({ "field": over, "type": "nominal", "sort": null, "title": title, "axis": { "labelAngle": 0, "labelLimit": 110, "labelExpr": "split(datum.label, ', ')" } });
     let mut color = contenders.colour(palette);
     color["legend"]["symbolType"] = json!("square");
+    color["legend"]["symbolSize"] = json!(100);
     let offset = json!({ "field": "algorithm", "sort": contenders.names });
-    let y =
-        |field: &str| json!({ "field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis });
-    [
-        json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": y(field), "color": color } }),
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.4, "color": "var(--text)", "clip": true }, "encoding": { "x": x, "xOffset": offset, "y": y("low"), "y2": { "field": "high" } } }),
-    ]
+    let low = axis.channel_of("low");
+    let mut layers = vec![
+        json!({ "mark": "bar", "encoding": { "x": x, "xOffset": offset, "y": axis.channel(), "color": color } }),
+        json!({ "mark": { "type": "rule", "strokeWidth": 1.4, "color": "var(--text)" }, "encoding": { "x": x, "xOffset": offset, "y": low, "y2": { "field": "high" } } }),
+    ];
+    layers.extend(equal.map(|equal| {
+        json!({
+            "data": { "values": [{ (&axis.field): equal }] },
+            "mark": { "type": "rule", "color": "var(--muted)", "strokeDash": [4, 3] },
+            "encoding": { "y": axis.channel() },
+        })
+    }));
+    layers
 }
 
 /// A value with its interval for each contender.
-fn one(contenders: &Contenders, row: &EvaluationRow, texts: &[&str]) -> Vec<Group> {
+fn one(contenders: &Contenders, row: &EvaluationRow, texts: &[&str], axis: &Axis) -> Vec<Group> {
     let groups = contenders.estimates(row).filter_map(|(name, estimate)| {
         let estimate = estimate?;
-        let (low, high) = (estimate.low, estimate.high);
+        let numbers = [estimate.mean, estimate.low, estimate.high].map(|number| vec![axis.possible(number)]);
         Some(Group {
             texts: std::iter::once(name).chain(texts.iter().copied()).map(str::to_string).collect(),
-            numbers: [estimate.mean, low, high].map(|number| vec![number]).into(),
+            numbers: numbers.into(),
         })
     });
     groups.collect()

@@ -33,7 +33,7 @@ pub(crate) fn drawn(trace: &Trace, indices: &[usize], colour: impl Fn(&str) -> S
     flows.collect()
 }
 
-/// A few flows of each algorithm, the same number of each, in the order of the scenario.
+/// A few flows of each algorithm, the same number of each, in the order of the scenario: one of each where there are many algorithms.
 pub(crate) fn few(trace: &Trace) -> Vec<usize> {
     let mut algorithms: Vec<&str> = trace.flows.iter().map(|flow| flow.algorithm.as_str()).collect();
     algorithms.sort_unstable();
@@ -45,9 +45,24 @@ pub(crate) fn few(trace: &Trace) -> Vec<usize> {
         taken[group] += 1;
         (taken[group] <= each).then_some(index)
     };
-    let mut flows: Vec<usize> = trace.flows.iter().enumerate().filter_map(wanted).collect();
-    flows.truncate(MAX_FLOWS);
-    flows
+    trace.flows.iter().enumerate().filter_map(wanted).collect()
+}
+
+/// All flows by their algorithm, in the order of the scenario.
+pub(crate) fn by_algorithm(trace: &Trace) -> Vec<(&str, Vec<usize>)> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, flow) in trace.flows.iter().enumerate() {
+        match groups.iter_mut().find(|(known, _)| *known == flow.algorithm) {
+            Some((_, flows)) => flows.push(index),
+            None => groups.push((&flow.algorithm, vec![index])),
+        }
+    }
+    groups
+}
+
+/// Whether there are more flows than lines that can be told apart: each algorithm is then one band.
+pub(crate) fn many(trace: &Trace) -> bool {
+    trace.flows.len() > MAX_FLOWS
 }
 
 /// Whether the flows have several algorithms.
@@ -81,6 +96,15 @@ mod tests {
     fn each_algorithm_has_the_same_number_of_lines() {
         assert_eq!(few(&trace(&[["reno"; 20], ["simd"; 20]].concat())), [0, 1, 2, 3, 20, 21, 22, 23]);
         assert!(few(&Trace::default()).is_empty());
+        let names: Vec<String> = (0..12).map(|nth| format!("a{nth}")).collect();
+        let twelve: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(few(&trace(&twelve)).len(), 12, "no algorithm is hidden");
+    }
+
+    #[test]
+    fn flows_are_grouped_by_their_algorithm() {
+        assert_eq!(by_algorithm(&trace(&["reno", "simd", "reno"])), [("reno", vec![0, 2]), ("simd", vec![1])]);
+        assert!(many(&trace(&["reno"; 9])) && !many(&trace(&["reno"; 8])));
     }
 
     #[test]

@@ -83,20 +83,33 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The flows of what is shown at `index`, as they are drawn.
+    /// A few flows of what is shown at `index`, as they are drawn.
     pub(crate) fn drawn(&self, index: usize) -> Vec<DrawnFlow> {
+        self.flows(index, &few(self.shown[index].trace))
+    }
+
+    /// All flows of what is shown at `index`, as they are drawn.
+    pub(crate) fn all(&self, index: usize) -> Vec<DrawnFlow> {
+        let all: Vec<usize> = (0..self.shown[index].trace.flows.len()).collect();
+        self.flows(index, &all)
+    }
+
+    fn flows(&self, index: usize, flows: &[usize]) -> Vec<DrawnFlow> {
         let trace = self.shown[index].trace;
-        drawn(trace, &few(trace), |algorithm| match mixed(trace) {
+        drawn(trace, flows, |algorithm| match mixed(trace) {
             true => self.palette.variable(algorithm),
             false => self.colour(index),
         })
     }
 
     /// The colour of what is shown at `index`: that of its first flow, since a label is free text; that of the label where it and
-    /// others have one algorithm, and it is another host that tells them apart.
+    /// others have one algorithm, and it is another host that tells them apart. A single run of several algorithms has the colour of none.
     pub(crate) fn colour(&self, index: usize) -> String {
         let one = &self.shown[index];
         let algorithm = first(one);
+        if self.shown.len() == 1 && mixed(one.trace) {
+            return "var(--text)".to_string();
+        }
         let alike = !mixed(one.trace) && self.repeated.iter().any(|repeated| repeated == algorithm);
         self.palette.variable(if alike { &one.label } else { algorithm })
     }
@@ -105,11 +118,6 @@ impl<'a> Frame<'a> {
     pub(crate) fn bottleneck(&self, one: &Shown<'a>) -> Option<&'a LinkTrace> {
         one.trace.links.get(self.bottleneck)
     }
-}
-
-/// What to add to a caption where not all flows are drawn.
-pub(crate) fn remark(drawn: usize, all: usize) -> String {
-    if drawn == all { String::new() } else { format!(" {drawn} of {all} flows are drawn.") }
 }
 
 /// The algorithm of the first flow.

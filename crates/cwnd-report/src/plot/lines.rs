@@ -65,6 +65,12 @@ impl Lines {
         Plot::new(id.into(), words, (WIDTH.into(), HEIGHT), &self.layers(), vec![self.data()])
     }
 
+    /// The plot as wide as its column on a page, with a caption.
+    pub(crate) fn captioned(&self, id: impl Into<String>, caption: &str) -> Plot {
+        let words = (self.title.as_str(), "", caption);
+        Plot::new(id.into(), words, (json!("container"), HEIGHT), &self.layers(), vec![self.data()])
+    }
+
     /// The layers: shade, lines, rules. They draw the data set `table`.
     pub(crate) fn layers(&self) -> Vec<Value> {
         let names: Vec<String> = self.lines.iter().map(|line| line.name.clone()).collect();

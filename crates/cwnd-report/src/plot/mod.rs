@@ -24,6 +24,7 @@
 //! ```
 
 mod axis;
+mod bands;
 pub mod colour;
 mod column;
 mod comparison;
@@ -41,10 +42,12 @@ mod overview;
 pub(crate) mod paper;
 mod phase;
 mod run;
+mod shares;
 mod spec;
 pub(crate) mod sweep;
 mod time;
 mod traffic;
+mod verdict;
 
 pub use axis::Axis;
 pub use comparison::ComparisonPlots;
@@ -58,4 +61,5 @@ pub use spec::{Plot, document, panels};
 
 pub(crate) use frame::Frame;
 pub(crate) use spec::{DataSet, Group, SCHEMA, config};
+pub(crate) use verdict::Checked;
 pub(crate) use {over_time::plots as over_time, overview::plots as overview, traffic::plots as traffic};

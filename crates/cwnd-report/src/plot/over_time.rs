@@ -4,9 +4,10 @@ use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
 use super::axis::Axis;
+use super::bands::{self, Band};
 use super::downsample::extremes;
-use super::flows::DrawnFlow;
-use super::frame::{Frame, remark};
+use super::flows::{DrawnFlow, by_algorithm, many, mixed};
+use super::frame::Frame;
 use super::lines::Lines;
 use super::phase::Phase;
 use super::run::RunPlots;
@@ -16,7 +17,8 @@ use super::time::{rises, seconds};
 /// The plots of what is shown at `index`, in the order of the page.
 pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
     let trace = frame.shown[index].trace;
-    let scene = Scene { frame, trace, run: RunPlots::new(trace, frame.bottleneck), drawn: frame.drawn(index), index };
+    let drawn = if many(trace) { frame.all(index) } else { frame.drawn(index) };
+    let scene = Scene { frame, trace, run: RunPlots::new(trace, frame.bottleneck), drawn, index };
     let plots = [scene.window(), scene.rate(), scene.queue(), scene.rtt(), scene.utilisation(), scene.phase()];
     plots.into_iter().flatten().collect()
 }
@@ -44,7 +46,12 @@ impl Scene<'_> {
 
     fn rate(&self) -> Option<Plot> {
         let mut lines = self.run.goodput_of(&self.drawn, self.frame.interval);
-        let largest = lines.lines.iter().flat_map(|line| &line.y).copied().fold(self.frame.rate, f64::max);
+        // Each of many flows has so little of the rate that it would lie along the axis.
+        let least = if many(self.trace) { 1.0 } else { self.frame.rate };
+        let largest = lines.lines.iter().flat_map(|line| &line.y).copied().fold(least, f64::max);
+        if many(self.trace) {
+            lines.rules.clear();
+        }
         lines.y = lines.y.within(0.0, largest);
         let mut caption =
             format!("Goodput: payload delivered for the first time, averaged over {}.{}", self.millis(), self.common());
@@ -99,10 +106,12 @@ impl Scene<'_> {
     }
 
     fn phase(&self) -> Option<Plot> {
-        let pair = Phase::flows(self.trace)?;
+        // Two of many flows say little of all, and lie in a corner.
+        let pair = Phase::flows(self.trace).filter(|_| !many(self.trace))?;
         let (interval, colour) = (self.frame.interval, self.frame.colour(self.index));
         let phase = Phase::of(self.trace, pair, interval, self.frame.bottleneck, colour)?;
-        let name = |flow: usize| self.drawn.iter().find(|drawn| drawn.index == flow).map_or("", |drawn| &drawn.label);
+        let name =
+            |flow: usize| self.drawn.iter().find(|drawn| drawn.index == flow).map_or("", |drawn| drawn.label.as_str());
         let mut caption = format!(
             "Goodput of {} (x₁) against that of {} (x₂), averaged over {}; later points are stronger, the ring is the end. \
              Dashed: max-min fair shares.",
@@ -120,6 +129,9 @@ impl Scene<'_> {
     /// A column of the trace at the resolution of the page.
     fn column(&self, name: &str) -> Option<Lines> {
         let mut lines = self.run.column(name, &self.drawn).ok()?;
+        if lines.series == "flow" && many(self.trace) {
+            return Some(lines);
+        }
         for line in &mut lines.lines {
             let kept = extremes(&line.x, &line.y, self.frame.columns);
             let pick = |from: &[f64]| kept.iter().map(|index| from[*index]).collect();
@@ -129,11 +141,34 @@ impl Scene<'_> {
     }
 
     fn timeouts(&self) -> DataSet {
-        let groups = self.drawn.iter().map(|flow| {
-            let (times, counts) = rises(self.trace, &self.trace.flows[flow.index].timeouts, self.frame.columns);
-            Group { texts: vec![flow.label.clone()], numbers: vec![times, counts] }
+        let of = |label: &str, flows: &[usize]| {
+            let all = flows.iter().map(|flow| &self.trace.flows[*flow].timeouts);
+            let mut sum = vec![0; self.trace.at.len()];
+            for counts in all {
+                sum.iter_mut().zip(counts.iter()).for_each(|(sum, count)| *sum += count);
+            }
+            let (times, counts) = rises(self.trace, &sum, self.frame.columns);
+            Group { texts: vec![label.to_string()], numbers: vec![times, counts] }
+        };
+        let groups = match many(self.trace) {
+            true => by_algorithm(self.trace).iter().map(|(algorithm, flows)| of(algorithm, flows)).collect(),
+            false => self.drawn.iter().map(|flow| of(&flow.label, &[flow.index])).collect(),
+        };
+        DataSet::new("timeouts", ["flow", "time_s", "timeouts"], groups)
+    }
+
+    /// The lines of many flows as a band for each algorithm.
+    fn bands(&self, lines: &Lines) -> Vec<Band> {
+        let groups = by_algorithm(self.trace).into_iter().filter_map(|(algorithm, flows)| {
+            let known = self.drawn.iter().zip(&lines.lines).filter(|(flow, _)| flows.contains(&flow.index));
+            let own: Vec<_> = known.map(|(_, line)| line.clone()).collect();
+            let colour = match mixed(self.trace) {
+                true => self.frame.palette.variable(algorithm),
+                false => self.frame.colour(self.index),
+            };
+            Band::of(algorithm, colour, &own, self.frame.columns)
         });
-        DataSet::new("timeouts", ["flow", "time_s", "timeouts"], groups.collect())
+        groups.collect()
     }
 
     /// A symbol along the upper or lower edge wherever the data set `name` has a row.
@@ -152,7 +187,7 @@ impl Scene<'_> {
     }
 
     fn common(&self) -> String {
-        format!("{}{}", remark(self.drawn.len(), self.trace.flows.len()), self.shading())
+        format!("{}{}", if many(self.trace) { bands::CAPTION } else { "" }, self.shading())
     }
 
     fn shading(&self) -> &'static str {
@@ -169,11 +204,14 @@ impl Scene<'_> {
         (events, more): (Vec<Value>, Vec<DataSet>),
     ) -> Option<Plot> {
         let lines = Lines { x: Axis::time(self.frame.end_s), ..lines.clone() };
-        let data = lines.data();
+        let (layers, data) = match lines.series == "flow" && many(self.trace) {
+            true => bands::layers(&lines, &self.bands(&lines)),
+            false => (lines.layers(), lines.data()),
+        };
         if data.is_empty() {
             return None;
         }
-        let layers = [lines.layers(), events].concat();
+        let layers = [layers, events].concat();
         let data = std::iter::once(data).chain(more.into_iter().filter(|data| !data.is_empty())).collect();
         let words = (title, self.frame.labels[self.index].as_str(), caption);
         Some(Plot::new(format!("{id}-{}", self.index + 1), words, ("container".into(), HEIGHT), &layers, data))

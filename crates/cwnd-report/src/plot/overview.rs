@@ -1,13 +1,12 @@
 //! Everything shown beside each other: shares, delay, and what one costs the other.
 
-use cwnd_run::measure::{Window, fair_shares};
-use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
 use super::axis::Axis;
 use super::colour;
 use super::flows::mixed;
 use super::frame::{Frame, Shown, first};
+use super::shares::shares;
 use super::spec::{DataSet, Group, Plot, number};
 use cwnd_run::measure::digits::whiskers;
 
@@ -23,8 +22,11 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
     let groups = sections.iter().filter_map(|index| {
         let (one, label) = (&frame.shown[*index], &frame.labels[*index]);
         let (used, wait) = (one.measures.utilisation?, one.measures.queue_delay_mean_s?);
-        let numbers = [wait.mean, wait.low, wait.high, used.mean, used.low, used.high];
-        Some(Group { texts: vec![label.clone()], numbers: numbers.map(|value| vec![value]).into() })
+        let (x, y) = (Axis::delay("queue_delay_mean_s", ""), Axis::of_column("utilisation"));
+        let waited = [wait.mean, wait.low, wait.high].map(|value| x.possible(value));
+        let used = [used.mean, used.low, used.high].map(|value| y.possible(value));
+        let numbers = [waited, used].concat();
+        Some(Group { texts: vec![label.clone()], numbers: numbers.into_iter().map(|value| vec![value]).collect() })
     });
     let table = DataSet::new(
         "table",
@@ -45,10 +47,8 @@ pub(crate) fn trade_off(frame: &Frame<'_>) -> Option<Plot> {
     );
     let mut x = Axis::delay("queue_delay_mean_s", "Mean queueing delay").channel();
     x["scale"] = delay_scale(&table);
-    let y = json!({
-        "field": "utilisation", "type": "quantitative", "title": "Utilisation",
-        "scale": { "domain": utilisation_domain(&table), "nice": false }, "axis": { "format": "~%" },
-    });
+    let [low, high] = utilisation_domain(&table);
+    let y = Axis::of_column("utilisation").within(low, high).channel();
     let colour = channel(frame, &sections, |index| frame.colour(index).into());
     let shape = channel(frame, &sections, |index| SHAPES[index % SHAPES.len()].into());
     let (mut low_x, mut low_y) = (x.clone(), y.clone());
@@ -85,69 +85,6 @@ fn utilisation_domain(table: &DataSet) -> [f64; 2] {
     [low, 1.0 + (1.0 - low) * 0.04]
 }
 
-/// The goodput of each flow.
-pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
-    let mut groups = Vec::new();
-    let mut colours: Vec<(String, String)> = Vec::new();
-    for (index, (one, label)) in frame.shown.iter().zip(&frame.labels).enumerate() {
-        let fair = fair_shares(one.trace, Window::measured(one.trace));
-        for (position, flow) in frame.drawn(index).into_iter().enumerate() {
-            let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index).copied().flatten() else { continue };
-            let (low, high) = (estimate.low, estimate.high);
-            // An interval of a mean may end above what the link can carry; no flow can.
-            let most = path_rate(one.trace, flow.index);
-            let high = high.min(most.max(estimate.mean));
-            let algorithm = one.trace.flows[flow.index].algorithm.clone();
-            let colour = frame.palette.variable(&algorithm);
-            if !colours.iter().any(|(known, _)| *known == algorithm) {
-                colours.push((algorithm.clone(), colour));
-            }
-            let fair = fair[flow.index].unwrap_or(f64::NAN);
-            let numbers = [estimate.mean, low, high, fair].map(|value| vec![value]).into();
-            groups
-                .push(Group { texts: vec![label.clone(), (position + 1).to_string(), flow.label, algorithm], numbers });
-        }
-    }
-    let bars = groups.len() as u32;
-    let columns = [
-        "algorithm",
-        "position",
-        "flow",
-        "name",
-        "goodput_bps",
-        "goodput_low_bps",
-        "goodput_high_bps",
-        "fair_share_bps",
-    ];
-    let table = DataSet::new("table", columns, groups);
-    let largest = table.groups.iter().map(|group| group.numbers[2][0].max(group.numbers[3][0])).fold(0.0, f64::max);
-    let mut caption = format!("Goodput of each flow over its life after the warm-up. {}", whiskers(frame.seeds));
-    let y = json!({ "field": "algorithm", "type": "nominal", "title": null, "sort": frame.labels, "axis": { "labelLimit": 220 } });
-    // Bars lie side by side by their place: names differ from one to the next.
-    let offset = json!({ "field": "position", "type": "nominal", "sort": null });
-    let x = Axis::bit_rate("goodput_bps", "Goodput").within(0.0, largest * 1.05).channel();
-    let (domain, range): (Vec<String>, Vec<String>) = colours.into_iter().unzip();
-    let colour =
-        json!({ "field": "name", "type": "nominal", "scale": { "domain": domain, "range": range }, "legend": null });
-    let mut low = x.clone();
-    low["field"] = "goodput_low_bps".into();
-    let mut drawn = vec![
-        json!({ "mark": { "type": "bar", "opacity": 0.75, "tooltip": { "content": "data" } }, "encoding": { "y": y, "yOffset": offset, "x": x, "color": colour } }),
-        json!({ "mark": { "type": "rule", "strokeWidth": 1.6, "color": "var(--text)" },
-            "encoding": { "y": y, "yOffset": offset, "x": low, "x2": { "field": "goodput_high_bps" } } }),
-    ];
-    if table.groups.iter().any(|group| group.numbers[3][0].is_finite()) {
-        caption.push_str(" Tick across a bar: the flow’s max-min fair share.");
-        let mut fair = x.clone();
-        fair["field"] = "fair_share_bps".into();
-        drawn.push(json!({
-            "mark": { "type": "tick", "color": "var(--muted)", "thickness": 2 },
-            "encoding": { "y": y, "yOffset": offset, "x": fair },
-        }));
-    }
-    finish("shares", "Goodput of each flow", &caption, &drawn, (bars * 13).clamp(160, 900), table)
-}
-
 /// The distribution of the queueing delay, one curve each.
 fn delays(frame: &Frame<'_>) -> Option<Plot> {
     let sections = alone(frame);
@@ -159,7 +96,7 @@ fn delays(frame: &Frame<'_>) -> Option<Plot> {
     let caption = "Share of packets that waited at the bottleneck no longer than this; one seed. Point at a line to see it alone.";
     let encoding = json!({
         "x": Axis::delay("wait_s", "Queueing delay").channel(),
-        "y": { "field": "share", "type": "quantitative", "title": "Share of packets", "scale": { "domain": [0, 1] } },
+        "y": Axis::share("share", "Share of packets").within(0.0, 1.0).channel(),
         "color": channel(frame, &sections, |index| frame.colour(index).into()),
         "strokeDash": channel(frame, &sections, |index| json!(colour::dash(index))),
         "opacity": { "condition": { "param": "pointed", "value": 1 }, "value": 0.15 },
@@ -208,12 +145,6 @@ fn channel(frame: &Frame<'_>, sections: &[usize], of: impl Fn(usize) -> Value) -
     json!({ "field": "algorithm", "type": "nominal", "scale": { "domain": labels, "range": range }, "legend": legend })
 }
 
-/// The rate of the slowest link that the data of a flow crosses, bit/s.
-fn path_rate(trace: &Trace, flow: usize) -> f64 {
-    let links = trace.flows[flow].links.iter().filter_map(|link| trace.links.get(*link as usize)?.rate);
-    links.min().map_or(f64::INFINITY, |rate| rate as f64)
-}
-
 fn finish(id: &str, title: &str, caption: &str, drawn: &[Value], height: u32, table: DataSet) -> Option<Plot> {
     if table.is_empty() {
         return None;
@@ -235,7 +166,7 @@ const CDF_STEP: f64 = 1.0 / 400.0;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_trace::LinkTrace;
+    use cwnd_trace::{LinkTrace, Trace};
 
     use super::*;
     use cwnd_run::measure::summarise;

@@ -3,6 +3,7 @@
 use cwnd_papers::{Figure, JudgedRow, PaperRun, PublishedResult, ResultRun, Value};
 use serde_json::{Value as Json, json};
 
+use super::axis::Axis;
 use super::colour::{self, Palette};
 use super::names;
 use super::spec::{DataSet, Group, Plot, by_text};
@@ -38,12 +39,15 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     let mut groups = Vec::new();
     let mut names = Vec::new();
     for row in rows {
+        let axis = axis(row);
         let values = [("published", number(&row.published), 0.0), ("ours", number(&row.ours), row.ci95.unwrap_or(0.0))];
         for (source, value, half) in values {
             let Some(value) = value else { continue };
             groups.push(Group {
                 texts: vec![row.row.clone(), source.to_string()],
-                numbers: [value, value - half, value + half].map(|value| vec![value]).into(),
+                numbers: [value, axis.possible(value - half), axis.possible(value + half)]
+                    .map(|value| vec![value])
+                    .into(),
             });
         }
         if number(&row.ours).is_some() || number(&row.published).is_some() {
@@ -79,6 +83,20 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
         &layers,
         vec![table],
     )
+}
+
+/// The axis of a row: what is counted, timed or sent is never below zero, unless the row is a difference.
+fn axis(row: &JudgedRow) -> Axis {
+    let axis = Axis::new("value", row.unit.as_str());
+    let is_difference =
+        [" less ", "difference", "gain", "growth", "change", "slope"].iter().any(|word| row.row.contains(word));
+    let has_negative = [&row.published, &row.ours]
+        .into_iter()
+        .any(|value| matches!(value, Some(Value::Number(value)) if *value < 0.0));
+    match is_difference || has_negative || row.unit.is_empty() {
+        true => axis,
+        false => axis.bounded(Some(0.0), None),
+    }
 }
 
 /// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would

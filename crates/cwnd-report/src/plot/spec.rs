@@ -51,6 +51,7 @@ impl Plot {
         let alternative = format!("{title}, {subject}. {caption}");
         let (width, height) = size;
         let table = json!({ "name": "table" });
+        let layers: Vec<Value> = layers.iter().cloned().map(clipped).collect();
         let spec =
             json!({ "description": alternative, "width": width, "height": height, "data": table, "layer": layers });
         Self { id, title: title.to_string(), caption: caption.to_string(), alternative, spec, data }
@@ -117,6 +118,18 @@ impl DataSet {
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.iter().all(|group| group.numbers.first().is_none_or(Vec::is_empty))
     }
+}
+
+/// A layer that draws nothing outside the axes. Points are whole at an edge.
+fn clipped(mut layer: Value) -> Value {
+    let mark = &mut layer["mark"];
+    if mark.is_string() {
+        *mark = json!({ "type": mark });
+    }
+    if !["point", "text"].iter().any(|kind| mark["type"] == *kind) {
+        mark["clip"] = true.into();
+    }
+    layer
 }
 
 /// Plots beside and below each other, so many in a row, as one specification.
@@ -199,13 +212,22 @@ const WIDTH: u32 = 400;
 
 /// Colour, dash or another channel that follows the texts of a column, with the legend above the plot. A single text needs none.
 pub(crate) fn by_text(field: &str, texts: &[String], range: &[Value]) -> Value {
+    // As many beside each other as the narrowest plot has room for: what does not fit is cut off.
+    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    let columns = (LEGEND / (SYMBOL + LETTER * longest.min(LONGEST))).clamp(1, 4);
     let legend = if texts.len() > 1 {
-        json!({ "orient": "top", "title": null, "columns": 4, "symbolType": "stroke", "symbolSize": 500 })
+        json!({ "orient": "top", "title": null, "columns": columns, "labelLimit": LETTER * LONGEST, "symbolType": "stroke", "symbolSize": 500 })
     } else {
         Value::Null
     };
     json!({ "field": field, "type": "nominal", "scale": { "domain": texts, "range": range }, "legend": legend })
 }
+
+/// Pixels of the legend of the narrowest plot, of the symbol of an entry with its spaces, and of a letter; letters of an entry.
+const LEGEND: usize = 300;
+const SYMBOL: usize = 44;
+const LETTER: usize = 7;
+const LONGEST: usize = 36;
 
 /// A number with six significant digits: finer than any screen, and a third of the bytes.
 pub(crate) fn number(value: f64) -> Value {

@@ -84,21 +84,42 @@ impl Scene<'_> {
         (asked, arrived): (&'static str, &'static str),
         streams: &[Stream<'_>],
     ) -> Option<Plot> {
-        let drawn = &streams[..streams.len().min(MAX_FLOWS)];
-        let labels = unique(&drawn.iter().map(|stream| stream.name.to_string()).collect::<Vec<_>>());
         let interval = self.frame.interval;
         let rate = |packets: &[u64], bytes: u32| -> Option<Vec<f64>> {
             let series = Curve::new(&self.trace.at, packets).series(whole(self.trace), interval)?;
             Some(series.into_iter().map(|packets| packets * 8.0 * f64::from(bytes)).collect())
         };
-        let groups = drawn.iter().zip(&labels).filter_map(|(stream, label)| {
-            let asked = rate(stream.asked, stream.asked_bytes)?;
-            let arrived = rate(stream.delivered, stream.delivered_bytes)?;
+        // As many streams as there are: those that would be too many lines are drawn together, by what they follow.
+        let drawn: Vec<(String, Vec<&Stream<'_>>)> = if streams.len() <= MAX_FLOWS {
+            let labels = unique(&streams.iter().map(|stream| stream.name.to_string()).collect::<Vec<_>>());
+            labels.into_iter().zip(streams.iter().map(|stream| vec![stream])).collect()
+        } else {
+            let mut groups: Vec<(String, Vec<&Stream<'_>>)> = Vec::new();
+            for stream in streams {
+                match groups.iter_mut().find(|(_, known)| known[0].colour == stream.colour) {
+                    Some((_, known)) => known.push(stream),
+                    None => groups.push((String::new(), vec![stream])),
+                }
+            }
+            groups
+                .iter_mut()
+                .for_each(|(label, of)| *label = format!("{} and {} more, together", of[0].name, of.len() - 1));
+            groups
+        };
+        let labels: Vec<String> = drawn.iter().map(|(label, _)| label.clone()).collect();
+        let groups = drawn.iter().filter_map(|(label, of)| {
+            let sum = |one: &dyn Fn(&Stream<'_>) -> Option<Vec<f64>>| {
+                let mut all = of.iter().filter_map(|stream| one(stream));
+                let first = all.next()?;
+                Some(all.fold(first, |sum, one| sum.iter().zip(one).map(|(sum, one)| sum + one).collect()))
+            };
+            let asked = sum(&|stream| rate(stream.asked, stream.asked_bytes))?;
+            let arrived = sum(&|stream| rate(stream.delivered, stream.delivered_bytes))?;
             Some(Group { texts: vec![label.clone()], numbers: vec![middles(asked.len(), interval), asked, arrived] })
         });
         let table = DataSet::new("table", ["flow", "time_s", asked, arrived], groups.collect());
         let largest = table.groups.iter().flat_map(|group| &group.numbers[1..]).flatten().copied().fold(0.0, f64::max);
-        let colours: Vec<Value> = drawn.iter().map(|stream| stream.colour.clone().into()).collect();
+        let colours: Vec<Value> = drawn.iter().map(|(_, of)| of[0].colour.clone().into()).collect();
         let dashes: Vec<Value> = (0..drawn.len()).map(|nth| json!(colour::dash(nth))).collect();
         let line = |field: &str, opacity: f64| {
             json!({
@@ -111,18 +132,13 @@ impl Scene<'_> {
                 },
             })
         };
-        let remark = if drawn.len() < streams.len() {
-            format!(" {} of {} are drawn.", drawn.len(), streams.len())
-        } else {
-            String::new()
-        };
-        let caption = format!("{caption} Averaged over {} ms.{remark}", number(interval as f64 / 1e6));
+        let caption = format!("{caption} Averaged over {} ms.", number(interval as f64 / 1e6));
         self.finish(id, title, &caption, &[line(asked, FAINT), line(arrived, 1.0)], table)
     }
 
     /// The distribution of completion times, one curve per crowd and class of size.
     fn completion(&self) -> Option<Plot> {
-        let mut groups = Vec::new();
+        let (mut groups, mut colours) = (Vec::new(), Vec::new());
         for crowd in &self.trace.crowds {
             let mut above = 0;
             for class in &crowd.classes {
@@ -134,18 +150,19 @@ impl Scene<'_> {
                 if let Some((times, shares)) = distribution(&class.arrived) {
                     let name = format!("{}, {sizes}", crowd.name);
                     groups.push(Group { texts: vec![name], numbers: vec![times, shares] });
+                    colours.push(Value::from(self.frame.palette.variable(&crowd.algorithm)));
                 }
             }
         }
-        groups.truncate(MAX_FLOWS);
         let labels: Vec<String> = groups.iter().map(|group| group.texts[0].clone()).collect();
         let dashes: Vec<Value> = (0..labels.len()).map(|nth| json!(colour::dash(nth))).collect();
         let table = DataSet::new("table", ["flows", "completion_s", "share"], groups);
         let layer = json!({
-            "mark": { "type": "line", "interpolate": "step-after", "strokeWidth": 1.4, "color": "var(--text)" },
+            "mark": { "type": "line", "interpolate": "step-after", "strokeWidth": 1.4 },
             "encoding": {
                 "x": { "field": "completion_s", "type": "quantitative", "title": "Completion time (s)", "scale": { "type": "log" } },
-                "y": { "field": "share", "type": "quantitative", "title": "Share of flows", "scale": { "domain": [0, 1] } },
+                "y": Axis::share("share", "Share of flows").within(0.0, 1.0).channel(),
+                "color": by_text("flows", &labels, &colours),
                 "strokeDash": by_text("flows", &labels, &dashes),
             },
         });
