@@ -9,7 +9,7 @@ use cwnd_text::counted;
 
 use super::assets::{data, render};
 use super::measures::Cell;
-use super::parts::{Algorithm, seed_text};
+use super::parts::{Algorithm, Top, seed_text};
 use crate::plot::colour::Palette;
 use crate::plot::sweep::{SweepFrame, SweepPlots};
 use crate::plot::{DataSet, Group, Plot};
@@ -34,12 +34,15 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
     let by = ranking.by.column();
     let toml = sweep.to_toml();
+    // Of the sweep in its folder, so that the page is equal whoever has run it.
+    let command = format!("cwnd sweep sweep.toml --by {}", by.key);
+    let path = if swept.path.is_empty() { String::new() } else { format!("Base path: {}", swept.path) };
     let page = SweepPage {
+        top: Top { question: question(sweep, swept), path, command: &command },
         title: swept.title.clone().unwrap_or_else(|| match names.as_slice() {
             [] => "Sweep".to_string(),
             names => format!("Sweep over {}", listed(names)),
         }),
-        question: question(sweep, swept),
         swept,
         runs: format!(
             "{} of {}, {}{}",
@@ -64,8 +67,6 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
         values: &values,
         left_out: left_out.join(" "),
         whole: points.len() <= MOST_WHOLE,
-        // Of the sweep in its folder, so that the page is equal whoever has run it.
-        command: format!("cwnd sweep sweep.toml --by {}", by.key),
         toml: (toml.len() <= MOST_TOML).then_some(toml),
         algorithms: specs.iter().map(Algorithm::of).collect(),
         columns,
@@ -77,7 +78,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
 #[template(path = "sweep.html")]
 struct SweepPage<'a> {
     title: String,
-    question: String,
+    top: Top<'a>,
     swept: &'a Swept,
     runs: String,
     seeds: String,
@@ -102,7 +103,6 @@ struct SweepPage<'a> {
     rows: Vec<Row>,
     /// Whether the table is not in a box that scrolls.
     whole: bool,
-    command: String,
     toml: Option<String>,
     algorithms: Vec<Algorithm<'a>>,
     data: String,
