@@ -11,7 +11,7 @@ use crate::plot::Shown;
 /// The page of a comparison: every algorithm alone, then every pair. `traces` are of the first seed, in the same order. `command`
 /// repeats it.
 #[must_use]
-pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
+pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
     let names: Vec<&str> = document.algorithms.iter().map(|row| row.algorithm.as_str()).collect();
     let title = match names.as_slice() {
         [one] => (*one).to_string(),
