@@ -16,6 +16,10 @@ class Once(Figure):
     A notebook shows the result of a cell, and after that every figure that is open.
     """
 
+    def set(self, **kwargs: Any) -> list[Any]:
+        """Set properties; matplotlib would give every class of its own another signature, which stubs do not know."""
+        return super().set(**kwargs)
+
     def _repr_mimebundle_(self, **_: Any) -> None:
         # The usual formatters of figures do the rest.
         pyplot.close(self)
