@@ -25,7 +25,7 @@ from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunRes
 from cwnd._run import run
 from cwnd._scenario import Scenario
 from cwnd._sweep import FailedCell, Sweep, SweepPoint, SweepResult, sweep
-from cwnd._table import Field, Table
+from cwnd._table import Field, Rows, Table
 from cwnd.errors import AlgorithmError, ArgumentError, CwndError, FileError, ScenarioError, SimulationError, StoreError
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Parameter",
     "RateSample",
     "Remote",
+    "Rows",
     "Rtt",
     "RunResult",
     "Scenario",

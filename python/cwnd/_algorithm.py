@@ -398,12 +398,12 @@ def fresh(given: Outside) -> object:
     return given() if isinstance(given, type) else copy.deepcopy(given)
 
 
-def label(given: Outside) -> str:
+def label(given: Any) -> str:
     """Say what tables call an algorithm.
 
     Parameters
     ----------
-    given : CongestionControl or WindowRule, or a class of these
+    given : str, CongestionControl or WindowRule, or a class of these
         As people gave it.
 
     Returns
@@ -411,4 +411,7 @@ def label(given: Outside) -> str:
     str
         Its name, or that of its class.
     """
-    return given.name or (given if isinstance(given, type) else type(given)).__name__
+    if isinstance(given, str):
+        return given
+    name: str = getattr(given, "name", "") or (given if isinstance(given, type) else type(given)).__name__
+    return name

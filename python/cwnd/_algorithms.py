@@ -8,6 +8,7 @@ from typing import Any
 
 from cwnd import _native
 from cwnd._arguments import text
+from cwnd._table import Rows
 
 __all__ = ["AlgorithmInfo", "Parameter", "algorithm", "algorithms"]
 
@@ -72,7 +73,7 @@ class AlgorithmInfo:
     parameters: tuple[Parameter, ...]
 
 
-def algorithms() -> list[AlgorithmInfo]:
+def algorithms() -> Rows[AlgorithmInfo]:
     """List every built-in algorithm.
 
     Returns
@@ -86,7 +87,7 @@ def algorithms() -> list[AlgorithmInfo]:
     >>> "simd" in [known.name for known in cwnd.algorithms()]
     True
     """
-    return [_info(known) for known in json.loads(_native.algorithms())]
+    return Rows(_info(known) for known in json.loads(_native.algorithms()))
 
 
 def algorithm(name: str) -> AlgorithmInfo:

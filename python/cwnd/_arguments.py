@@ -6,11 +6,44 @@ import math
 import operator
 import os
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any
+
+import numpy as np
 
 from cwnd.errors import ArgumentError
 
-__all__ = ["algorithms", "flag", "mapping", "optional", "path", "real", "reals", "text", "texts", "whole"]
+__all__ = ["algorithms", "flag", "mapping", "optional", "path", "plain", "real", "reals", "text", "texts", "whole"]
+
+
+def plain(value: Any) -> Any:
+    """Take what NumPy and its relatives have to what Python has.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+
+    Returns
+    -------
+    object
+        A number or text for a scalar, a list for an array, a series or a range, text with its unit for a length of
+        time; everything else as it is.
+    """
+    if isinstance(value, (np.timedelta64, timedelta)):
+        exact = getattr(value, "asm8", value)  # that of pandas
+        return f"{np.timedelta64(exact).astype('timedelta64[ns]').astype(np.int64)}ns"
+    if isinstance(value, np.floating):
+        # The shortest number of its own precision: 0.1 and not 0.10000000149.
+        return float(str(value))
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, range):
+        return list(value)
+    if hasattr(value, "__array__") and hasattr(value, "dtype") and not isinstance(value, type):
+        array = np.asarray(value)
+        return [plain(item) for item in array] if array.ndim else plain(array[()])
+    return value
 
 
 def text(name: str, value: object, example: str) -> str:
@@ -30,13 +63,15 @@ def text(name: str, value: object, example: str) -> str:
     str
         The same.
     """
-    if isinstance(value, str):
-        return value
+    found = plain(value)
+    if isinstance(found, str):
+        return found
     raise ArgumentError(f'{name}: expected text such as "{example}", got {value!r}')
 
 
 def texts(name: str, values: object, example: str) -> list[str]:
     """Read a list of texts."""
+    values = plain(values)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ArgumentError(f'{name}: expected a list of texts such as ["{example}"], got {values!r}')
     return [text(name, value, example) for value in values]
@@ -44,8 +79,9 @@ def texts(name: str, values: object, example: str) -> list[str]:
 
 def whole(name: str, value: object, least: int, most: int) -> int:
     """Read a whole number from `least` to `most`."""
+    found = plain(value)
     try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+        number = None if isinstance(found, bool) else operator.index(found)
     except TypeError:
         number = None
     if number is None or not least <= number <= most:
@@ -55,8 +91,9 @@ def whole(name: str, value: object, least: int, most: int) -> int:
 
 def real(name: str, value: object) -> float:
     """Read a finite number."""
+    found = plain(value)
     try:
-        number = math.nan if isinstance(value, (bool, str)) else float(value)  # type: ignore[arg-type]
+        number = math.nan if isinstance(found, (bool, str)) else float(found)
     except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
@@ -66,6 +103,7 @@ def real(name: str, value: object) -> float:
 
 def reals(name: str, values: object) -> list[float]:
     """Read a list of finite numbers."""
+    values = plain(values)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ArgumentError(f"{name}: expected a list of numbers, got {values!r}")
     return [real(name, value) for value in values]
@@ -73,8 +111,9 @@ def reals(name: str, values: object) -> list[float]:
 
 def flag(name: str, value: object) -> bool:
     """Read True or False."""
-    if isinstance(value, bool):
-        return value
+    found = plain(value)
+    if isinstance(found, bool):
+        return found
     raise ArgumentError(f"{name}: expected True or False, got {value!r}")
 
 
@@ -103,6 +142,7 @@ def mapping(name: str, value: object) -> Mapping[str, Any]:
 
 def algorithms(name: str, values: object) -> list[Any]:
     """Read a list of algorithms, each as text or in Python; the extension reads these."""
+    values = plain(values)
     if isinstance(values, (str, type)) or not isinstance(values, Iterable):
         raise ArgumentError(f'{name}: expected a list of algorithms such as ["reno"], got {values!r}')
     found = list(values)

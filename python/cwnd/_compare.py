@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 from cwnd import _arguments as arguments
 from cwnd import _native
-from cwnd._algorithm import Algorithm
-from cwnd._arguments import flag, real, text, whole
+from cwnd._algorithm import Algorithm, label
+from cwnd._arguments import flag, plain, real, text, whole
+from cwnd._kept import Made
 from cwnd._results import Comparison
 from cwnd.errors import ArgumentError
 
@@ -144,12 +146,20 @@ def compare(
         raise ArgumentError("max_seeds: nothing adds seeds without `until`")
     most = max(DEFAULT_MAX_SEEDS, least) if max_seeds is None else whole("max_seeds", max_seeds, least, MAX_SEEDS)
     differences = flag("paired", paired)
-    return Comparison(_native.compare(named, versus, count, (least, rule, most), settings), differences)
+    given = (named, versus, count, (least, rule, most), settings)
+    compared = _native.compare(*given)
+    shown = {"versus": versus and label(versus), **settings, "flows": count, "seeds": least, "until": rule}
+    names = [label(algorithm) for algorithm in named or []]
+    command = ", ".join(
+        [repr(names)] * bool(names) + [f"{key}={value!r}" for key, value in shown.items() if value is not None]
+    )
+    # What was given may be changed later.
+    return Comparison(compared, differences, Made("compare", copy.deepcopy(given)), f"cwnd.compare({command})")
 
 
 def _number(name: str, value: object) -> str:
     real(name, value)
-    return str(value)
+    return str(plain(value))
 
 
 # Of seeds with `until`.

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
-from cwnd._algorithm import Algorithm
-from cwnd._results import Documented, Estimate
+from cwnd._algorithm import Algorithm, label
+from cwnd._html import page
+from cwnd._kept import Made
+from cwnd._results import Calls, Estimate, Named, Reported, write
+from cwnd._table import frame_of
 from cwnd.errors import ArgumentError
 
 __all__ = ["Conformance", "ConformanceCheck", "conform"]
@@ -61,8 +64,13 @@ class ConformanceCheck:
     note: str | None
 
 
-class Conformance(Documented[_native.Conformed]):
-    """What :func:`conform` found. ``print`` shows what departs or is not clear, as the command line does."""
+class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
+    """What :func:`conform` found. ``print`` shows what departs or is not clear, as the command line does.
+
+    It is a mapping of the checks by their ids.
+    """
+
+    _calls: ClassVar[Calls] = (("to_json",), ("text", False), ("text", True), ("junit",))
 
     @property
     def subject(self) -> str:
@@ -104,24 +112,76 @@ class Conformance(Documented[_native.Conformed]):
         FileError
             It cannot be written; then nothing of it is there.
         """
-        target = arguments.path("path", path)
-        self._native.junit(target)
-        return Path(target)
+        return write(path, self._native.junit())
 
-    def __getitem__(self, name: str) -> ConformanceCheck:
-        """Find a check by its id."""
-        for check in self.checks:
-            if check.id == name:
-                return check
-        raise KeyError(name)
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report of ``cwnd conform --html``; its curves need one more run of each check.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
+        """
+        native: Any = self._native if self._made is None else self._made.again()
+        return write(path, native.html(self._command))
+
+    def frame(self) -> Any:
+        """Make a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per check.
+        """
+        return frame_of(self.checks)
+
+    def _named(self) -> dict[str, ConformanceCheck]:
+        return {check.id: check for check in self.checks}
 
     def __str__(self) -> str:
         return self._native.text(False)
 
     def __repr__(self) -> str:
         verdicts = [check.verdict for check in self.checks]
-        found = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in VERDICTS.items())
-        return f"<cwnd.Conformance of {self.subject}: {found}>"
+        counted = ", ".join(f"{verdicts.count(verdict)} {words}" for verdict, words in VERDICTS.items())
+        return f"<cwnd.Conformance of {self.subject}: {counted}>"
+
+    def _repr_html_(self) -> str:
+        head = ["check", "section", "level", "requirement", "verdict", "measured", "value", "accepted"]
+        departing = [check for check in self.checks if check.verdict in ("departs", "unclear")]
+        rows = (
+            (
+                one.id,
+                one.section,
+                one.level,
+                one.requirement,
+                one.verdict,
+                one.measured,
+                one.value,
+                _range(one.accepted),
+            )
+            for one in departing
+        )
+        rest = (
+            "The table has what departs or is unclear. `.checks` and `.frame()` have all, `[id]` is one, "
+            "`.report(path)` writes the page."
+        )
+        return page(repr(self)[1:-1], head, rows, notes=self.warnings, rest=rest)
+
+
+def _range(accepted: tuple[float | None, float | None]) -> str:
+    low, high = ("" if end is None else f"{end:g}" for end in accepted)
+    return f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
 
 
 VERDICTS = {"meets": "met", "departs": "departed from", "unclear": "unclear", "not_applicable": "not applicable"}
@@ -181,7 +241,8 @@ def conform(
     count = arguments.whole("seeds", seeds, 1, 1000)
     named = arguments.optional(arguments.text, "law", law, "reno")
     settings = (_names("suites", suites), _names("checks", checks), count, named, arguments.flag("hystart", hystart))
-    return Conformance(_native.conform(algorithm, settings))
+    made = Made("conform", (algorithm, settings, True))
+    return Conformance(_native.conform(algorithm, settings, False), made, f"cwnd.conform({label(algorithm)!r})")
 
 
 def _names(argument: str, given: Iterable[str] | None) -> list[str]:
@@ -195,5 +256,5 @@ def _names(argument: str, given: Iterable[str] | None) -> list[str]:
 def _check(document: Mapping[str, Any]) -> ConformanceCheck:
     kept = {name: document[name] for name in ConformanceCheck.__slots__}
     value, accepted = document["value"], document["accepted"]
-    found = None if value is None else Estimate(**value)
-    return ConformanceCheck(**{**kept, "value": found, "accepted": (accepted["from"], accepted["to"])})
+    estimate = None if value is None else Estimate(**value)
+    return ConformanceCheck(**{**kept, "value": estimate, "accepted": (accepted["from"], accepted["to"])})

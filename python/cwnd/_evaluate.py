@@ -7,13 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm
-from cwnd._results import Documented, Estimate
+from cwnd._html import page
+from cwnd._results import Calls, Estimate, Named, Reported
 from cwnd._table import Table
 from cwnd.errors import ArgumentError
 
@@ -74,15 +74,18 @@ class EvaluationSection:
     rows: tuple[EvaluationRow, ...]
 
 
-class Evaluation(Documented[_native.Evaluated]):
+class Evaluation(Reported[_native.Evaluated], Named[EvaluationSection]):
     """What :func:`evaluate` found. ``print`` shows what the command line shows, ``evaluation["5.1.2"]`` is a heading.
 
-    It is a table itself: ``polars.DataFrame(evaluation)`` has a row per heading, setting, measure and algorithm.
+    It is a mapping of the headings by their numbers. To libraries that read Arrow it is a table:
+    ``polars.DataFrame(evaluation)`` has a row per heading, setting, measure and algorithm.
     """
 
-    def __init__(self, native: _native.Evaluated, command: str) -> None:
-        super().__init__(native)
-        self._command = command
+    _calls: ClassVar[Calls] = (("to_json",), ("text",), ("table",))
+
+    def _asked(self) -> Calls:
+        # To make it again takes minutes: a pickle has its report, too.
+        return (*self._calls, ("html", self._command))
 
     @property
     def algorithm(self) -> str:
@@ -125,34 +128,18 @@ class Evaluation(Documented[_native.Evaluated]):
         """A row per heading, setting, measure and algorithm: mean, half of the 95 % interval, and number of runs."""
         return Table(self._native.table())
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report, one HTML page that refers to nothing outside itself.
-
-        Parameters
-        ----------
-        path : path
-            The file; one that exists is replaced.
+    def frame(self) -> Any:
+        """Make a data frame of pandas.
 
         Returns
         -------
-        Path
-            The same.
-
-        Raises
-        ------
-        FileError
-            It cannot be written; then nothing of it is there.
+        pandas.DataFrame
+            That of :attr:`table`.
         """
-        target = arguments.path("path", path)
-        self._native.report(target, self._command)
-        return Path(target)
+        return self.table.to_pandas()
 
-    def __getitem__(self, number: str) -> EvaluationSection:
-        """Find a heading by its number."""
-        for section in self.sections:
-            if section.number == number:
-                return section
-        raise KeyError(number)
+    def _named(self) -> dict[str, EvaluationSection]:
+        return {section.number: section for section in self.sections}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Hand :attr:`table` over through Arrow's C stream interface."""
@@ -164,6 +151,19 @@ class Evaluation(Documented[_native.Evaluated]):
     def __repr__(self) -> str:
         covered = sum(section.covered for section in self.sections)
         return f"<cwnd.Evaluation of {self.algorithm}: {covered} of {len(self.sections)} headings covered>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (section.number, section.title, row.traffic, row.measure, row.unit, row.algorithm, row.reno, row.cubic)
+            for section in self.sections
+            for row in section.rows[:2]
+        ]
+        head = ["RFC 9743", "heading", "traffic", "measure", "unit", self.algorithm, "reno", "cubic"]
+        rest = (
+            "`[number]` is a heading with all its rows, `.frame()` has all numbers, `.report(path)` writes the page, "
+            "`print` shows the text."
+        )
+        return page(repr(self)[1:-1], head, rows, most=40, notes=self.warnings, rest=rest)
 
 
 def evaluate(
@@ -215,14 +215,14 @@ def evaluate(
     folder = arguments.optional(arguments.path, "store", store)
     count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
-    found = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder, budget)
-    given = {"quick": quick, "seeds": seeds, "store": folder}
+    evaluated = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder, budget)
+    given = {"quick": arguments.flag("quick", quick), "seeds": count, "store": folder}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
-    named = repr(algorithm) if isinstance(algorithm, str) else json.loads(found.to_json())["algorithm"]
-    return Evaluation(found, f"cwnd.evaluate({named}{settings})")
+    named = repr(algorithm) if isinstance(algorithm, str) else json.loads(evaluated.to_json())["algorithm"]
+    return Evaluation(evaluated, None, f"cwnd.evaluate({named}{settings})")
 
 
 def _row(document: Mapping[str, Any]) -> EvaluationRow:
     contenders = ("algorithm", "reno", "cubic")
-    found = {name: None if document[name] is None else Estimate(**document[name]) for name in contenders}
-    return EvaluationRow(**{**document, **found})
+    estimates = {name: None if document[name] is None else Estimate(**document[name]) for name in contenders}
+    return EvaluationRow(**{**document, **estimates})

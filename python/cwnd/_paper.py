@@ -6,10 +6,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 from cwnd import _arguments as arguments
 from cwnd import _native
+from cwnd._html import page
+from cwnd._table import Rows, frame_of
 
 __all__ = ["Paper", "PaperResult", "PaperRow", "PaperRows", "paper", "papers"]
 
@@ -101,7 +103,7 @@ class PaperRow:
 
 
 class PaperRows(Sequence[PaperRow]):
-    """Rows of papers; ``polars.DataFrame(list(rows))`` makes a data frame of them."""
+    """Rows of papers; ``rows.frame()`` makes a data frame of them."""
 
     __slots__ = ("_rows",)
 
@@ -128,14 +130,36 @@ class PaperRows(Sequence[PaperRow]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __eq__(self, other: object) -> bool:
+        return self._rows == other._rows if isinstance(other, PaperRows) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._rows)
+
+    def frame(self) -> Any:
+        """Make a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column per attribute of a row.
+        """
+        return frame_of(self._rows)
+
     def __iter__(self) -> Iterator[PaperRow]:
         return iter(self._rows)
 
     def __repr__(self) -> str:
         return f"<cwnd.PaperRows: {', '.join(f'{count} {verdict}' for verdict, count in self.counts.items())}>"
 
+    def _repr_html_(self) -> str:
+        head = ["result", "row", "published", "ours", "unit", "tolerance", "verdict"]
+        rows = ([getattr(row, name) for name in head] for row in self._rows)
+        rest = "`.frame()` has all of it, `.counts` the verdicts, `[n].reason` says why a row is not a match."
+        return page(repr(self)[1:-1], head, rows, most=25, rest=rest)
 
-def papers() -> list[Paper]:
+
+def papers() -> Rows[Paper]:
     """List the papers that are reproduced.
 
     Returns
@@ -149,7 +173,7 @@ def papers() -> list[Paper]:
     >>> [paper.name for paper in cwnd.papers()]
     ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3']
     """
-    return [
+    return Rows(
         Paper(
             **{
                 **paper,
@@ -158,7 +182,7 @@ def papers() -> list[Paper]:
             }
         )
         for paper in json.loads(_native.papers())
-    ]
+    )
 
 
 def paper(
@@ -202,7 +226,7 @@ def paper(
         Ctrl-C.
     """
     given = {} if assumptions is None else arguments.mapping("assumptions", assumptions)
-    chosen = [(key, str(value)) for key, value in given.items()]
+    chosen = [(key, str(arguments.plain(value))) for key, value in given.items()]
     folder = arguments.optional(arguments.path, "store", store)
     asked = arguments.optional(arguments.text, "name", name, "simd")
     of = arguments.optional(arguments.text, "result", result, "table-1")

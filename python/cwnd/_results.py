@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Generic, TypeVar
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 
+from cwnd import _arguments as arguments
 from cwnd import _native
-from cwnd._table import Table
+from cwnd._html import page
+from cwnd._kept import Kept, Made
+from cwnd._table import Columns, Table
 from cwnd.plot import ComparisonCharts, ComparisonPlots, RunCharts, RunPlots
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", "Stationarity", "Versus"]
 
@@ -19,7 +28,9 @@ _MEASURES = _native.measures()
 # Runs from which on a 95 % interval is shown, and not the smallest and the largest value.
 ENOUGH_FOR_INTERVAL = 5
 
-Native = TypeVar("Native", bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed)
+Native = TypeVar(
+    "Native", bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed | _native.Swept
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +111,41 @@ class Estimates(Mapping[str, Estimate]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._measures)
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._measures)
+
     def __len__(self) -> int:
         return len(self._measures)
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.items())
 
+    def _repr_html_(self) -> str:
+        units = {name: unit for name, unit, _ in _MEASURES}
+        rows = ((name, value, units[name]) for name, value in self.items())
+        return page(self._title(), ["measure", "value", "unit"], rows, rest="`[measure]` is an estimate.")
+
+    def _title(self) -> str:
+        return "Estimates"
+
+
+Calls = tuple[tuple[Any, ...], ...]
+"""Methods of the extension's results with their arguments."""
+
 
 class Documented(Generic[Native]):
-    """What the command line prints as one document."""
+    """What the command line prints as one document. It never changes: equal documents are equal results."""
 
-    def __init__(self, native: Native) -> None:
+    _calls: ClassVar[Calls] = (("to_json",), ("text",))
+    """What a pickle has of the extension's result."""
+
+    def __init__(self, native: Native, made: Made | None = None, command: str = "") -> None:
         self._native: Native = native
+        self._made = made
+        self._command = command
+
+    def _asked(self) -> Calls:
+        return self._calls
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -119,9 +153,155 @@ class Documented(Generic[Native]):
         loaded: dict[str, Any] = json.loads(self._native.to_json())
         return loaded
 
+    def __eq__(self, other: object) -> bool:
+        return self.document == other.document if isinstance(other, type(self)) else NotImplemented
 
-class RunResult(Documented[_native.Runs]):
-    """The runs of one scenario over its seeds. ``print`` shows what the command line shows."""
+    def __hash__(self) -> int:
+        return hash(self._native.to_json())
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        cached = [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]
+        native: object = self._native
+        kept = native if isinstance(native, Kept) else Kept.of(native, self._asked(), self._made)
+        return {**{name: value for name, value in vars(self).items() if name not in cached}, "_native": kept}
+
+
+class Reported(Documented[Native]):
+    """What has a report."""
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report of the command line, one HTML page that refers to nothing outside itself.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
+        """
+        return write(path, self._page())
+
+    def _page(self) -> str:
+        native: Any = self._native
+        html: str = native.html(self._command)
+        return html
+
+
+def write(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text to a file: whole or not at all."""
+    target = arguments.path("path", path)
+    _native.write(target, text)
+    return Path(target)
+
+
+Found = TypeVar("Found")
+
+
+class Named(ABC, Generic[Found]):
+    """A mapping of names, in order, to what they are the names of.
+
+    It is no :class:`collections.abc.Mapping`: polars would take that for columns, and not ask for the table.
+    """
+
+    @abstractmethod
+    def _named(self) -> dict[str, Found]:
+        """Give all of it."""
+
+    def __getitem__(self, name: str) -> Found:
+        """Find one by its name; the error says what names there are."""
+        known = self._named()
+        if name not in known:
+            raise KeyError(f"no `{name}`, expected one of {', '.join(known)}")
+        return known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named())
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._named())
+
+    def __len__(self) -> int:
+        return len(self._named())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._named()
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        # pandas would make a column of the names.
+        raise TypeError("no array: `.frame()` is a data frame of pandas, `.table` has the columns")
+
+    def keys(self) -> KeysView[str]:
+        """Name all.
+
+        Returns
+        -------
+        collections.abc.KeysView
+            In order.
+        """
+        return self._named().keys()
+
+    def values(self) -> ValuesView[Found]:
+        """List all.
+
+        Returns
+        -------
+        collections.abc.ValuesView
+            In order.
+        """
+        return self._named().values()
+
+    def items(self) -> ItemsView[str, Found]:
+        """List all with their names.
+
+        Returns
+        -------
+        collections.abc.ItemsView
+            In order.
+        """
+        return self._named().items()
+
+    def get(self, name: str, default: Found | None = None) -> Found | None:
+        """Find one by its name.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        default : object
+            What to return where there is none of it.
+
+        Returns
+        -------
+        object
+            What was found.
+        """
+        return self._named().get(name, default)
+
+
+class RunResult(Reported[_native.Runs], Columns):
+    """The runs of one scenario over its seeds. ``print`` shows what the command line shows.
+
+    It is a table itself, that of :attr:`summary`: ``polars.DataFrame(result)`` has a row per seed.
+    """
+
+    _calls: ClassVar[Calls] = (
+        *Documented._calls,
+        *(("table", name) for name in ("summary", "flows", "trace", "links", "link_trace")),
+    )
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -171,6 +351,37 @@ class RunResult(Documented[_native.Runs]):
         digests: list[str] = self.document["digests"]
         return digests
 
+    def _as_table(self) -> Table:
+        return self.summary
+
+    def export(self, folder: str | os.PathLike[str], formats: str | Iterable[str]) -> Path:
+        """Write the traces for other tools, as ``cwnd run --trace`` does.
+
+        Parameters
+        ----------
+        folder : path
+            Where; the files are in its folder ``traces``.
+        formats : str or iterable of str
+            Some of ``pcapng`` (Wireshark), ``qlog`` or ``qlog:legacy`` (qvis), ``flent`` and ``parquet``. The first two
+            have every packet at the senders in the first seed, which is run again for that.
+
+        Returns
+        -------
+        Path
+            The folder ``traces``.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such format.
+        FileError
+            A file cannot be written.
+        """
+        target = arguments.path("folder", folder)
+        chosen = [formats] if isinstance(formats, str) else arguments.texts("formats", formats, "pcapng")
+        self._native.export(target, chosen, self._command)
+        return Path(target) / "traces"
+
     @property
     def plot(self) -> RunPlots:
         """Plots on matplotlib; ``result.plot()`` draws the usual ones, its methods one each."""
@@ -186,6 +397,18 @@ class RunResult(Documented[_native.Runs]):
 
     def __repr__(self) -> str:
         return f"<cwnd.RunResult of {len(self.digests)} seeds>"
+
+    def _repr_html_(self) -> str:
+        flows = self.flows
+        names = ["seed", "flow", "algorithm", "goodput_bps", "loss_rate"]
+        names = [name for name in names if name in flows]
+        rest = (
+            "`.plot()` draws more, `.frame()` has the measures per seed, `.flows` and `.trace` are tables, "
+            "`.report(path)` writes the page, `print` shows the text."
+        )
+        rows = zip(*(flows[name].tolist() for name in names), strict=True)
+        draw = partial(_figure_of, self.plot.goodput)
+        return page(f"Runs: {self.path}", names, rows, notes=self.warnings, draw=draw, rest=rest)
 
 
 @dataclass(frozen=True)
@@ -275,16 +498,30 @@ class ComparisonRow(Estimates):
     def __repr__(self) -> str:
         return f"<cwnd.ComparisonRow of {self.algorithm}>"
 
+    def _title(self) -> str:
+        return self.algorithm
 
-class Comparison(Documented[_native.Compared]):
-    """Algorithms beside each other on one path. ``print`` shows the table of the command line.
 
-    It is a table itself: ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the
-    width of its 95 % interval, the ends of what is shown and the number of runs.
+class Comparison(Reported[_native.Compared], Named[ComparisonRow]):
+    """Algorithms compared on one path. ``print`` shows the table of the command line.
+
+    It is a mapping of algorithms, as they were written, to their rows. To libraries that read Arrow it is a table:
+    ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the width of its 95 %
+    interval, the ends of what is shown and the number of runs.
     """
 
-    def __init__(self, native: _native.Compared, paired: bool = False) -> None:
-        super().__init__(native)
+    _calls: ClassVar[Calls] = (
+        ("to_json",),
+        ("text", False),
+        ("text", True),
+        ("table",),
+        ("differences",),
+    )
+
+    def __init__(
+        self, native: _native.Compared, paired: bool = False, made: Made | None = None, command: str = ""
+    ) -> None:
+        super().__init__(native, made, command)
         self._paired = paired
 
     @cached_property
@@ -293,16 +530,20 @@ class Comparison(Documented[_native.Compared]):
 
         def row(index: int, document: Mapping[str, Any]) -> ComparisonRow:
             against = self._native.versus(index)
-            return ComparisonRow(document, RunResult(self._native.alone(index)), against and RunResult(against))
+            alone = RunResult(self._native.alone(index), self._part("alone", index), self._command)
+            pair = None if against is None else RunResult(against, self._part("versus", index), self._command)
+            return ComparisonRow(document, alone, pair)
 
         return tuple(row(index, document) for index, document in enumerate(self.document["algorithms"]))
 
-    def __getitem__(self, algorithm: str) -> ComparisonRow:
-        """Find the row of an algorithm, as it was written."""
+    def _part(self, *part: Any) -> Made | None:
+        return None if self._made is None else Made(self._made.function, self._made.arguments, part)
+
+    def _named(self) -> dict[str, ComparisonRow]:
+        found: dict[str, ComparisonRow] = {}
         for row in self.rows:
-            if row.algorithm == algorithm:
-                return row
-        raise KeyError(algorithm)
+            found.setdefault(row.algorithm, row)
+        return found
 
     @cached_property
     def table(self) -> Table:
@@ -340,8 +581,47 @@ class Comparison(Documented[_native.Compared]):
         """Hand :attr:`table` over through Arrow's C stream interface."""
         return self.table.__arrow_c_stream__(requested_schema)
 
+    def frame(self) -> Any:
+        """Make a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            That of :attr:`table`.
+        """
+        return self.table.to_pandas()
+
     def __str__(self) -> str:
         return self._native.text(self._paired)
 
     def __repr__(self) -> str:
         return f"<cwnd.Comparison of {', '.join(row.algorithm for row in self.rows)}>"
+
+    def _repr_html_(self) -> str:
+        rest = (
+            "`.plot()` draws more, `.frame()` has every measure, `[algorithm].result` the runs, `.report(path)` writes "
+            "the page, `print` shows the text."
+        )
+        units = {name: unit for name, unit, _ in _MEASURES}
+        measures = [name for name in SHOWN if any(name in row for row in self.rows)]
+        head = ["algorithm", *(f"{name} ({units[name]})" if units[name] else name for name in measures)]
+        share = any(row.versus for row in self.rows)
+        head += ["share versus"] if share else []
+        rows = (
+            [
+                row.algorithm,
+                *(row.get(name) for name in measures),
+                *([row.versus and row.versus.share] if share else []),
+            ]
+            for row in self.rows
+        )
+        draw = partial(_figure_of, self.plot.trade_off)
+        return page(f"Comparison: {self.path}", head, rows, notes=self.warnings, draw=draw, rest=rest)
+
+
+def _figure_of(draw: Callable[[], Any]) -> Any:
+    return draw().figure
+
+
+SHOWN = ("goodput_bps", "utilisation", "jain", "queue_delay_mean_s", "loss_rate")
+"""Measures of the table in a notebook."""

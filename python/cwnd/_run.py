@@ -7,6 +7,7 @@ from typing import Any
 
 from cwnd import _native
 from cwnd._arguments import mapping, optional, text, whole
+from cwnd._kept import Made
 from cwnd._results import RunResult
 from cwnd._scenario import Scenario
 
@@ -56,4 +57,6 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None, memo
     if seed is not None:
         # The largest number of TOML.
         chosen.document.update(first_seed=whole("seed", seed, 0, 2**63 - 1), seeds=1)
-    return RunResult(_native.run(*chosen.serialized(), optional(text, "memory", memory, "4GB")))
+    given = (*chosen.serialized(), optional(text, "memory", memory, "4GB"))
+    one = "" if seed is None else f", seed={chosen.document['first_seed']}"
+    return RunResult(_native.run(*given), Made("run", given), f"cwnd.run(scenario{one})")

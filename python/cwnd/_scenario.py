@@ -6,13 +6,13 @@ import copy
 import json
 import math
 import os
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, NoReturn
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
-from cwnd._arguments import mapping
+from cwnd._arguments import mapping, plain
 from cwnd._files import read_text
 from cwnd.errors import ScenarioError
 
@@ -143,7 +143,8 @@ class Scenario(MutableMapping[str, Any]):
         Scenario
             Not yet checked.
         """
-        named = [algorithms] if isinstance(algorithms, str) or not isinstance(algorithms, Sequence) else algorithms
+        named = plain(algorithms)
+        named = [named] if isinstance(named, (str, type)) or not isinstance(named, Iterable) else named
         return cls(
             {
                 "duration": duration,
@@ -242,6 +243,7 @@ class Scenario(MutableMapping[str, Any]):
         return value
 
     def __setitem__(self, key: str, value: object) -> None:
+        value = plain(value)
         *parents, last = key.split(".")
         table: Any = self.document
         for part in parents:
@@ -264,6 +266,9 @@ class Scenario(MutableMapping[str, Any]):
     def __iter__(self) -> Any:
         return iter(self.document)
 
+    def __reversed__(self) -> Any:
+        return reversed(self.document)
+
     def __len__(self) -> int:
         return len(self.document)
 
@@ -273,6 +278,7 @@ class Scenario(MutableMapping[str, Any]):
 
 def _copied(key: str, value: object) -> Any:
     """Copy a part of a scenario, whose place is called `key`."""
+    value = plain(value)
     if isinstance(value, Mapping):
         return {name: _copied(f"{key}.{name}", item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -285,6 +291,7 @@ def _copied(key: str, value: object) -> Any:
 
 def _plain(key: str, value: object) -> Any:
     """Drop what is not set, for which TOML has no word, and refuse numbers that it has not; `key` is the place."""
+    value = plain(value)
     if isinstance(value, Mapping):
         items = {str(name): item for name, item in value.items() if item is not None}
         return {name: _plain(f"{key}.{name}" if key else name, item) for name, item in items.items()}

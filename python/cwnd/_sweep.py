@@ -6,17 +6,18 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._files import read_text
+from cwnd._html import page
 from cwnd._progress import reporting
-from cwnd._results import Estimates
+from cwnd._results import SHOWN, Calls, Estimates, Reported
 from cwnd._scenario import Scenario, overrides, written
-from cwnd._table import Table
+from cwnd._table import Columns, Table
 from cwnd.errors import ArgumentError
 from cwnd.plot import SweepCharts, SweepPlots
 
@@ -190,6 +191,21 @@ class Sweep:
         """
         return self._native.to_toml()
 
+    def __eq__(self, other: object) -> bool:
+        return self.to_toml() == other.to_toml() if isinstance(other, Sweep) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __copy__(self) -> Sweep:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Sweep:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sweep.from_text, (self.to_toml(),)
+
     def __repr__(self) -> str:
         return f"<cwnd.Sweep of {self.points} points, {self.cells} cells: {', '.join(self.keys)}>"
 
@@ -231,15 +247,20 @@ class SweepPoint(Estimates):
         self.set = {setting["key"]: setting["value"] for setting in document["set"]}
         self.failed = document["failed"]
 
+    def _title(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.set.items())
 
-class SweepResult:
+
+class SweepResult(Reported[_native.Swept], Columns):
     """What came of a sweep, or of a shard of it. ``print`` shows what the command line shows: what is best where.
 
     It is a table itself: ``polars.DataFrame(result)`` has a row per cell.
     """
 
+    _calls: ClassVar[Calls] = (("to_json",), ("html",), ("table",), ("keys",), ("failed",))
+
     def __init__(self, native: _native.Swept, out: Path | None, counts: tuple[int, int, int]) -> None:
-        self._native = native
+        super().__init__(native)
         self.out = out
         """The folder of its files, if there is one."""
         self.computed, self.stored, _ = counts
@@ -248,12 +269,6 @@ class SweepResult:
     """Cells that were run now, or are equal to one that was."""
     stored: int
     """Cells that were in the store."""
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """Everything that was measured, as ``cwnd sweep --json`` prints it. Keys carry their unit."""
-        loaded: dict[str, Any] = json.loads(self._native.to_json())
-        return loaded
 
     @cached_property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -281,27 +296,8 @@ class SweepResult:
         warnings: list[str] = self.document["warnings"]
         return warnings
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report, one HTML page that refers to nothing outside itself.
-
-        Parameters
-        ----------
-        path : path
-            The file; one that exists is replaced.
-
-        Returns
-        -------
-        Path
-            The same.
-
-        Raises
-        ------
-        FileError
-            It cannot be written; then nothing of it is there.
-        """
-        target = arguments.path("path", path)
-        self._native.report(target)
-        return Path(target)
+    def _page(self) -> str:
+        return self._native.html()
 
     @property
     def plot(self) -> SweepPlots:
@@ -313,15 +309,34 @@ class SweepResult:
         """Charts on Altair, one per method."""
         return SweepCharts(self.table, self.keys)
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Hand :attr:`table` over through Arrow's C stream interface."""
-        return self.table.__arrow_c_stream__(requested_schema)
+    def _as_table(self) -> Table:
+        return self.table
 
     def __str__(self) -> str:
-        return self._native.text(None if self.out is None else os.fspath(self.out))
+        return self._native.text(*self._folder())
+
+    def _asked(self) -> Calls:
+        return (*self._calls, ("text", *self._folder()))
+
+    def _folder(self) -> tuple[str, ...]:
+        return () if self.out is None else (os.fspath(self.out),)
 
     def __repr__(self) -> str:
         return f"<cwnd.SweepResult of {len(self.table)} cells, {len(self.failed)} failed>"
+
+    def _repr_html_(self) -> str:
+        keys = self.keys
+        measures = [name for name in SHOWN if any(name in point for point in self.points)]
+        rows = (
+            [*(point.set.get(key) for key in keys), *(point.get(name) for name in measures)] for point in self.points
+        )
+        notes = [*self.warnings, *(f"{one.set}, seed {one.seed}: {one.error}" for one in self.failed[:3])]
+        rest = (
+            "`.plot(measure)` draws others, `.points` has every measure, `.frame()` a row per run, `.failed` what "
+            "failed, `print` shows the text."
+        )
+        draw = partial(self.plot, most=4)
+        return page(repr(self)[1:-1], [*keys, *measures], rows, notes=notes, draw=draw, rest=rest)
 
 
 def sweep(
@@ -401,7 +416,8 @@ def sweep(
     """
     chosen = _chosen(sweep, set)
     folder = arguments.optional(arguments.path, "out", out)
-    place = store if isinstance(store, bool) else arguments.path("store", store)
+    chosen_store = arguments.plain(store)
+    place = chosen_store if isinstance(chosen_store, bool) else arguments.path("store", chosen_store)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
     if client is not None and budget is not None:
         raise ArgumentError("memory: the workers of a cluster take half of their machine's")
@@ -438,9 +454,13 @@ def _chosen(sweep: Sweep | str | os.PathLike[str], changes: Mapping[str, object]
 
 
 def _list(name: str, values: object) -> list[Any]:
-    """Read a list of dictionaries."""
+    """Read a list of dictionaries, or a data frame with a row for each."""
     if values is None:
         return []
+    if hasattr(values, "to_dicts"):
+        return list(values.to_dicts())  # polars
+    if hasattr(values, "to_dict") and hasattr(values, "columns"):
+        return list(values.to_dict("records"))  # pandas
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise ArgumentError(f"{name}: expected a list of dictionaries, got {values!r}")
     return list(values)
@@ -453,5 +473,5 @@ def _lines(name: str, values: object) -> str:
 
 
 def _literal(name: str, value: object) -> str:
-    value = list(value) if isinstance(value, range) else value
+    value = arguments.plain(value)
     return _native.literal(json.dumps(value) if isinstance(value, str) else written(name, value))

@@ -3,7 +3,7 @@
 What ``cwnd model`` of the command line computes. Every row says of what kind its numbers are: ``closed form``, or
 ``model`` for what the synchronous-feedback host computed by running the algorithm. Algorithms in Python can be run too.
 Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames as they are:
-``polars.DataFrame(rows)``.
+``polars.DataFrame(rows)``, and a notebook shows them as a table.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cwnd import _native
 from cwnd._algorithm import Algorithm
 from cwnd._arguments import algorithms as named
 from cwnd._arguments import real, reals, text, texts, whole
+from cwnd._html import page
 from cwnd._results import Estimate
-from cwnd._table import Table
+from cwnd._table import Rows, Table, records_html
+from cwnd.plot._models import lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "Axiom",
@@ -28,9 +33,11 @@ __all__ = [
     "EquilibriumRow",
     "PathRow",
     "ResponseRow",
+    "ResponseRows",
     "Stage",
     "UdtStages",
     "Walk",
+    "Walks",
     "axioms",
     "convergence",
     "response",
@@ -75,6 +82,22 @@ class ResponseRow:
     epoch_rtt: float | None
     rate_bps: float | None
     over_tcp: float | None
+
+
+class ResponseRows(Rows[ResponseRow]):
+    """Rows of :func:`response`; a notebook draws the windows, too."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        def draw() -> Figure:
+            names = dict.fromkeys(row.algorithm for row in self)
+            own = ((name, [row for row in self if row.algorithm == name]) for name in names)
+            shown = ((name, [row.loss for row in rows], [row.window_packets for row in rows]) for name, rows in own)
+            return lines(shown, "Loss probability", "Mean window (packets)", logarithmic=True)
+
+        known = any(row.window_packets is not None for row in self)
+        return records_html("Windows against loss", self, draw=draw if known else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +173,38 @@ class Walk:
     algorithm: str
     events: tuple[PathRow, ...]
     trace: Table
+
+
+class Walks(Rows[Walk]):
+    """Paths of :func:`rounds`; a notebook draws the windows."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        def draw() -> Figure:
+            return lines(
+                ((walk.algorithm, *_flow(walk.trace, flow)) for walk in self for flow in set(walk.trace["flow"])),
+                "Time (s)",
+                "Window (packets)",
+            )
+
+        head = ["algorithm", "events", "last at (RTT)", "windows before", "Jain's index"]
+        ends = ((walk, walk.events[-1] if walk.events else None) for walk in self)
+        rows = (
+            (walk.algorithm, len(walk.events), *((None, None, None) if end is None else _shown(end)))
+            for walk, end in ends
+        )
+        rest = "`[n].events` has every time of common congestion, `[n].trace` is a table of all windows."
+        return page("Paths of windows", head, rows, draw=draw, rest=rest)
+
+
+def _flow(trace: Table, flow: str) -> tuple[list[float], list[float]]:
+    own = trace["flow"] == flow
+    return (trace["time_ns"][own] * 1e-9).tolist(), trace["window_packets"][own].tolist()
+
+
+def _shown(event: PathRow) -> tuple[float, str, float | None]:
+    return event.at_rtt, ", ".join(f"{window:.4g}" for window in event.before_packets), event.jain
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +303,10 @@ class UdtStages:
     equilibria: tuple[EquilibriumRow, ...]
     delays: tuple[DelayRow, ...]
 
+    def _repr_html_(self) -> str:
+        rest = "`.stages`, `.equilibria` and `.delays` are lists of rows."
+        return records_html(f"UDT: {self.intervals_to_90} intervals of 10 ms to 90 %", self.stages, rest=rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Axiom:
@@ -281,7 +340,7 @@ def response(
     rtt: str = "100ms",
     packet: str = "1500B",
     random: int = 0,
-) -> list[ResponseRow]:
+) -> ResponseRows:
     """Compute windows against loss, in closed form.
 
     Parameters
@@ -316,7 +375,9 @@ def response(
         "random": whole("random", random, 0, 1000),
     }
     rows = json.loads(_native.response(named("algorithms", algorithms), settings))["rows"]
-    return [ResponseRow(**{**row, "random_window_packets": _estimate(row["random_window_packets"])}) for row in rows]
+    return ResponseRows(
+        ResponseRow(**{**row, "random_window_packets": _estimate(row["random_window_packets"])}) for row in rows
+    )
 
 
 def convergence(
@@ -325,7 +386,7 @@ def convergence(
     capacity: float = 100,
     start: tuple[float, float] = (10, 40),
     epsilon: float = 1,
-) -> list[ConvergenceRow]:
+) -> Rows[ConvergenceRow]:
     """Compute how fast two flows become efficient and fair under synchronous feedback.
 
     Parameters
@@ -357,7 +418,7 @@ def convergence(
         "epsilon": real("epsilon", epsilon),
     }
     document = json.loads(_native.convergence(named("algorithms", algorithms), settings))
-    return [ConvergenceRow(**row) for row in document["rows"]]
+    return Rows(ConvergenceRow(**row) for row in document["rows"])
 
 
 def rounds(
@@ -373,7 +434,7 @@ def rounds(
     decrease_rounds: int = 0,
     loss: float = 0,
     seed: int = 1,
-) -> list[Walk]:
+) -> Walks:
     """Run algorithms under synchronous feedback: all flows are signalled congestion when their windows fill the path.
 
     Parameters
@@ -427,7 +488,7 @@ def rounds(
     }
     document, found = _native.rounds(named("algorithms", algorithms), settings)
     rows = iter([_path_row(row) for row in json.loads(document)["rows"]])
-    return [Walk(label, tuple(islice(rows, count)), Table(trace)) for label, count, trace in found]
+    return Walks(Walk(label, tuple(islice(rows, count)), Table(trace)) for label, count, trace in found)
 
 
 def udt(
@@ -485,7 +546,7 @@ def udt(
     )
 
 
-def axioms(algorithm: Algorithm) -> list[Axiom]:
+def axioms(algorithm: Algorithm) -> Rows[Axiom]:
     """Measure what an algorithm is like under synchronous feedback: efficiency, fairness, smoothness and more.
 
     Parameters
@@ -504,7 +565,7 @@ def axioms(algorithm: Algorithm) -> list[Axiom]:
     >>> cwnd.model.axioms("reno")[0].name
     'efficiency'
     """
-    return [Axiom(**axiom) for axiom in json.loads(_native.axioms(algorithm))["axioms"]]
+    return Rows(Axiom(**axiom) for axiom in json.loads(_native.axioms(algorithm))["axioms"])
 
 
 def _path_row(row: dict[str, Any]) -> PathRow:

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import cwnd
@@ -145,3 +148,79 @@ def test_nonsense_is_accepted_or_named(name: str, tmp_path: Path, monkeypatch: p
             except cwnd.CwndError as error:
                 said = str(error)
                 assert parameter in said or CALLED.get(parameter, parameter) in said, f"{parameter}={value!r}: {said}"
+
+
+def relatives(value: object) -> Iterator[object]:
+    """Give what NumPy and pandas have for a value."""
+    if isinstance(value, bool):
+        yield np.bool_(value)
+    elif isinstance(value, int):
+        yield from (np.int64(value), np.uint8(value), np.array(value))
+    elif isinstance(value, float):
+        yield from (np.float64(value), np.float32(value), np.array(value))
+    elif isinstance(value, str):
+        yield np.str_(value)
+    elif isinstance(value, (list, tuple)) and value and not isinstance(value[0], (list, tuple)):
+        yield from (np.array(value), pd.Series(value))
+        if all(isinstance(one, int) for one in value):
+            yield np.arange(value[0], value[0] + len(value))
+
+
+# What is of no use to give by itself, or works long.
+ALONE: dict[str, dict[str, Any]] = {
+    "cwnd.run": {"seed": 3},
+    "cwnd.compare": {"loss": 0.125, "versus": "reno", "paired": True, "max_seeds": 3, "until": "ci<2%"},
+    "cwnd.conform": {"suites": ["rfc5681"], "hystart": True},
+    "cwnd.Scenario.dumbbell": {"loss": 0.125, "flows": 2, "algorithms": ["reno", "cubic"], "start": 1},
+    "cwnd.Sweep": {"seeds": 2},
+    "cwnd.model.response": {"loss": [0.125, 0.25], "random": 2},
+    "cwnd.model.convergence": {"capacity": 100, "start": (10, 40), "epsilon": 1.0},
+    "cwnd.model.rounds": {"capacity": 100.0, "start": (35, 60), "events": 2, "steps": 2, "loss": 0.0, "seed": 2},
+    "cwnd.model.udt": {"loss": [0.125], "flows": 3, "delays": ["10ms"]},
+    "cwnd.statistics.bca": {"confidence": 0.75},
+    "cwnd.statistics.paired": {"confidence": 0.75},
+    "cwnd.statistics.t_interval": {"confidence": 0.75},
+    "cwnd.gym.BottleneckEnv": {
+        **{"queue": (0.5, 2.0), "loss": 0.125, "gain": 0.5, "packets": 5, "steps": 4, "agents": 1},
+        "rate": ("4mbit", "8mbit"),
+    },
+    "cwnd.gym.BottleneckVectorEnv": {"num_envs": 2, "queue": 1.0, "copy": True},
+    "cwnd.gym.SharedBottleneckEnv": {"agents": [0, 1], "loss": (0.0, 0.125)},
+    "cwnd.gym.evaluate": {"seed": 3},
+}
+
+
+@pytest.mark.parametrize("name", sorted({*CASES} - {"cwnd.evaluate", "cwnd.paper"}))
+def test_numpy_is_taken_wherever_a_number_or_a_list_is(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "base.toml").write_text(TEXT)
+    (tmp_path / "sweep.toml").write_text(SWEEP.to_toml())
+    monkeypatch.chdir(tmp_path)
+    function, given = CASES[name]
+    given = {**given, **{key: value for key, value in ALONE.get(name, {}).items() if key != "start" or "model" in name}}
+    for parameter, value in given.items():
+        for relative in relatives(value):
+            function(**{**given, parameter: relative})
+
+
+def test_numpy_is_what_it_stands_for() -> None:
+    plain = cwnd.Scenario.dumbbell(["reno", "simd"], **SHORT, loss=0.1)
+    names: Any = np.array(["reno", "simd"])
+    ours = cwnd.Scenario.dumbbell(names, **{**SHORT, "seeds": np.int64(1), "loss": np.float32(0.1)})
+    assert ours == plain
+    assert ours.to_toml() == plain.to_toml()
+    ours["flow.0.count"], plain["flow.0.count"] = np.uint16(3), 3
+    ours["flow.0.start"], plain["flow.0.start"] = pd.Timedelta("500ms"), "500000000ns"
+    ours["flow.1.start"], plain["flow.1.start"] = np.timedelta64(2, "ms"), "2000000ns"
+    assert ours.to_toml() == plain.to_toml()
+    ours.check()
+    counts: list[Any] = [np.arange(1, 4), pd.Series([1, 2, 3]), range(1, 4), [np.int8(1), 2, 3], pl.Series([1, 2, 3])]
+    swept = {cwnd.Sweep(BASE, grid={"flow.0.count": count}).to_toml() for count in counts}
+    assert len(swept) == 1
+    losses: list[Any] = [np.array([0.1, 0.2], np.float32), [0.1, 0.2], pd.Series([0.1, 0.2])]
+    assert len({cwnd.Sweep(BASE, grid={"dumbbell.loss": loss}).to_toml() for loss in losses}) == 1
+    cells = [{"flow.0.count": 1, "dumbbell.rtt": "10ms"}, {"flow.0.count": 2, "dumbbell.rtt": "20ms"}]
+    frames: list[Any] = [cells, pd.DataFrame(cells), pl.DataFrame(cells)]
+    assert len({cwnd.Sweep(BASE, cells=frame).to_toml() for frame in frames}) == 1
+    assert cwnd.metrics.jain(pd.Series(RUNS)) == cwnd.metrics.jain(RUNS)

@@ -306,9 +306,10 @@ def test_what_cannot_be_copied_comes_out() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (lambda: float("nan"), "window: .*is not a number of packets"),
-        (lambda: float("inf"), "window: .*is not a number of packets"),
-        (lambda: "much", "number"),
+        (lambda: float("nan"), r"^Asks\.control: expected a cwnd\.Control or a finite number of packets, got nan$"),
+        (lambda: float("inf"), r"^Asks\.control: .* got inf$"),
+        (lambda: "much", r"^Asks\.control: .* got 'much'$"),
+        (lambda: None, r"^Asks\.control: .* got None$"),
         (lambda: cwnd.Control(1.0, rate=0.0), "rate: 0"),
         (lambda: cwnd.Control(1.0, rate=1.0, spread=1.0), "one of them"),
         (lambda: cwnd.Control(1.0, pair_every=1), "below 2"),
@@ -328,10 +329,14 @@ def test_what_cannot_be_asked_is_refused(asked: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [
-        ("wants_samples", "yes", "wants_samples: expected True or False, got 'yes'"),
-        ("slow_start_threshold", "none", "slow_start_threshold: expected a number of packets or None, got 'none'"),
-        ("slow_start_threshold", float("nan"), "slow_start_threshold: expected a number of packets or None, got NaN"),
-        ("slow_start_threshold", -1.0, "slow_start_threshold: expected a number of packets or None, got -1"),
+        ("wants_samples", "yes", r"^Answers\.wants_samples: expected True or False, got 'yes'$"),
+        (
+            "slow_start_threshold",
+            "none",
+            r"^Answers\.slow_start_threshold: expected a number of packets or None, got 'none'$",
+        ),
+        ("slow_start_threshold", float("nan"), r"^Answers\.slow_start_threshold: .* got nan$"),
+        ("slow_start_threshold", -1.0, r"^Answers\.slow_start_threshold: .* got -1\.0$"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(method: str, answer: Any, message: str) -> None:
@@ -369,13 +374,87 @@ def test_models_pass_packets_at_once() -> None:
     assert Fluid.acked > 100
 
 
-def test_rules_that_give_no_numbers_are_refused() -> None:
-    class Lost(Reno):
-        def grow(self, w: float, view: cwnd.View) -> float:
-            return float("nan")
+# What each method may return, and what it is asked in.
+NUMBER = "a finite number of packets"
+ANSWERS: dict[str, tuple[str, list[Any]]] = {
+    "grow": (NUMBER, [None, "1", float("nan"), float("inf"), [1.0]]),
+    "grow_by": (NUMBER, [None, float("nan")]),
+    "cut": (NUMBER, [None, "1", float("nan")]),
+    "cut_for_marks": (NUMBER, [None, float("nan")]),
+    "floor": ("a number of packets from 1 on, or None", ["1", 0.5, float("nan")]),
+    "needs_marks": ("True or False", [None, "yes"]),
+    "ramp": ("a finite number of packets or None", ["1", float("nan")]),
+    "fills": ("True or False", [None, "yes"]),
+    "inspect": ("a dictionary of names and numbers", [None, 3, {"a": "b"}]),
+    "spread": ("a number above 0 or None", ["1", 0.0, float("nan")]),
+}
+SILENT = {"start", "observe", "epoch"}
+RULE_METHODS = sorted(name for name in vars(cwnd.WindowRule) if not name.startswith("_") and name != "name")
 
-    with pytest.raises(cwnd.ArgumentError, match="grow: NaN"):
-        cwnd.run(scenario(Lost))
+
+def in_use(rule: Any, method: str) -> None:
+    """Run a rule where the method is called."""
+    if method == "grow_by":
+        cwnd.model.rounds([rule], events=2)
+    else:
+        marks: dict[str, Any] = (
+            {"queue": "red:60p,ecn=yes", "ecn": "per-packet"} if method == "cut_for_marks" else {"loss": 0.01}
+        )
+        cwnd.compare([rule], rate="20mbit", rtt="20ms", duration="4s", seeds=1, **marks)
+
+
+def test_the_answers_of_every_method_of_a_rule_are_tried() -> None:
+    assert set(RULE_METHODS) == set(ANSWERS) | SILENT
+
+
+@pytest.mark.parametrize(("method", "answer"), [(name, one) for name, (_, all_) in ANSWERS.items() for one in all_])
+def test_an_answer_that_is_refused_names_class_method_and_value(method: str, answer: Any) -> None:
+    given = answer if method == "spread" else lambda *_: answer
+    rule: Any = type("Lost", (Reno,), {method: given})
+    with pytest.raises(cwnd.ArgumentError, match=rf"^Lost\.{method}: expected {ANSWERS[method][0]}, got ") as raised:
+        in_use(rule, method)
+    assert str(raised.value).endswith(f"got {answer!r}")
+
+
+@pytest.mark.parametrize("method", [name for name in RULE_METHODS if name != "spread"])
+def test_what_a_method_raises_says_where(method: str) -> None:
+    def fail(*_: Any) -> Any:
+        raise LookupError("lost")
+
+    rule: Any = type("Lost", (Reno,), {method: fail})
+    with pytest.raises(LookupError, match=r"^lost") as raised:
+        in_use(rule, method)
+    if sys.version_info >= (3, 11):
+        assert raised.value.__notes__ == [f"raised in Lost.{method}, called by cwnd"]
+
+
+def test_a_method_that_is_not_there_is_named() -> None:
+    rule: Any = type("Half", (cwnd.WindowRule,), {"grow": lambda *_: 1.0})
+    with pytest.raises(TypeError, match=r"Half.*cut"):
+        cwnd.run(scenario(rule))
+
+
+def test_names_are_unique_or_refused() -> None:
+    one, other = (type("Mine", (Reno,), {}) for _ in range(2))
+    refused = pytest.raises(cwnd.ArgumentError, match=r": two different algorithms are called `Mine`, give one of them")
+    short: dict[str, Any] = {"rate": "4mbit", "rtt": "20ms", "duration": "1s", "seeds": 1}
+    with refused:
+        cwnd.compare([one, other], **short)
+    with refused:
+        cwnd.compare([one], versus=other, **short)
+    with refused:
+        cwnd.run(scenario([one, other]))
+    with refused:
+        cwnd.model.rounds([one, other], events=1)
+    with pytest.raises(cwnd.ArgumentError, match="called `reno`"):
+        cwnd.compare([type("reno", (Reno,), {}), "reno"], **short)
+    with pytest.raises(cwnd.ArgumentError, match="called `Fixed`"):
+        cwnd.compare([Fixed(2.0), Fixed(3.0)], **short)
+    slow = Fixed(2.0)
+    slow.name = "slow"  # type: ignore[misc]
+    assert list(cwnd.compare([slow, Fixed(3.0)], **short)) == ["slow", "Fixed"]
+    # The same twice is no other.
+    assert len(cwnd.run(scenario([Fixed(2.0), Fixed(2.0), one, one], duration="1s", warmup="0s")).flows) == 4
 
 
 def test_less_than_a_packet_is_one() -> None:

@@ -165,3 +165,17 @@ def test_measures_of_nothing_are_none() -> None:
     for name in set(MEASURES) - {"max_min"}:
         assert MEASURES[name][0](nothing) is None, name
     assert cwnd.metrics.max_min([], []).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cwnd.paper(full=True)",
+        "cwnd.conform('bbr3', seeds=1000)",
+        "cwnd.compare(['reno', 'cubic'], rate='1gbit', duration='10000s')",
+        "cwnd.sweep(cwnd.Sweep(cwnd.Scenario.dumbbell(rate='1gbit', duration='10000s')), store=False)",
+        "__import__('cwnd.gym').gym.evaluate('reno', episodes=2000, steps=10**6)",
+    ],
+)
+def test_ctrl_c_ends_everything(call: str, ends_by_ctrl_c: Callable[[str], None]) -> None:
+    ends_by_ctrl_c(call)

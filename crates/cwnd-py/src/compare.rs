@@ -7,17 +7,19 @@ use std::sync::Arc;
 
 use cwnd::Span;
 use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
+use cwnd_report::page::comparison_html;
 use cwnd_report::plot::{ComparisonPlots, Shown};
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::{Estimate, Until};
 use cwnd_run::run::run_until;
 use cwnd_run::scenario::{Document, Dumbbell, ScenarioError, Written, default_warmup};
+use cwnd_trace::Trace;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::written;
+use crate::outside::{all_written, apart, written};
 use crate::plot::{Drawn, lines};
 use crate::runs::{MEASURES, Runs, of_seed};
 use crate::table::Table;
@@ -34,23 +36,30 @@ pub(crate) struct Compared {
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
-    algorithms: Option<Vec<Bound<'_, PyAny>>>,
+    given_algorithms: Option<Vec<Bound<'_, PyAny>>>,
     versus: Option<Bound<'_, PyAny>>,
     flows: u32,
     seeds: (u32, Option<&str>, u32),
     settings: Settings,
 ) -> Result<Compared, Failure> {
     let errors = Arc::default();
-    let algorithms = match algorithms {
-        Some(given) => {
-            given.iter().map(|algorithm| written("algorithms", algorithm, &errors)).collect::<Result<_, _>>()?
-        }
+    let algorithms = match &given_algorithms {
+        Some(given) => all_written("algorithms", given, &errors)?,
         None => DEFAULT.map(Written::literal).to_vec(),
     };
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }
-    let versus = versus.map(|algorithm| written("versus", &algorithm, &errors)).transpose()?;
+    let versus = match versus {
+        Some(given) => {
+            let versus = written("versus", &given, &errors)?;
+            let opponent = [(&given, &versus)];
+            let others = given_algorithms.iter().flatten().zip(&algorithms);
+            apart("versus", others.chain(opponent))?;
+            Some(versus)
+        }
+        None => None,
+    };
     let versus = versus.or_else(|| has_no_path(&settings).then(|| Written::literal(DEFAULT_OPPONENT)));
     let (seeds, until, most) = seeds;
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
@@ -92,6 +101,15 @@ impl Compared {
         let document = self.document();
         let differences = if paired { text::differences(&document) } else { String::new() };
         text::comparison(&document) + &differences
+    }
+
+    /// The report of `cwnd compare`, with what repeats it.
+    fn html(&self, command: &str) -> String {
+        let rows = &self.compared.rows;
+        let versus = rows.iter().filter_map(|row| row.versus.as_ref().map(|versus| &versus.runs));
+        let runs = rows.iter().map(|row| &row.alone).chain(versus);
+        let traces: Vec<&Trace> = runs.filter_map(|runs| runs.traces.first()).collect();
+        comparison_html(&self.document(), &traces, command)
     }
 
     /// A row per algorithm and measure.

@@ -1,12 +1,11 @@
 //! Conformance checks.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Judged, Law, Plan, Subject, Suite, checks, judge, junit, text};
-use cwnd_run::files::{to_json, write_named};
+use cwnd_report::page::conformance_html;
+use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -22,12 +21,13 @@ pub(crate) struct Conformed(Conformance);
 type Settings<'a> = (Vec<String>, Vec<String>, u64, Option<&'a str>, bool);
 
 /// Judges an algorithm by the checks of these suites and ids, of all where there are none. Those of an algorithm in Python go on one after
-/// the other.
+/// the other. The report shows `curves` if they are kept.
 #[pyfunction]
 pub(crate) fn conform(
     py: Python<'_>,
     algorithm: Bound<'_, PyAny>,
     settings: Settings<'_>,
+    curves: bool,
 ) -> Result<Conformed, Failure> {
     let (suites, only, seeds, law, hystart) = settings;
     let named = |name: &String| {
@@ -54,24 +54,24 @@ pub(crate) fn conform(
         }
     };
     let subject = if hystart { subject.with_hystart() } else { subject };
-    let plan = Plan { suites, only, seeds, curves: false };
-    let asked: Vec<&Check> = plan.checks().collect();
+    let plan = Plan { suites, only, seeds, curves };
+    let asked: Vec<&'static Check> = plan.checks().collect();
     let seeds: Vec<u64> = (1..=seeds).collect();
-    let of = |check: &&Check| judge(check, &subject, &seeds, false);
     let judged: Vec<Judged> = if spec.is_outside() {
         let mut judged = Vec::new();
-        for check in &asked {
+        for check in asked {
             py.check_signals()?;
-            let done = work::catch_panic(|| Ok(of(check)));
+            let done = work::catch_panic(|| Ok(judge(check, &subject, &seeds, curves)));
             judged.push(errors.or_result(done)?);
         }
         judged
     } else {
-        let job = |should_continue: &std::sync::atomic::AtomicBool| {
-            let each = asked.par_iter().filter(|_| should_continue.load(Ordering::Relaxed));
-            Ok(each.map(of).collect())
-        };
-        work::watched(py, job, |_| Ok(()))?
+        let (subject, seeds) = (subject.clone(), seeds.clone());
+        // A check is short, but does not look whether to go on.
+        work::left_behind(py, None, move |progress| {
+            let each = asked.par_iter().filter(|_| progress.should_continue());
+            Ok(each.map(|check| judge(check, &subject, &seeds, curves)).collect())
+        })?
     };
     Ok(Conformed(Conformance::of(&subject, seeds, judged)))
 }
@@ -88,10 +88,13 @@ impl Conformed {
         text::conformance(&self.0, all)
     }
 
-    /// Writes the verdicts as JUnit's XML to `path`: whole or not at all.
-    fn junit(&self, path: &str) -> Result<(), Failure> {
-        let document = junit::document(std::slice::from_ref(&self.0), &Baseline::default());
-        let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
-        write_named(Path::new(path), document.as_bytes()).map_err(failed)
+    /// The verdicts as JUnit's XML.
+    fn junit(&self) -> String {
+        junit::document(std::slice::from_ref(&self.0), &Baseline::default())
+    }
+
+    /// The report of `cwnd conform --html`, with what repeats it.
+    fn html(&self, command: &str) -> String {
+        conformance_html(std::slice::from_ref(&self.0), command, &text::conformance(&self.0, true))
     }
 }

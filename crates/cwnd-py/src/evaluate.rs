@@ -8,7 +8,7 @@ use cwnd_lab::evaluate::{Evaluation, Extent, REFERENCES, plan};
 use cwnd_report::page::evaluation_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
-use cwnd_run::files::{to_json, write_named};
+use cwnd_run::files::to_json;
 use pyo3::prelude::*;
 
 use crate::compare::{HIGH, LOW};
@@ -64,11 +64,9 @@ impl Evaluated {
         text::evaluation(&self.evaluation)
     }
 
-    /// Writes the report, with what repeats it, to `path`: whole or not at all.
-    fn report(&self, path: &str, command: &str) -> Result<(), Failure> {
-        let page = evaluation_html(&self.evaluation, &self.algorithm, command);
-        let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
-        write_named(Path::new(path), page.as_bytes()).map_err(failed)
+    /// The report, with what repeats it.
+    fn html(&self, command: &str) -> String {
+        evaluation_html(&self.evaluation, &self.algorithm, command)
     }
 
     /// A row per heading, setting, measure and algorithm.

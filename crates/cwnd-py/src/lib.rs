@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::runs::{Runs, measures, run};
     #[pymodule_export]
-    use crate::scenario::{complete, literal, scenario, schema, to_toml};
+    use crate::scenario::{complete, literal, scenario, schema, to_toml, write};
     #[pymodule_export]
     use crate::statistics::{bca, bca_by, bca_ratio, mser5, paired, t_interval};
     #[pymodule_export]

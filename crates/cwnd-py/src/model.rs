@@ -12,9 +12,9 @@ use cwnd_run::scenario::{Quantity, Written, packet_size};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{AlgorithmErrors, written};
+use crate::outside::{AlgorithmErrors, all_written};
 use crate::table::Table;
-use crate::work::{attached, in_background};
+use crate::work::{attached, in_background, left_behind};
 
 /// Windows against loss.
 #[derive(FromPyObject)]
@@ -139,7 +139,7 @@ pub(crate) fn udt(py: Python<'_>, settings: Udt) -> Result<String, Failure> {
     let packet = read("packet", &packet, packet_size)?;
     let rtt = round_trip("rtt", &rtt)?;
     let delays: Vec<Span> = delays.iter().map(|delay| round_trip("delays", delay)).collect::<Result<_, _>>()?;
-    in_background(py, None, |_| {
+    left_behind(py, None, move |_| {
         Ok(to_json(&model::stages(model::Udt { capacity, packet, rtt, losses: &loss, flows, delays: &delays })))
     })
 }
@@ -196,8 +196,7 @@ fn with<T: Send>(
     job: impl FnOnce(&[&Spec], ShouldContinue<'_>) -> T + Send,
 ) -> Result<T, Failure> {
     let errors: Arc<AlgorithmErrors> = Arc::default();
-    let algorithms: Vec<Written<Spec>> =
-        algorithms.iter().map(|algorithm| written("algorithms", algorithm, &errors)).collect::<Result<_, _>>()?;
+    let algorithms = all_written("algorithms", algorithms, &errors)?;
     if algorithms.is_empty() {
         return Err(Failure::Argument("algorithms: name at least one".to_string()));
     }

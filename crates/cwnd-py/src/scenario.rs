@@ -1,13 +1,14 @@
 //! Scenarios as Python holds them: documents, checked whenever they are used.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use cwnd_run::files::to_json;
+use cwnd_run::files::{to_json, write_named};
 use cwnd_run::scenario::{self as lab, Scenario};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::{AlgorithmErrors, written};
+use crate::outside::{AlgorithmErrors, apart, written};
 
 /// Checks a TOML document called `name` with overrides laid over it, and gives it back as JSON, its defaults spelt out.
 #[pyfunction]
@@ -19,6 +20,13 @@ pub(crate) fn scenario(name: &str, text: &str, overrides: Vec<String>) -> Result
 #[pyfunction]
 pub(crate) fn complete(document: &str) -> Result<String, Failure> {
     Ok(to_json(checked(document)?.document()))
+}
+
+/// Writes a text to `path`: whole or not at all.
+#[pyfunction]
+pub(crate) fn write(path: &str, text: &str) -> Result<(), Failure> {
+    let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
+    write_named(Path::new(path), text.as_bytes()).map_err(failed)
 }
 
 /// JSON as TOML, in which the lab's errors show the line they are about.
@@ -62,5 +70,7 @@ pub(crate) fn with_algorithms(
             group.algorithm = written(&format!("flow.{index}.algorithm"), given, errors)?;
         }
     }
+    let algorithms = |index: &usize| document.flow.get(*index).map(|group| &group.algorithm);
+    apart("flow", outside.iter().filter_map(|(index, given)| Some((given, algorithms(index)?))))?;
     Ok(Scenario::check(document)?)
 }

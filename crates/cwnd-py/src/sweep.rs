@@ -14,7 +14,7 @@ use cwnd_report::page::sweep_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Found, Progress, RunError};
-use cwnd_run::files::{to_json, write_named};
+use cwnd_run::files::to_json;
 use cwnd_run::probe::Kept;
 use cwnd_run::scenario::Written;
 use pyo3::exceptions::PyIndexError;
@@ -240,11 +240,9 @@ impl Swept {
         text::sweep(&self.sweep, &self.swept, folder.as_deref())
     }
 
-    /// Writes the report to `path`: whole or not at all.
-    fn report(&self, path: &str) -> Result<(), Failure> {
-        let page = sweep_html(&self.sweep, &self.known);
-        let failed = |error| Failure::File(format!("path: cannot write `{path}`: {error}"));
-        write_named(Path::new(path), page.as_bytes()).map_err(failed)
+    /// The report.
+    fn html(&self) -> String {
+        sweep_html(&self.sweep, &self.known)
     }
 
     /// A row per cell.

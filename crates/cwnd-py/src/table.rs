@@ -25,8 +25,42 @@ impl Table {
     }
 }
 
+/// A column as it travels: name, unit, description, its type as [`Table::column`] names it, and its values.
+type Travelling<'py> = (String, String, String, String, Bound<'py, PyAny>);
+
 #[pymethods]
 impl Table {
+    /// A table of the columns that [`Table::fields`] and [`Table::column`] gave.
+    #[new]
+    fn new(columns: Vec<Travelling<'_>>) -> PyResult<Self> {
+        let mut table = cwnd_parquet::Table::default();
+        for (name, unit, description, kind, values) in &columns {
+            match kind.as_str() {
+                "<u8" => {
+                    let numbers = numbers(values)?;
+                    table.whole(name, unit, description, numbers.into_iter().map(u64::from_le_bytes));
+                }
+                "<f8" => {
+                    let numbers = numbers(values)?;
+                    table.real(name, unit, description, numbers.into_iter().map(f64::from_le_bytes));
+                }
+                "list" => {
+                    let lists: Vec<Vec<f64>> = values.extract()?;
+                    table.lists(name, unit, description, lists.iter().map(Vec::as_slice));
+                }
+                _ => {
+                    let words: Vec<Option<String>> = values.extract()?;
+                    if words.iter().all(Option::is_some) {
+                        table.text(name, description, words.iter().flatten().map(String::as_str));
+                    } else {
+                        table.optional_text(name, description, words.iter().map(Option::as_deref));
+                    }
+                }
+            }
+        }
+        Ok(Self::of(table)?)
+    }
+
     fn __len__(&self) -> usize {
         self.batch.num_rows()
     }
@@ -84,6 +118,12 @@ impl Table {
             .map_err(|error| Failure::Unexpected(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
+}
+
+/// Numbers of eight bytes each.
+fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; 8]>> {
+    let bytes: &[u8] = values.extract()?;
+    Ok(bytes.as_chunks().0.to_vec())
 }
 
 fn bytes(py: Python<'_>, values: impl Iterator<Item = u8>) -> Bound<'_, PyAny> {

@@ -1,6 +1,7 @@
 //! Long work, during which the interpreter goes on and can be interrupted.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -62,6 +63,39 @@ pub(crate) fn watched<T: Send>(
             let result = worker.join().unwrap_or_else(|_| Err(broken()));
             raised.map_or(result, |error| Err(error.into()))
         })
+    })
+}
+
+/// Does `job` as [`in_background`], where it looks seldom whether to go on: at Ctrl-C it is left behind after a moment, and ends by
+/// itself when it looks next.
+pub(crate) fn left_behind<T: Send + 'static>(
+    py: Python<'_>,
+    memory: Option<u64>,
+    job: impl FnOnce(&dyn Progress) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let should_continue = Arc::new(AtomicBool::new(true));
+    let (sender, done) = channel();
+    let flag = Arc::clone(&should_continue);
+    let work = move || {
+        let result = catch_panic(|| job(&Watched { should_continue: &flag, memory }));
+        // Nobody waits for it any more.
+        let _unwanted = sender.send(result);
+    };
+    thread::Builder::new().spawn(work).map_err(|error| Failure::Unexpected(error.to_string()))?;
+    py.detach(move || {
+        loop {
+            match done.recv_timeout(BETWEEN_LOOKS) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => return Err(broken()),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(error) = interrupted() {
+                        should_continue.store(false, Ordering::Relaxed);
+                        drop(done.recv_timeout(BEFORE_LEAVING));
+                        return Err(error.into());
+                    }
+                }
+            }
+        }
     })
 }
 
@@ -176,3 +210,5 @@ fn broken() -> Failure {
 
 /// As soon as people expect an answer to Ctrl-C.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Most work ends within that, and leaves no thread behind.
+const BEFORE_LEAVING: Duration = Duration::from_millis(300);

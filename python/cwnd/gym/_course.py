@@ -11,7 +11,7 @@ from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
 from cwnd import _native
-from cwnd._arguments import optional, real, reals, text, whole
+from cwnd._arguments import optional, plain, real, reals, text, whole
 from cwnd._scenario import Scenario
 from cwnd.errors import ArgumentError, SimulationError
 
@@ -154,6 +154,7 @@ class Course:
 
 
 def _flows(agents: object) -> range | list[int] | None:
+    agents = plain(agents)
     if agents is None:
         return None
     if isinstance(agents, Iterable) and not isinstance(agents, str):
@@ -162,6 +163,7 @@ def _flows(agents: object) -> range | list[int] | None:
 
 
 def _range(name: str, given: object, read: Callable[[str, object], Any]) -> tuple[Any, Any] | None:
+    given = plain(given)
     if given is None:
         return None
     if isinstance(given, (tuple, list)):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cwnd._arguments import whole
+from cwnd._html import page
 from cwnd.errors import AlgorithmError, ArgumentError
 from cwnd.gym._course import Reals
 from cwnd.gym._vector import BottleneckVectorEnv
@@ -35,6 +36,10 @@ class Score(NamedTuple):
     delay: float
     loss: float
     reward: float
+
+    def _repr_html_(self) -> str:
+        rest = "Goodput is a share of the capacity, delay a multiple of the empty path's."
+        return page("Means over episodes", self._fields, [self], rest=rest)
 
 
 def evaluate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gymnasium.spaces import Space
-from gymnasium.utils import seeding
+from gymnasium.utils import EzPickle, seeding
 from numpy.typing import ArrayLike
 from pettingzoo import ParallelEnv
 
@@ -16,7 +16,7 @@ from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 __all__ = ["SharedBottleneckEnv"]
 
 
-class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
+class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
     """Learners set the windows of flows that share a network; each agent is a flow.
 
     A step is the longest of their smoothed round trips, and goes on until ``packets`` packets per flow were delivered,
@@ -35,6 +35,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike]):
 
     def __init__(self, agents: Any = 2, *, render_mode: None = None, **options: Any) -> None:
         refuse_rendering(render_mode)
+        EzPickle.__init__(self, agents, **options)
         self.render_mode = None
         self._course = Course(1, agents=agents, **options)
         self.possible_agents = [f"flow_{index}" for index in range(len(self._course.names))]

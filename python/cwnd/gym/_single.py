@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import gymnasium
+from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike
 
 from cwnd._arguments import optional, whole
@@ -14,7 +15,7 @@ from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 __all__ = ["BottleneckEnv"]
 
 
-class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
+class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
     """A learner sets the window of one flow.
 
     A step is one smoothed round trip, and goes on until ``packets`` packets were delivered. An action ``a`` from -1 to
@@ -22,6 +23,8 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
     numbers of :data:`FEATURES`. An episode is cut (``truncated``) after ``steps`` steps; the last ``info`` then has
     ``episode``: goodput as a share of the capacity, delay as a multiple of the empty path's, share of packets lost,
     and the sum of the rewards.
+
+    Pickles and copies have the options, not the episode: they begin with a reset.
 
     Parameters
     ----------
@@ -58,6 +61,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike]):
 
     def __init__(self, render_mode: None = None, **options: Any) -> None:
         refuse_rendering(render_mode)
+        EzPickle.__init__(self, **options)
         self.render_mode = None
         self._course = Course(1, **options)
         if len(self._course.names) != 1:

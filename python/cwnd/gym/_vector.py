@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,7 @@ from cwnd.gym._course import Course, Reals, episode, refuse_rendering
 __all__ = ["BottleneckVectorEnv"]
 
 
-class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
+class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
     """Environments as :class:`BottleneckEnv`, stepped together on one core, without a Python object between them.
 
     One whose episode has ended starts the next with the step after, whose action counts for nothing and whose reward
@@ -41,6 +42,8 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]]):
 
     def __init__(self, num_envs: int = 1, *, copy: bool = True, render_mode: None = None, **options: Any) -> None:
         refuse_rendering(render_mode)
+        num_envs = whole("num_envs", num_envs, 1, 1 << 16)
+        EzPickle.__init__(self, num_envs, copy=copy, **options)
         self.render_mode = None
         self.num_envs = num_envs
         self._course = Course(num_envs, **options)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from cwnd import _native
 
-__all__ = ["ComparisonPlots", "RunPlots", "SweepPlots", "heatmap"]
+__all__ = ["ComparisonPlots", "RunPlots", "SweepPlots", "heatmap", "new_figure"]
 
 
 class RunPlots:
@@ -63,7 +63,7 @@ class RunPlots:
             Six plots; four for a single flow.
         """
         several = len(set(Table(self._runs.table("flows"))["flow"].tolist())) > 1
-        figure, grid = _figure((9, 7.5), (3, 2)) if several else _figure((9, 5), (2, 2))
+        figure, grid = new_figure((9, 7.5), (3, 2)) if several else new_figure((9, 5), (2, 2))
         cells = grid.flat
         self.window(seed=seed, ax=next(cells))
         self.goodput(seed=seed, ax=next(cells))
@@ -311,7 +311,7 @@ class ComparisonPlots:
         matplotlib.figure.Figure
             Two plots.
         """
-        figure, grid = _figure((9, 3.8), (1, 2))
+        figure, grid = new_figure((9, 3.8), (1, 2))
         left, right = grid.flat
         self.trade_off(ax=left)
         self.shares(ax=right)
@@ -411,6 +411,7 @@ class SweepPlots:
         x: str | None = None,
         y: str | None = None,
         where: Mapping[str, object] | None = None,
+        most: int = 12,
     ) -> Figure:
         """Draw heat maps of a measure: one for every combination of the keys that are not on the axes.
 
@@ -422,6 +423,8 @@ class SweepPlots:
             Keys of the sweep, or ``seed``; the last two that vary if not given.
         where : mapping, optional
             Draw only the cells with these values: ``{"flow.0.algorithm": "simd"}``.
+        most : int
+            Refuse to draw more heat maps than this.
 
         Returns
         -------
@@ -434,13 +437,13 @@ class SweepPlots:
             There is no such measure, key or value, or there would be too many plots.
         """
         found = grids(self._table, self._keys, measure, x=x, y=y, where=where)
-        if len(found) > MOST_PLOTS:
+        if len(found) > most:
             others = ", ".join(f"`{key}`" for key in found[0].setting)
             raise ArgumentError(f"where: {len(found)} plots are too many; give values of {others}")
         across = min(len(found), 3)
         down = -(-len(found) // across)
         width, height = _size(found[0])
-        figure, cells = _figure((width * across, height * down), (down, across))
+        figure, cells = new_figure((width * across, height * down), (down, across))
         numbers = np.concatenate([grid.values.ravel() for grid in found])
         numbers = numbers[np.isfinite(numbers)]
         limits = (float(numbers.min()), float(numbers.max())) if len(numbers) else None
@@ -634,14 +637,17 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
         if not hasattr(ax, "imshow"):
             raise ArgumentError(f"ax: expected axes of matplotlib, got {ax!r}")
         return ax
-    axes: Axes = _figure(size, (1, 1))[1].item()
+    axes: Axes = new_figure(size, (1, 1))[1].item()
     return axes
 
 
-def _figure(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Figure, Any]:
+def new_figure(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Figure, Any]:
+    """Make a figure of so many inches, and its axes, in rows and columns."""
     # The figure comes first: what starts the backend of a notebook must outlive the context.
     pyplot = _pyplot()
-    figure = pyplot.figure(figsize=size, dpi=110, layout="constrained")
+    from cwnd.plot._once import Once  # noqa: PLC0415  (an optional dependency)
+
+    figure = pyplot.figure(figsize=size, dpi=110, layout="constrained", FigureClass=Once)
     with pyplot.rc_context(STYLE):
         return figure, figure.subplots(*cells, squeeze=False)
 
@@ -674,5 +680,3 @@ STYLE = {
 MARKERS = "os^DvXPh"
 WRITTEN_CELLS = 120
 """Numbers in more cells than this cannot be read."""
-MOST_PLOTS = 12
-"""More heat maps than this are no figure."""

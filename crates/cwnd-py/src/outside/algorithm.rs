@@ -6,9 +6,9 @@ use cwnd::{CongestionControl, Control, Packets, Span, Time};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-use super::control::{asked, read, threshold};
+use super::control::asked;
 use super::signal::{Ack, Congestion, View};
-use super::{ALGORITHM, AlgorithmErrors, Inert, duplicate, own_method, show};
+use super::{ALGORITHM, AlgorithmErrors, Called, Inert, duplicate, own_method, show};
 use crate::failure::Failure;
 
 /// An object of Python with the methods of the contract. Those its class does not have are not called.
@@ -45,21 +45,33 @@ struct Methods {
 
 impl Algorithm {
     pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
-        let methods = Methods::of(object)?;
-        let answers = methods.ask(object.py())?;
-        let flag = |name| -> PyResult<bool> { Ok(read(name, "True or False", &object.call_method0(name)?)?) };
+        let (methods, owner) = (Methods::of(object)?, object.clone().unbind());
+        let answers = methods.ask(object.py(), &owner)?;
+        let flag = |name| -> PyResult<bool> {
+            let called = Called { object: &owner, name };
+            let returned = called.call(object.py(), &object.getattr(name)?.unbind(), ())?;
+            called.read(&returned, "True or False", |_| true)
+        };
         let (wants_samples, needs_marks) = (flag("wants_samples")?, flag("needs_marks")?);
-        Ok(Self { object: object.clone().unbind(), methods, wants_samples, needs_marks, answers, errors })
+        Ok(Self { object: owner, methods, wants_samples, needs_marks, answers, errors })
     }
 
-    /// Calls a method of the object and asks it for its control.
-    fn notify(&mut self, now: Time, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<()>) {
+    /// Calls a method of the object, if it has that, and asks it for its control.
+    fn notify(
+        &mut self,
+        now: Time,
+        name: &'static str,
+        method: impl FnOnce(&Methods) -> Option<&Py<PyAny>>,
+        arguments: impl for<'py> PyCallArgs<'py>,
+    ) {
         if self.errors.any() {
             return;
         }
         let result = Python::attach(|py| {
-            call(py, &self.methods)?;
-            let Answers { control, slow_start_threshold } = self.methods.ask(py)?;
+            if let Some(method) = method(&self.methods) {
+                Called { object: &self.object, name }.call(py, method, arguments)?;
+            }
+            let Answers { control, slow_start_threshold } = self.methods.ask(py, &self.object)?;
             let control = Control { wake: control.wake.map(|wake| wake.max(now)), ..control };
             Ok::<_, PyErr>(Answers { control, slow_start_threshold })
         });
@@ -94,11 +106,17 @@ impl Methods {
         })
     }
 
-    /// What the object asks for now.
-    fn ask(&self, py: Python<'_>) -> PyResult<Answers> {
-        let control = asked(self.control.bind(py).call0()?.as_any())?;
+    /// What `object` asks for now.
+    fn ask(&self, py: Python<'_>, object: &Py<PyAny>) -> PyResult<Answers> {
+        let called = Called { object, name: "control" };
+        let control = asked(called, &called.call(py, &self.control, ())?)?;
         let slow_start_threshold = match &self.slow_start_threshold {
-            Some(method) => threshold(&method.bind(py).call0()?)?,
+            Some(method) => {
+                let called = Called { object, name: "slow_start_threshold" };
+                let returned = called.call(py, method, ())?;
+                let good = |packets: &Option<f64>| packets.is_none_or(|packets| packets >= 0.0);
+                called.read(&returned, "a number of packets or None", good)?.map(Packets)
+            }
             None => None,
         };
         Ok(Answers { control, slow_start_threshold })
@@ -112,19 +130,18 @@ impl CongestionControl for Algorithm {
     }
 
     fn on_ack(&mut self, view: &cwnd::View, ack: &cwnd::Ack) {
-        self.notify(view.now, |py, methods| methods.on_ack.call1(py, (View::from(*view), Ack::from(*ack))).map(drop));
+        self.notify(view.now, "on_ack", |methods| Some(&methods.on_ack), (View::from(*view), Ack::from(*ack)));
     }
 
     fn on_congestion(&mut self, view: &cwnd::View, event: &cwnd::Congestion) {
-        self.notify(view.now, |py, methods| {
-            methods.on_congestion.call1(py, (View::from(*view), Congestion::from(*event))).map(drop)
-        });
+        let arguments = (View::from(*view), Congestion::from(*event));
+        self.notify(view.now, "on_congestion", |methods| Some(&methods.on_congestion), arguments);
     }
 
     fn on_fluid(&mut self, view: &cwnd::View, acked: Packets) {
         if self.methods.on_fluid.is_some() {
             let arguments = (View::from(*view), acked.0);
-            self.notify(view.now, |py, methods| call(py, methods.on_fluid.as_ref(), arguments));
+            self.notify(view.now, "on_fluid", |methods| methods.on_fluid.as_ref(), arguments);
         } else {
             self.on_ack(view, &cwnd::Ack::fluid(view, acked));
         }
@@ -132,18 +149,21 @@ impl CongestionControl for Algorithm {
 
     fn on_recovered(&mut self, view: &cwnd::View) {
         if self.methods.on_recovered.is_some() {
-            self.notify(view.now, |py, methods| call(py, methods.on_recovered.as_ref(), (View::from(*view),)));
+            self.notify(view.now, "on_recovered", |methods| methods.on_recovered.as_ref(), (View::from(*view),));
         }
     }
 
     fn on_wake(&mut self, view: &cwnd::View) {
-        self.notify(view.now, |py, methods| call(py, methods.on_wake.as_ref(), (View::from(*view),)));
+        self.notify(view.now, "on_wake", |methods| methods.on_wake.as_ref(), (View::from(*view),));
         // A host that is asked to wake at the same instant again and again would never leave it.
         if self.answers.control.wake.is_some_and(|wake| wake <= view.now) {
             let now = view.now.as_secs_f64();
+            let place = Python::attach(|py| Called { object: &self.object, name: "control" }.place(py));
             self.end(
-                Failure::Argument(format!("wake: {now} s is over when on_wake has returned, ask for a later time"))
-                    .into(),
+                Failure::Argument(format!(
+                    "{place}: wake: {now} s is over when on_wake has returned, ask for a later time"
+                ))
+                .into(),
             );
         }
     }
@@ -151,13 +171,13 @@ impl CongestionControl for Algorithm {
     fn on_restart(&mut self, view: &cwnd::View, idle: Span) {
         if self.methods.on_restart.is_some() {
             let arguments = (View::from(*view), idle.as_secs_f64());
-            self.notify(view.now, |py, methods| call(py, methods.on_restart.as_ref(), arguments));
+            self.notify(view.now, "on_restart", |methods| methods.on_restart.as_ref(), arguments);
         }
     }
 
     fn on_spurious(&mut self, view: &cwnd::View) {
         if self.methods.on_spurious.is_some() {
-            self.notify(view.now, |py, methods| call(py, methods.on_spurious.as_ref(), (View::from(*view),)));
+            self.notify(view.now, "on_spurious", |methods| methods.on_spurious.as_ref(), (View::from(*view),));
         }
     }
 
@@ -176,7 +196,7 @@ impl CongestionControl for Algorithm {
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(inspect) = self.methods.inspect.as_ref().filter(|_| !self.errors.any()) {
             Python::attach(|py| {
-                if let Err(error) = show(py, inspect, visit) {
+                if let Err(error) = show(py, &self.object, inspect, visit) {
                     self.errors.record(error);
                 }
             });
@@ -196,9 +216,4 @@ impl CongestionControl for Algorithm {
             })
         })
     }
-}
-
-/// Calls a method that the object may have.
-fn call<'py>(py: Python<'py>, method: Option<&Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
-    method.map_or(Ok(()), |method| method.call1(py, arguments).map(drop))
 }

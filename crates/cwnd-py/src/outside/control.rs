@@ -3,6 +3,7 @@
 use cwnd::{Bytes, Control as Asked, Pacing, Packets, Probe, Rate, Time};
 use pyo3::prelude::*;
 
+use super::Called;
 use crate::failure::Failure;
 
 /// What an algorithm asks of its host.
@@ -90,6 +91,16 @@ impl Control {
         self.asked.wake.map(Time::as_secs_f64)
     }
 
+    /// Nothing can change it.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Nothing can change it.
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         let parts = [("rate", self.rate()), ("spread", self.spread()), ("wake", self.wake())];
         let parts = parts.into_iter().filter_map(|(name, value)| value.map(|value| format!(", {name}={value}")));
@@ -97,33 +108,20 @@ impl Control {
     }
 }
 
-/// Reads an argument, or what a method returned; the error names it.
-pub(super) fn read<'py, T: FromPyObjectOwned<'py>>(
-    name: &str,
-    accepted: &str,
-    value: &Bound<'py, PyAny>,
-) -> Result<T, Failure> {
+/// Reads an argument; the error names it.
+fn read<'py, T: FromPyObjectOwned<'py>>(name: &str, accepted: &str, value: &Bound<'py, PyAny>) -> Result<T, Failure> {
     let shown = || value.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
     value.extract::<T>().map_err(|_| Failure::Argument(format!("{name}: expected {accepted}, got {}", shown())))
 }
 
 /// What `control` returned: a window alone, or all there is to ask.
-pub(super) fn asked(returned: &Bound<'_, PyAny>) -> Result<Asked, Failure> {
+pub(super) fn asked(called: Called<'_>, returned: &Bound<'_, PyAny>) -> PyResult<Asked> {
     if let Ok(control) = returned.cast::<Control>() {
         return Ok(control.get().asked);
     }
-    Ok(Asked::window(checked(returned.extract::<f64>()?)?))
-}
-
-/// Where slow start ends, as `slow_start_threshold` returned it.
-pub(super) fn threshold(returned: &Bound<'_, PyAny>) -> Result<Option<Packets>, Failure> {
-    const NAME: &str = "slow_start_threshold";
-    match read::<Option<f64>>(NAME, "a number of packets or None", returned)? {
-        Some(packets) if packets.is_nan() || packets < 0.0 => {
-            Err(Failure::Argument(format!("{NAME}: expected a number of packets or None, got {packets}")))
-        }
-        packets => Ok(packets.map(Packets)),
-    }
+    let window: f64 =
+        called.read(returned, "a cwnd.Control or a finite number of packets", |window: &f64| window.is_finite())?;
+    Ok(Asked::window(checked(window)?))
 }
 
 /// At least one packet: less is taken for one.

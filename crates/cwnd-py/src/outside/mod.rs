@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cwnd::window::Window;
 use cwnd::{CongestionControl, Control as Asked, Maker, Packets, Spec, Start as Begin, View as Seen};
 use cwnd_run::scenario::Written;
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
@@ -82,6 +83,51 @@ pub(crate) fn written(
     Ok(Spec::outside(&label, Arc::new(maker)).into())
 }
 
+/// Algorithms as people give them as an argument that is a list, each with a name of its own where one is in Python.
+pub(crate) fn all_written(
+    argument: &str,
+    given: &[Bound<'_, PyAny>],
+    errors: &Arc<AlgorithmErrors>,
+) -> Result<Vec<Written<Spec>>, Failure> {
+    let algorithms =
+        given.iter().map(|one| written(argument, one, errors)).collect::<Result<Vec<Written<Spec>>, Failure>>()?;
+    apart(argument, given.iter().zip(&algorithms))?;
+    Ok(algorithms)
+}
+
+/// Refuses different algorithms of one name, of which at least one is in Python: tables could not tell them apart.
+pub(crate) fn apart<'a, 'py: 'a>(
+    argument: &str,
+    algorithms: impl Iterator<Item = (&'a Bound<'py, PyAny>, &'a Written<Spec>)>,
+) -> Result<(), Failure> {
+    let mut known: Vec<(&Bound<'_, PyAny>, &str)> = Vec::new();
+    for (given, algorithm) in algorithms {
+        let label = algorithm.text();
+        for (other, _) in known.iter().filter(|(_, other)| *other == label) {
+            if !equal(given, other) {
+                return Err(Failure::Argument(format!(
+                    "{argument}: two different algorithms are called `{label}`, give one of them another `name`"
+                )));
+            }
+        }
+        known.push((given, label));
+    }
+    Ok(())
+}
+
+/// Texts, which are equal where their labels are, one class, or objects of one class with equal attributes.
+fn equal(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
+    let text = |given: &Bound<'_, PyAny>| given.is_instance_of::<PyString>();
+    let class = |given: &Bound<'_, PyAny>| given.is_instance_of::<PyType>();
+    let alike = || one.getattr("__dict__")?.eq(other.getattr("__dict__")?);
+    match (text(one), text(other)) {
+        (true, true) => true,
+        (false, false) if class(one) || class(other) => one.is(other),
+        (false, false) => one.is(other) || (one.get_type().is(&other.get_type()) && alike().unwrap_or(false)),
+        _ => false,
+    }
+}
+
 /// Starts flows with objects of Python.
 #[derive(Debug)]
 struct Outside {
@@ -93,7 +139,9 @@ struct Outside {
 impl Outside {
     fn make(&self, py: Python<'_>, start: &Begin) -> PyResult<Box<dyn CongestionControl>> {
         let object = py.import(BASES)?.getattr("fresh")?.call1((self.given.bind(py),))?;
-        object.call_method1("start", (Start::from(*start),))?;
+        let object_of = object.clone().unbind();
+        let called = Called { object: &object_of, name: "start" };
+        called.call(py, &object.getattr("start")?.unbind(), (Start::from(*start),))?;
         let errors = Arc::clone(&self.errors);
         if self.rule {
             Ok(Box::new(Window::new(Rule::of(&object, errors)?, start)))
@@ -132,6 +180,55 @@ impl CongestionControl for Inert {
     }
 }
 
+/// A method of an object of Python. Its errors name the class, the method, and what came of it.
+#[derive(Clone, Copy)]
+struct Called<'a> {
+    object: &'a Py<PyAny>,
+    name: &'static str,
+}
+
+impl Called<'_> {
+    /// Calls it. What it raises stays what it is, with a note of where that was.
+    fn call<'py>(
+        self,
+        py: Python<'py>,
+        method: &Py<PyAny>,
+        arguments: impl PyCallArgs<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let returned = method.bind(py).call1(arguments);
+        returned.inspect_err(|error| {
+            // Python 3.10 has no notes: there the traceback alone says it.
+            let note = format!("raised in {}, called by cwnd", self.place(py));
+            let _unsaid = error.value(py).call_method1("add_note", (note,));
+        })
+    }
+
+    /// Reads what it returned: `accepted` says what, `good` which of these.
+    fn read<'py, T: FromPyObjectOwned<'py>>(
+        self,
+        returned: &Bound<'py, PyAny>,
+        accepted: &str,
+        good: impl Fn(&T) -> bool,
+    ) -> PyResult<T> {
+        match returned.extract::<T>() {
+            Ok(value) if good(&value) => Ok(value),
+            _ => Err(self.refused(returned, accepted).into()),
+        }
+    }
+
+    /// What it returned is none of `accepted`.
+    fn refused(self, returned: &Bound<'_, PyAny>, accepted: &str) -> Failure {
+        let shown = returned.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
+        Failure::Argument(format!("{}: expected {accepted}, got {shown}", self.place(returned.py())))
+    }
+
+    /// Class and method.
+    fn place(self, py: Python<'_>) -> String {
+        let class = self.object.bind(py).get_type().name().map(|name| name.to_string());
+        format!("{}.{}", class.as_deref().unwrap_or("object"), self.name)
+    }
+}
+
 /// The method `name` of `object`, if its class has one of its own instead of that of the class `base`, which does nothing.
 fn own_method(object: &Bound<'_, PyAny>, base: &str, name: &str) -> PyResult<Option<Py<PyAny>>> {
     let inherited = object.py().import(BASES)?.getattr(base)?.getattr(name)?;
@@ -145,14 +242,18 @@ fn duplicate<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Shows what `inspect` returns.
-fn show(py: Python<'_>, inspect: &Py<PyAny>, visit: &mut dyn FnMut(&'static str, f64)) -> PyResult<()> {
-    let shown: Vec<(String, f64)> = inspect
-        .call0(py)?
-        .call_method0(py, "items")?
-        .bind(py)
-        .try_iter()?
-        .map(|item| item?.extract())
-        .collect::<PyResult<_>>()?;
+fn show(
+    py: Python<'_>,
+    object: &Py<PyAny>,
+    inspect: &Py<PyAny>,
+    visit: &mut dyn FnMut(&'static str, f64),
+) -> PyResult<()> {
+    let called = Called { object, name: "inspect" };
+    let returned = called.call(py, inspect, ())?;
+    let items = || -> PyResult<Vec<(String, f64)>> {
+        returned.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect()
+    };
+    let shown = items().map_err(|_| called.refused(&returned, "a dictionary of names and numbers"))?;
     for (name, value) in shown {
         visit(interned(&name), value);
     }

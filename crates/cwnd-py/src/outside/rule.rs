@@ -7,10 +7,8 @@ use cwnd::{Ack as Acked, Pacing, View as Seen};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
-use super::control::read;
 use super::signal::{Ack, View};
-use super::{AlgorithmErrors, RULE, duplicate, own_method, show};
-use crate::failure::Failure;
+use super::{AlgorithmErrors, Called, RULE, duplicate, own_method, show};
 
 /// An object of Python with the methods of a rule. Those its class does not have are not called.
 #[derive(Debug)]
@@ -38,29 +36,62 @@ struct Methods {
 
 impl Rule {
     pub(super) fn of(object: &Bound<'_, PyAny>, errors: Arc<AlgorithmErrors>) -> PyResult<Self> {
-        let pacing = match object.getattr("spread")?.extract::<Option<f64>>()? {
-            None => Pacing::Off,
-            Some(gain) if gain > 0.0 && gain.is_finite() => Pacing::Spread { gain },
-            Some(gain) => return Err(Failure::Argument(format!("spread: {gain} is not a number above 0")).into()),
+        let py = object.py();
+        let (methods, owner) = (Methods::of(object)?, object.clone().unbind());
+        let once = |name| -> PyResult<_> {
+            let called = Called { object: &owner, name };
+            Ok((called, called.call(py, &object.getattr(name)?.unbind(), ())?))
         };
-        let floor: Option<f64> = read("floor", "a number of packets or None", &object.call_method0("floor")?)?;
-        if floor.is_some_and(|floor| !(floor >= 1.0 && floor.is_finite())) {
-            return Err(Failure::Argument("floor: expected a number of packets from 1 on, or None".to_string()).into());
-        }
-        let needs_marks = read("needs_marks", "True or False", &object.call_method0("needs_marks")?)?;
-        let (object, methods) = (object.clone().unbind(), Methods::of(object)?);
-        Ok(Self { object, methods, pacing, floor, needs_marks, errors })
+        let spread = object.getattr("spread")?;
+        let gain: Option<f64> = Called { object: &owner, name: "spread" }.read(
+            &spread,
+            "a number above 0 or None",
+            |gain: &Option<f64>| gain.is_none_or(|gain| gain > 0.0 && gain.is_finite()),
+        )?;
+        let (called, returned) = once("floor")?;
+        let floor = called.read(&returned, "a number of packets from 1 on, or None", |floor: &Option<f64>| {
+            floor.is_none_or(|floor| floor >= 1.0 && floor.is_finite())
+        })?;
+        let (called, returned) = once("needs_marks")?;
+        let needs_marks = called.read(&returned, "True or False", |_| true)?;
+        let pacing = gain.map_or(Pacing::Off, |gain| Pacing::Spread { gain });
+        Ok(Self { object: owner, methods, pacing, floor, needs_marks, errors })
     }
 
     /// What a method returns; `otherwise` where it fails or failed before.
-    fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Methods) -> PyResult<T>) -> T {
+    fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> T {
         if self.errors.any() {
             return otherwise;
         }
-        Python::attach(|py| call(py, &self.methods)).unwrap_or_else(|error| {
+        Python::attach(|py| call(py, self)).unwrap_or_else(|error| {
             self.errors.record(error);
             otherwise
         })
+    }
+
+    /// The number of packets that a method returns.
+    fn number<'py>(
+        &self,
+        py: Python<'py>,
+        method: &Py<PyAny>,
+        name: &'static str,
+        arguments: impl PyCallArgs<'py>,
+    ) -> PyResult<f64> {
+        let called = Called { object: &self.object, name };
+        let returned = called.call(py, method, arguments)?;
+        called.read(&returned, "a finite number of packets", |value: &f64| value.is_finite())
+    }
+
+    /// Calls a method that returns nothing, if there is one.
+    fn notify<'py>(
+        &self,
+        py: Python<'py>,
+        method: &Option<Py<PyAny>>,
+        name: &'static str,
+        arguments: impl PyCallArgs<'py>,
+    ) -> PyResult<()> {
+        let called = Called { object: &self.object, name };
+        method.as_ref().map_or(Ok(()), |method| called.call(py, method, arguments).map(drop))
     }
 }
 
@@ -115,27 +146,27 @@ impl Methods {
 #[deny(clippy::missing_trait_methods, reason = "what a rule has, Python has")]
 impl WindowRule for Rule {
     fn grow(&mut self, w: f64, view: &Seen) -> f64 {
-        self.ask(0.0, |py, methods| number(py, &methods.grow, "grow", (w, View::from(*view))))
+        self.ask(0.0, |py, rule| rule.number(py, &rule.methods.grow, "grow", (w, View::from(*view))))
     }
 
     fn grow_by(&mut self, w: f64, acked: f64, view: &Seen) -> f64 {
         if self.methods.grow_by.is_none() {
             return acked * self.grow(w, view);
         }
-        self.ask(0.0, |py, methods| match &methods.grow_by {
-            Some(grow_by) => number(py, grow_by, "grow_by", (w, acked, View::from(*view))),
+        self.ask(0.0, |py, rule| match &rule.methods.grow_by {
+            Some(grow_by) => rule.number(py, grow_by, "grow_by", (w, acked, View::from(*view))),
             None => Ok(0.0),
         })
     }
 
     fn cut(&mut self, w: f64, view: &Seen) -> f64 {
-        self.ask(w, |py, methods| number(py, &methods.cut, "cut", (w, View::from(*view))))
+        self.ask(w, |py, rule| rule.number(py, &rule.methods.cut, "cut", (w, View::from(*view))))
     }
 
     fn cut_for_marks(&mut self, w: f64, view: &Seen) -> f64 {
-        self.ask(w, |py, methods| match &methods.cut_for_marks {
-            Some(cut) => number(py, cut, "cut_for_marks", (w, View::from(*view))),
-            None => number(py, &methods.cut, "cut", (w, View::from(*view))),
+        self.ask(w, |py, rule| match &rule.methods.cut_for_marks {
+            Some(cut) => rule.number(py, cut, "cut_for_marks", (w, View::from(*view))),
+            None => rule.number(py, &rule.methods.cut, "cut", (w, View::from(*view))),
         })
     }
 
@@ -149,30 +180,33 @@ impl WindowRule for Rule {
 
     fn observe(&mut self, view: &Seen, ack: &Acked) {
         if self.methods.observe.is_some() {
-            self.ask((), |py, methods| call(py, &methods.observe, (View::from(*view), Ack::from(*ack))));
+            let arguments = (View::from(*view), Ack::from(*ack));
+            self.ask((), |py, rule| rule.notify(py, &rule.methods.observe, "observe", arguments));
         }
     }
 
     fn epoch(&mut self, before: Option<f64>, after: f64, view: &Seen) {
         if self.methods.epoch.is_some() {
-            self.ask((), |py, methods| call(py, &methods.epoch, (before, after, View::from(*view))));
+            let arguments = (before, after, View::from(*view));
+            self.ask((), |py, rule| rule.notify(py, &rule.methods.epoch, "epoch", arguments));
         }
     }
 
     fn ramp(&self, w: f64) -> Option<f64> {
-        self.methods.ramp.as_ref()?;
-        self.ask(None, |py, methods| match &methods.ramp {
-            Some(ramp) => ramp.call1(py, (w,))?.extract(py),
-            None => Ok(None),
+        let ramp = self.methods.ramp.as_ref()?;
+        self.ask(None, |py, rule| {
+            let called = Called { object: &rule.object, name: "ramp" };
+            let finite = |packets: &Option<f64>| packets.is_none_or(f64::is_finite);
+            called.read(&called.call(py, ramp, (w,))?, "a finite number of packets or None", finite)
         })
     }
 
     fn fills(&mut self, w: f64, view: &Seen) -> bool {
-        self.methods.fills.is_some()
-            && self.ask(false, |py, methods| match &methods.fills {
-                Some(fills) => fills.call1(py, (w, View::from(*view)))?.extract(py),
-                None => Ok(false),
-            })
+        let Some(fills) = self.methods.fills.as_ref() else { return false };
+        self.ask(false, |py, rule| {
+            let called = Called { object: &rule.object, name: "fills" };
+            called.read(&called.call(py, fills, (w, View::from(*view)))?, "True or False", |_| true)
+        })
     }
 
     fn pacing(&self) -> Pacing {
@@ -181,19 +215,7 @@ impl WindowRule for Rule {
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(inspect) = &self.methods.inspect {
-            self.ask((), |py, _| show(py, inspect, visit));
+            self.ask((), |py, rule| show(py, &rule.object, inspect, visit));
         }
     }
-}
-
-fn number<'py>(py: Python<'py>, method: &Py<PyAny>, name: &str, arguments: impl PyCallArgs<'py>) -> PyResult<f64> {
-    let value: f64 = method.call1(py, arguments)?.extract(py)?;
-    if value.is_finite() {
-        return Ok(value);
-    }
-    Err(Failure::Argument(format!("{name}: {value} is not a number of packets")).into())
-}
-
-fn call<'py>(py: Python<'py>, method: &Option<Py<PyAny>>, arguments: impl PyCallArgs<'py>) -> PyResult<()> {
-    method.as_ref().map_or(Ok(()), |method| method.call1(py, arguments).map(drop))
 }

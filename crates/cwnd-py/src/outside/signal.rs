@@ -33,6 +33,16 @@ macro_rules! record {
             fn __repr__(&self) -> String {
                 format!("{:?}", self.inner)
             }
+
+            /// Nothing can change it.
+            fn __copy__(slf: Py<Self>) -> Py<Self> {
+                slf
+            }
+
+            /// Nothing can change it.
+            fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+                slf
+            }
         }
     };
 }

@@ -27,6 +27,5 @@ pub use paper::PaperPage;
 pub(crate) use paper::index_html;
 pub(crate) use paper::paper_html;
 pub use report::Report;
-pub(crate) use runs::comparison_html;
-pub use runs::run_html;
+pub use runs::{comparison_html, run_html};
 pub use sweep::sweep_html;

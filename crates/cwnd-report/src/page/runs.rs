@@ -13,7 +13,7 @@ use crate::plot::Shown;
 /// The page of a comparison: every algorithm alone, then every pair. `traces` are of the first seed, in the same order. `command`
 /// repeats it.
 #[must_use]
-pub(crate) fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
+pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: &str) -> String {
     let names: Vec<&str> = document.algorithms.iter().map(|row| row.algorithm.as_str()).collect();
     let title = if names.len() < 5 { listed(&names) } else { format!("{} algorithms", names.len()) };
     let alone = document.algorithms.iter().map(|row| (Some(row.algorithm.clone()), &row.measures));

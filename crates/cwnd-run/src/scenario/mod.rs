@@ -135,7 +135,7 @@ impl Scenario {
 
     /// The same scenario with `count` seeds from `first` on, and no packets logged.
     #[must_use]
-    pub(crate) fn with_seeds(&self, first: u64, count: u32) -> Self {
+    pub fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
         let (setup, unused, hash) = (self.setup.clone(), self.unused.clone(), self.hash.clone());
         Self { document, setup, packet_log: None, bottleneck: self.bottleneck, unused, hash }
