@@ -183,7 +183,7 @@ pub(crate) const CHECKS: &[Check] = &[
         level: Level::Step,
         requirement: "where Reno does well CUBIC gets as much: one loss in 1000 packets at 10 ms",
         looks: Looks::Wire,
-        measured: "goodput over Reno's in its place",
+        measured: "goodput over that of `reno` behind the simulator's sender",
         accepted: Range::within(0.85, 1.2),
         basis: "the model behind the increase is exact to a tenth",
         measure: no_slower,
