@@ -65,6 +65,12 @@ impl Lines {
         Plot::new(id.into(), words, (WIDTH.into(), HEIGHT), &self.layers(), vec![self.data()])
     }
 
+    /// The plot as wide as its column on a page, with a caption.
+    pub(crate) fn captioned(&self, id: &str, caption: &str) -> Plot {
+        let words = (self.title.as_str(), "flows laid over each other", caption);
+        Plot::new(id.to_string(), words, ("container".into(), HEIGHT), &self.layers(), vec![self.data()])
+    }
+
     /// The layers: shade, lines, rules. They draw the data set `table`.
     pub(crate) fn layers(&self) -> Vec<Value> {
         let names: Vec<String> = self.lines.iter().map(|line| line.name.clone()).collect();
