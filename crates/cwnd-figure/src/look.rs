@@ -156,9 +156,11 @@ impl<M: Fn(&str, f64) -> f64> Stretch<'_, M> {
                     match key.as_str() {
                         "datasets" | "values" | "config" => {}
                         "fontSize" | "labelFontSize" | "titleFontSize" if inner.is_number() => {
-                            *inner = json!(self.size)
+                            *inner = json!(self.size);
                         }
-                        "labelLineHeight" | "lineHeight" if inner.is_number() => *inner = json!(self.size * 1.15),
+                        "labelLineHeight" | "lineHeight" if inner.is_number() => {
+                            *inner = json!(self.size * 1.15);
+                        }
                         _ => self.walk(inner),
                     }
                 }

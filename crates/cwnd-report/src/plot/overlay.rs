@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cwnd_lab::overlay::Part;
 use cwnd_run::measure::{Curve, Window, lifetime};
+use cwnd_text::counted;
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use serde_json::Value;
 
@@ -69,7 +70,10 @@ impl Scene<'_> {
                 lines.push(self.line(&flow.name, colour, lines.len(), &x, &y));
             }
         }
-        let more = if left_out > 0 { format!(" {left_out} more flows are in the table only.") } else { String::new() };
+        let more = match left_out {
+            0 => String::new(),
+            some => format!(" Not drawn, and in the table only: {}.", counted(some, "flow")),
+        };
         self.finish(id, title, &format!("{caption}{more}"), column, lines)
     }
 
