@@ -49,6 +49,8 @@ impl FromStr for Length {
 }
 
 impl Look {
+    /// Refuses what is too small or too large, with the flag that says it.
+    ///
     /// # Errors
     /// A length is too small or too large to draw in.
     pub fn check(&self) -> Result<(), (&'static str, FigureError)> {

@@ -263,7 +263,7 @@ fn capture() -> Vec<u8> {
         let (from, to): (u16, u16) = if forth { (5000, 80) } else { (80, 5000) };
         ip.extend([from.to_be_bytes(), to.to_be_bytes()].concat());
         ip.extend([number.to_be_bytes(), ack.to_be_bytes()].concat());
-        ip.extend([(header / 4 << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
+        ip.extend([((header / 4) << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
         ip.extend(options);
         let mut frame = vec![0; 12];
         frame.extend([8, 0]);
