@@ -67,7 +67,7 @@ pub(crate) const TESTED: [&str; 9] = [
 ];
 
 /// What no other crate of the workspace turns on, and is to be looked at all the same.
-pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio"];
+pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio,cwnd-cli/figures"];
 
 /// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after so many minutes, with all it has started.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {

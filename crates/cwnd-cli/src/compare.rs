@@ -18,6 +18,7 @@ use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 
 use crate::arguments::whole;
 use crate::failure::{self, Failure};
+use crate::figure::Figure;
 use crate::files;
 use crate::impairments::Impairments;
 use crate::progress::TimeProgress;
@@ -116,6 +117,8 @@ pub(crate) struct Arguments {
     paired: bool,
     #[command(flatten)]
     files: files::Results,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 /// When measuring starts.
@@ -157,6 +160,7 @@ impl FromStr for RateStep {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let files = &arguments.files;
     let json = files.json;
+    arguments.figure.check_with(!json || files.out.is_some())?;
     let algorithms = match arguments.algorithms.as_slice() {
         [] => DEFAULT.map(Written::literal).to_vec(),
         given => given.to_vec(),
@@ -210,7 +214,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
     let document = json::Comparison::of(&compared).expect("at least one algorithm was asked for");
     if let Some(folder) = folder {
-        files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
+        let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
+        arguments.figure.write_from(&path)?;
     }
     if json {
         return Ok(to_json(&document));

@@ -12,6 +12,7 @@ use cwnd_run::scenario::Written;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::files;
 use crate::progress::CellProgress;
 use crate::store::Store;
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     store: Store,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 /// What an algorithm is evaluated against.
@@ -56,6 +59,7 @@ enum Profile {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Profile::Rfc9743 = arguments.profile;
+    arguments.figure.check_with(!arguments.json || arguments.out.is_some())?;
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
@@ -69,7 +73,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     })?;
     if let Some(folder) = folder {
         let algorithm = arguments.algorithm.value();
-        files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
+        let path = files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
+        arguments.figure.write_from(&path)?;
     }
     let text = if arguments.json { to_json(&evaluation) } else { text::evaluation(&evaluation) };
     match failed(evaluation.cells, &evaluation.failures) {

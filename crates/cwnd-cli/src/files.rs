@@ -55,11 +55,11 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
 }
 
 /// Fills the folder and moves it to its place, then says where that is.
-pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
     write(folder.path()).map_err(|error| Failure::Run(format!("cannot write the results: {error}")))?;
     let path = folder.publish().map_err(|error| Failure::Run(error.to_string()))?;
     say!("wrote {}", one_line(&path.display().to_string()));
-    Ok(())
+    Ok(path)
 }
 
 /// A file that was named and cannot be read.

@@ -21,6 +21,7 @@ mod doctor;
 mod emulated;
 mod evaluate;
 mod failure;
+mod figure;
 mod files;
 mod impairments;
 mod link;
@@ -75,7 +76,7 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// Judge congestion control clause by clause: RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
-    /// Lay what a Linux kernel recorded over a simulated run, in one report
+    /// Lay runs over each other in one report: results, scenarios, kernels' logs, qlog and captures
     Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]

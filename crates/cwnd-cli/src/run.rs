@@ -11,6 +11,7 @@ use cwnd_run::scenario::{MAX_SEEDS, Scenario, apart};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::files;
 use crate::progress::TimeProgress;
 use cwnd_text::{counted, one_line};
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MAX_SEEDS))]
     seeds: Option<u32>,
     /// Only check the scenario
-    #[arg(long, conflicts_with_all = ["json", "out", "trace"])]
+    #[arg(long, conflicts_with_all = ["json", "out", "trace", "figure"])]
     check: bool,
     /// Write the traces for other tools too: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every
     /// build); several with commas between them
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     trace: Vec<Format>,
     #[command(flatten)]
     files: files::Results,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -54,6 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
         return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
     }
+    arguments.figure.check_with(!arguments.files.json || arguments.files.out.is_some())?;
     apart(&arguments.set)?;
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));
@@ -76,11 +80,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let document = json::Run::of(runs).expect("a scenario has at least one seed");
     if let Some(folder) = folder {
         let command = files::command();
-        files::publish(folder, |path| {
+        let path = files::publish(folder, |path| {
             write_run(path, &command, &document, runs)?;
             write_formats(path, &command, &arguments.trace, runs)
         })?;
         warn_of_full_logs(runs);
+        arguments.figure.write_from(&path)?;
     }
     Ok(if arguments.files.json { to_json(&document) } else { text::run(&document) })
 }

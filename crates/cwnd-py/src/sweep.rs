@@ -1,7 +1,7 @@
 //! Sweeps: read and checked, run here, or handed out in tasks and gathered.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 

@@ -5,16 +5,15 @@ use std::io::{self, Write};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use cwnd_run::measure::{Window, is_there};
-use cwnd_run::run::Runs;
 use cwnd_text::cell;
 
-/// Writes the flows of all runs. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
+/// Writes the flows of runs, each with its seed. Curves are cumulative since the start; `goodput_bps` is over the time since the row before. A
 /// cell is empty where there is no value.
 ///
 /// # Errors
 /// The writer fails.
-pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
-    let internals = internals(&runs.traces);
+pub(crate) fn write_flows(out: &mut impl Write, runs: &[(u64, &Trace)]) -> io::Result<()> {
+    let internals = internals(runs);
     write!(out, "seed,time_s,flow,algorithm")?;
     for (name, _) in FLOW_CURVES {
         write!(out, ",{name}_packets")?;
@@ -24,7 +23,7 @@ pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
         write!(out, ",{name}")?;
     }
     writeln!(out)?;
-    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+    for (seed, trace) in runs {
         for (index, at) in trace.at.iter().enumerate() {
             for flow in &trace.flows {
                 write!(out, "{seed},{},{},{}", seconds(*at), cell(&flow.name), cell(&flow.algorithm))?;
@@ -48,18 +47,18 @@ pub(crate) fn write_flows(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the links of all runs. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, past a shaper
+/// Writes the links of runs, each with its seed. Curves are cumulative since the start; `capacity_bytes` is what the line could have carried, past a shaper
 /// or a policer too, empty for a link of pure delay.
 ///
 /// # Errors
 /// The writer fails.
-pub(crate) fn write_links(out: &mut impl Write, runs: &Runs) -> io::Result<()> {
+pub(crate) fn write_links(out: &mut impl Write, runs: &[(u64, &Trace)]) -> io::Result<()> {
     writeln!(
         out,
         "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\
          capacity_bytes,queue_packets,queue_bytes"
     )?;
-    for (seed, trace) in runs.scenario.seeds().zip(&runs.traces) {
+    for (seed, trace) in runs {
         for (index, at) in trace.at.iter().enumerate() {
             for link in &trace.links {
                 let curves =
@@ -95,9 +94,9 @@ const FLOW_CURVES: [(&str, Curve); 5] = [
 ];
 
 /// The names of all internals, in the order of their first appearance.
-fn internals(traces: &[Trace]) -> Vec<&'static str> {
+fn internals(runs: &[(u64, &Trace)]) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for (name, _) in traces.iter().flat_map(|trace| &trace.flows).flat_map(|flow| &flow.internals) {
+    for (name, _) in runs.iter().flat_map(|(_, trace)| &trace.flows).flat_map(|flow| &flow.internals) {
         if !names.contains(name) {
             names.push(name);
         }

@@ -10,10 +10,14 @@ use serde::Serialize;
 
 use crate::csv;
 use crate::json;
-use crate::page::{PaperPage, comparison_html, evaluation_html, index_html, paper_html, run_html, sweep_html};
+use crate::overlay::Overlay;
+use crate::page::{
+    PaperPage, comparison_html, evaluation_html, index_html, overlay_html, paper_html, run_html, sweep_html,
+};
 use crate::slug::{slug, slugs};
 use cwnd_lab::compare::Compared;
 use cwnd_lab::evaluate::Evaluation;
+use cwnd_lab::overlay::Part;
 use cwnd_lab::sweep::{Sweep, Swept};
 use cwnd_papers::{JudgedRow, PaperRun, Settings};
 use cwnd_run::VERSION;
@@ -37,9 +41,9 @@ pub fn write_comparison(
     std::fs::write(folder.join("report.html"), comparison_html(summary, &traces, command))?;
     let names = slugs(compared.rows.iter().map(|row| row.algorithm.as_str()));
     for (row, name) in compared.rows.iter().zip(names) {
-        write_traces(folder, &name, &row.alone)?;
+        write_traces(folder, &name, &seeded(&row.alone))?;
         if let Some(versus) = &row.versus {
-            write_traces(folder, &format!("{name}-versus-{}", slug(&versus.opponent)), &versus.runs)?;
+            write_traces(folder, &format!("{name}-versus-{}", slug(&versus.opponent)), &seeded(&versus.runs))?;
         }
     }
     Ok(())
@@ -54,7 +58,31 @@ pub fn write_run(folder: &Path, command: &str, summary: &json::Run, runs: &Runs)
     if let Some(trace) = runs.traces.first() {
         std::fs::write(folder.join("report.html"), run_html(summary, trace, command))?;
     }
-    write_traces(folder, "scenario", runs)
+    write_traces(folder, "scenario", &seeded(runs))
+}
+
+/// Writes the report, `summary.json` and the traces of runs laid over each other into `folder`. `command` repeats it, `text` is what it
+/// printed.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_overlay(folder: &Path, command: &str, text: &str, summary: &Overlay, parts: &[Part]) -> io::Result<()> {
+    write_summary(folder, summary)?;
+    std::fs::write(folder.join("report.html"), overlay_html(parts, command, text))?;
+    let traces = parts.iter().flat_map(|part| {
+        // A run has one trace; recorded flows have one each.
+        part.traces.iter().map(|trace| match part.traces.as_slice() {
+            [_] => (part.label.as_str(), trace),
+            _ => (trace.flows.first().map_or("", |flow| flow.name.as_str()), trace),
+        })
+    });
+    let (labels, traces): (Vec<&str>, Vec<&Trace>) = traces.unzip();
+    slugs(labels).iter().zip(traces).try_for_each(|(name, trace)| write_traces(folder, name, &[(1, trace)]))
+}
+
+/// The runs, each with its seed.
+fn seeded(runs: &Runs) -> Vec<(u64, &Trace)> {
+    runs.scenario.seeds().zip(&runs.traces).collect()
 }
 
 /// Writes the report and `summary.json` of results on paper into `folder`.
@@ -101,7 +129,7 @@ fn write_summary(folder: &Path, summary: &impl Serialize) -> io::Result<()> {
     std::fs::write(folder.join("summary.json"), to_json(summary))
 }
 
-fn write_traces(folder: &Path, name: &str, runs: &Runs) -> io::Result<()> {
+fn write_traces(folder: &Path, name: &str, runs: &[(u64, &Trace)]) -> io::Result<()> {
     let folder = folder.join("traces");
     std::fs::create_dir_all(&folder)?;
     let create = |kind: &str| File::create(folder.join(format!("{name}.{kind}.csv"))).map(BufWriter::new);

@@ -11,6 +11,7 @@ mod folder;
 pub mod formats;
 pub mod json;
 mod made;
+pub mod overlay;
 pub mod page;
 pub mod plot;
 pub mod reference;
@@ -20,4 +21,6 @@ pub mod table;
 pub mod text;
 mod traffic;
 
-pub use folder::{write_comparison, write_evaluation, write_model, write_papers, write_run, write_sweep};
+pub use folder::{
+    write_comparison, write_evaluation, write_model, write_overlay, write_papers, write_run, write_sweep,
+};

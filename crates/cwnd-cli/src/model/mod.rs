@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::arguments::checked;
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::{files, progress};
 
 /// What to compute.
@@ -44,6 +45,8 @@ struct Output {
     /// A new folder for report.html, with plots, and summary.json
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 impl Output {
@@ -51,6 +54,7 @@ impl Output {
     fn folder(&self) -> Result<Option<Folder>, Failure> {
         // A model computes without asking whether to go on.
         progress::end_when_interrupted()?;
+        self.figure.check()?;
         Ok(self.out.as_deref().map(Folder::start).transpose()?)
     }
 
@@ -63,9 +67,12 @@ impl Output {
         algorithms: &[&Spec],
         page: impl FnOnce(Printed<'_>) -> String,
     ) -> Result<String, Failure> {
-        if let Some(folder) = folder {
+        if folder.is_some() || self.figure.is_wanted() {
             let page = page(Printed { command: &files::command(), text: &text, algorithms });
-            files::publish(folder, |path| write_model(path, document, &page))?;
+            if let Some(folder) = folder {
+                files::publish(folder, |path| write_model(path, document, &page))?;
+            }
+            self.figure.write(&page)?;
         }
         Ok(if self.json { to_json(document) } else { text })
     }

@@ -5,6 +5,7 @@ mod doctor;
 mod documents;
 mod endings;
 mod errors;
+mod figures;
 mod finished;
 mod first;
 mod flags;

@@ -50,7 +50,7 @@ const VALUES: [(&str, &str); 13] = [
 ];
 
 /// Flags whose effect is not in the numbers.
-const OTHER: [&str; 2] = ["--json", "--out"];
+const OTHER: [&str; 8] = ["--json", "--out", "--figure", "--plot", "--width", "--height", "--font", "--font-size"];
 
 /// What leaves the numbers as they are, and why.
 const SAME: [(&str, &str, &str); 5] = [

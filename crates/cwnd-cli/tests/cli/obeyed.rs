@@ -59,7 +59,7 @@ const OTHERS: [&str; 16] = [
 ];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
-const VALUES: [(&str, &str); 62] = [
+const VALUES: [(&str, &str); 68] = [
     ("--by", "loss_rate"),
     ("--card", ""),
     ("--json", ""),
@@ -122,6 +122,12 @@ const VALUES: [(&str, &str); 62] = [
     ("--store", "cells"),
     ("--scheduler", "nowhere"),
     ("--memory", "4GB"),
+    ("--figure", "figure.svg"),
+    ("--plot", "window-1"),
+    ("--width", "7cm"),
+    ("--height", "5cm"),
+    ("--font", "DejaVu Sans"),
+    ("--font-size", "9pt"),
 ];
 
 /// A flag that leaves the document as it is, and why.

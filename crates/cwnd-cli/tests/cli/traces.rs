@@ -73,22 +73,88 @@ fn an_overlay_has_the_flows_of_the_kernel() {
     };
     let (probe, ss) = (recorded("tcp_probe.txt"), recorded("ss.txt"));
     let first = cwnd.succeed(&["overlay", &name, "--kernel", &probe, &ss, "--out", "one"]);
-    for word in ["reno #1", "measured 10.7.0.1:59886", "cubic (Linux)", "simulated"] {
+    for word in ["x.toml: reno #1", "ss.txt: 10.7.0.1:59886", "cubic (Linux)", "simulated"] {
         assert!(first.contains(word), "{word} in {first}");
     }
     let report = std::fs::read_to_string(cwnd.path().join("one/report.html")).expect("a report");
-    assert!(report.contains("measured 10.7.0.1:59886 to 10.7.0.2:5201 in ss.txt"));
-    // The folder of a run stands for its scenario.
+    assert!(report.contains("ss.txt: 10.7.0.1:59886 to 10.7.0.2:5201"));
+    // The folder of a run has its traces, and `--kernel` is only a name of inputs.
     cwnd.succeed(&["run", &name, "--out", "run"]);
-    assert_eq!(cwnd.succeed(&["overlay", "run", "--kernel", &probe, &ss, "--out", "two"]), first);
+    let label = ["--label", "x.toml", "--out", "two"];
+    assert_eq!(cwnd.succeed(&[&["overlay", "run", &probe, &ss][..], &label].concat()), first);
+    std::fs::remove_dir_all(cwnd.path().join("run/traces")).expect("there were traces");
+    let label = ["--label", "x.toml", "--out", "three"];
+    assert_eq!(cwnd.succeed(&[&["overlay", "run", "--kernel", &probe, &ss][..], &label].concat()), first);
 
     // A recording of six seconds has no part in means after ten.
     let late = ["--set", "duration=20s", "--set", "warmup=10s", "--out", "late"];
     let late = cwnd.succeed(&[&["overlay", &name, "--kernel", &ss][..], &late].concat());
-    assert!(late.contains("in ss.txt is over before the warm-up of 10 s"), "{late}");
+    assert!(late.contains("10.7.0.2:5201 is over before the warm-up of 10 s"), "{late}");
     assert!(!first.contains("is over before"), "{first}");
 
     let broken = cwnd.file("broken.txt", "x 1.0: tcp_probe: src=1.1.1.1:1 dest=2.2.2.2:2 snd_nxt=y\n");
     let result = cwnd.run(&["overlay", &name, "--kernel", &broken]);
     assert_eq!((result.code, result.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
+}
+
+/// What was exported of a run, and what was kept of it, shows what the run shows.
+#[test]
+fn an_overlay_takes_any_run() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    cwnd.succeed(&["run", &name, "--trace", "pcapng,qlog,qlog:legacy", "--out", "run"]);
+    let traces = cwnd.path().join("run/traces");
+    let files = std::fs::read_dir(&traces).expect("traces").flatten().map(|entry| entry.path().display().to_string());
+    let mut files: Vec<String> = files.filter(|file| file.contains("log") || file.ends_with("pcapng")).collect();
+    files.sort();
+    let inputs: Vec<&str> = std::iter::once("run").chain(files.iter().map(String::as_str)).collect();
+    let text = cwnd.succeed(&[&["overlay", "--out", "out"][..], &inputs].concat());
+    let summary = std::fs::read(cwnd.path().join("out/summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
+    let flows = summary["flows"].as_array().expect("flows");
+    let simulated: Vec<&serde_json::Value> = flows.iter().filter(|flow| flow["input"] == "run").collect();
+    for source in ["qlog", "capture"] {
+        assert!(flows.iter().any(|flow| flow["source"] == source), "{text}");
+    }
+    for flow in flows {
+        let own = |one: &&&serde_json::Value| {
+            flow["flow"]
+                .as_str()
+                .zip(one["flow"].as_str())
+                .is_some_and(|(a, b)| a.split(": ").last() == b.split(": ").last())
+        };
+        let one = simulated.iter().find(own).unwrap_or_else(|| panic!("{flow} of {text}"));
+        for key in ["goodput_bps", "srtt_s"] {
+            let (value, expected) = (flow[key].as_f64().expect(key), one[key].as_f64().expect(key));
+            assert!((value / expected - 1.0).abs() < 0.1, "{key} of {flow} and {one}");
+        }
+        assert_eq!(flow["algorithm"], one["algorithm"]);
+    }
+    // The folder of an overlay is one of results.
+    cwnd.succeed(&["overlay", "out", "run", "--out", "again"]);
+
+    let refused = |arguments: &[&str], why: &str| {
+        let result = cwnd.run(arguments);
+        assert_eq!((result.code, result.err.trim_end()), (Some(2), why));
+    };
+    let text = cwnd.file("notes.txt", "hello\n");
+    let known = "error: notes.txt: it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), \
+                 events of tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
+    refused(&["overlay", &text], known);
+    let offsets = ["--offset", "0s", "--offset", "1s"];
+    let why = "error: --offset: 2 offsets for 1 input: accepted is one, or one for each input";
+    refused(&[&["overlay", &name][..], &offsets].concat(), why);
+    let labels = ["--label", "a", "--label", "b"];
+    refused(
+        &[&["overlay", &name][..], &labels].concat(),
+        "error: --label: 2 labels for 1 input: at most one for each is accepted",
+    );
+    refused(
+        &["overlay", "run", &name, "--label", "a", "--label", "a"],
+        "error: --label: two inputs cannot both be `a`",
+    );
+    refused(
+        &["overlay", &files[0], "--set", "seeds=1"],
+        "error: --set seeds=1: none of the inputs is a scenario or a run",
+    );
 }

@@ -1,21 +1,28 @@
-//! Runs of the Linux kernel beside simulated ones.
+//! Runs laid over each other: simulated ones, stored ones, and what other programs recorded of theirs.
 //!
-//! [`import`] reads what the kernel says of its connections: the trace point `tcp:tcp_probe`, as ftrace, trace-cmd and perf print
-//! it, or repeated outputs of `ss -ti`. [`overlay`] puts those flows into the trace of a simulated run, so that everything that
-//! shows or measures a trace does so with both. What the kernel does not report stays unknown.
+//! [`recognise`] tells by the content of a file what it is. [`import`] reads recordings: what the Linux kernel says of its connections (the
+//! trace point `tcp:tcp_probe` as ftrace, trace-cmd and perf print it, or repeated outputs of `ss -ti`), qlog of any stack, and captures at
+//! a sender. [`stored()`] reads traces that this program wrote. A [`Part`] is any of them on the common time, with a [`Trace`] for
+//! everything that shares its instants. What a source does not report stays unknown.
 
-mod merge;
+mod capture;
+mod connection;
+mod part;
 mod probe;
+mod qlog;
 mod sockets;
+mod stored;
 
+use cwnd_trace::Trace;
 use thiserror::Error;
 
-pub use merge::{memory, overlay};
+pub use part::{Part, labels};
+pub use stored::stored;
 
-/// A connection of a kernel, seen at its sender.
+/// A connection as it was recorded at its sender.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KernelFlow {
-    /// Its two addresses with ports.
+pub struct RecordedFlow {
+    /// Its two addresses with ports, or the name that the recording has for it.
     pub name: String,
     /// Its congestion control, where the source reports it.
     pub algorithm: Option<String>,
@@ -30,7 +37,7 @@ pub struct KernelFlow {
 pub struct Sample {
     /// Nanoseconds on the clock of the source.
     pub at: u64,
-    /// The congestion window, segments.
+    /// The congestion window, segments; not a number where the source does not report it.
     pub window: f64,
     /// The slow-start threshold, segments; not a number while there is none.
     pub threshold: f64,
@@ -40,7 +47,7 @@ pub struct Sample {
     pub acked: u64,
     /// Segments sent and not acknowledged.
     pub in_flight: u64,
-    /// Segments sent again so far, where the source reports it.
+    /// Segments sent again so far, or found lost, where the source reports it.
     pub retransmitted: Option<u64>,
     /// Bits per second it is paced at; not a number where unknown.
     pub pacing: f64,
@@ -50,12 +57,75 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Its connections, at most [`MOST_FLOWS`].
-    pub flows: Vec<KernelFlow>,
+    pub flows: Vec<RecordedFlow>,
     /// How many connections with fewer bytes than those are left out.
     pub left_out: usize,
 }
 
-/// A file cannot be read as what a kernel says.
+/// Where numbers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A run of the simulator.
+    Simulated,
+    /// What a kernel says of its connections.
+    Kernel,
+    /// A log of a stack's events.
+    Qlog,
+    /// Packets beside a sender.
+    Capture,
+}
+
+impl Source {
+    /// A word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Kernel => "kernel",
+            Self::Qlog => "qlog",
+            Self::Capture => "capture",
+        }
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A scenario, to be run.
+    Scenario,
+    /// The traces of flows that a run left: `traces/NAME.flows.csv`.
+    Stored,
+    /// A recording, for [`import`].
+    Recorded(Source),
+}
+
+/// Tells what a file is by its content; none where it is nothing that can be laid over a run.
+#[must_use]
+pub fn recognise(bytes: &[u8]) -> Option<Content> {
+    if capture::is_capture(bytes) {
+        return Some(Content::Recorded(Source::Capture));
+    }
+    let head = &bytes[..bytes.len().min(HEAD)];
+    if bytes.starts_with(stored::MARK.as_bytes()) {
+        return Some(Content::Stored);
+    }
+    let begins_json = matches!(head.trim_ascii_start().first(), Some(b'{' | &qlog::SEPARATOR));
+    if begins_json && qlog::MARKS.iter().any(|mark| contains(head, mark)) {
+        return Some(Content::Recorded(Source::Qlog));
+    }
+    if contains(bytes, probe::MARK) || contains(bytes, sockets::MARK) {
+        return Some(Content::Recorded(Source::Kernel));
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    let has_table = text.lines().any(|line| line.trim_start().starts_with("[[") || line.trim() == "[dumbbell]");
+    (has_table || toml::from_str::<toml::Table>(text).is_ok_and(|table| !table.is_empty())).then_some(Content::Scenario)
+}
+
+fn contains(bytes: &[u8], mark: &str) -> bool {
+    bytes.windows(mark.len()).any(|part| part == mark.as_bytes())
+}
+
+/// A file cannot be read as what it is.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{file}{}: {fault}", .line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct ImportError {
@@ -90,29 +160,55 @@ pub enum ImportFault {
     /// A socket without a time.
     #[error("a socket before any time; write one in front of each output, as in `date +%s.%N; ss -tin`")]
     Undated,
+    /// A record of qlog that is no JSON of its kind.
+    #[error("no event of qlog 0.3 or later: {0}")]
+    Json(String),
+    /// A capture that ends within its head.
+    #[error("the capture ends within its head")]
+    Truncated,
+    /// A block of pcapng with an impossible length.
+    #[error("the block at byte {at} cannot have {length} bytes")]
+    Block {
+        /// Where it begins.
+        at: usize,
+        /// What it says.
+        length: u32,
+    },
     /// Something else.
-    #[error("neither events of tcp:tcp_probe nor outputs of `ss -ti` are in it")]
+    #[error("{RECOGNISED}")]
     Unknown,
 }
 
-/// Reads the flows of a file called `file`; segments have `mss` bytes where the source does not report it.
+/// What [`recognise`] knows.
+const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), events of \
+                          tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
+
+/// Reads the flows of a recording called `file`; segments have `mss` bytes where the source does not report it.
 ///
 /// Connections with less than 1 % of the bytes of the busiest one are dropped: they are receivers, or only control. Of the
-/// others the [`MOST_FLOWS`] with the most bytes are taken, because a trace has a value of every flow at every instant.
+/// others the [`MOST_FLOWS`] with the most bytes are taken.
 ///
 /// # Errors
-/// `text` has neither of the known formats, a line has a field that cannot be read, or no connection has samples.
-pub fn import(file: &str, text: &str, mss: u32) -> Result<Recording, ImportError> {
+/// `bytes` is no recording, a line has a field that cannot be read, or no connection has samples.
+pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportError> {
     let error = |(line, fault)| ImportError { file: file.to_string(), line, fault };
-    let numbered = text.lines().zip(1..);
-    let (first_probe, first_socket) = (text.find(probe::MARK), text.find(sockets::MARK));
-    let flows = match (first_probe, first_socket) {
-        (Some(_), _) => probe::read(numbered, mss),
-        (None, Some(_)) => sockets::read(numbered, mss),
-        (None, None) => return Err(error((None, ImportFault::Unknown))),
+    let Some(Content::Recorded(source)) = recognise(bytes) else { return Err(error((None, ImportFault::Unknown))) };
+    let flows = match source {
+        Source::Capture => capture::read(bytes, mss).map_err(|fault| error((None, fault))),
+        Source::Qlog => qlog::read(bytes).map_err(|(line, fault)| error((Some(line), fault))),
+        Source::Kernel | Source::Simulated => {
+            // Names of processes may be anything; what is read has plain letters.
+            let text = String::from_utf8_lossy(bytes);
+            let numbered = text.lines().zip(1..);
+            let read = match text.contains(probe::MARK) {
+                true => probe::read(numbered, mss),
+                false => sockets::read(numbered, mss),
+            };
+            read.map_err(|(line, fault)| error((Some(line), fault)))
+        }
     };
-    let mut flows = flows.map_err(|(line, fault)| error((Some(line), fault)))?;
-    let acked = |flow: &KernelFlow| flow.samples.last().map_or(0, |sample| sample.acked);
+    let mut flows = flows?;
+    let acked = |flow: &RecordedFlow| flow.samples.last().map_or(0, |sample| sample.acked);
     let busiest = flows.iter().map(acked).max().unwrap_or(0);
     flows.retain(|flow| acked(flow) > busiest / LITTLE);
     let left_out = flows.len().saturating_sub(MOST_FLOWS);
@@ -125,6 +221,12 @@ pub fn import(file: &str, text: &str, mss: u32) -> Result<Recording, ImportError
         flows.retain(|flow| acked(flow) > least || acked(flow) == least && take_one(&mut ties));
     }
     if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(Recording { flows, left_out }) }
+}
+
+/// The error for a file that is not recognised.
+#[must_use]
+pub fn unknown(file: &str) -> ImportError {
+    ImportError { file: file.to_string(), line: None, fault: ImportFault::Unknown }
 }
 
 /// Takes one of what is left, if there is one.
@@ -148,11 +250,19 @@ fn nanoseconds(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nine.parse().ok()?)
 }
 
+/// The last instant that a trace has something of, nanoseconds.
+fn end(trace: &Trace) -> u64 {
+    trace.at.last().copied().unwrap_or(0)
+}
+
 /// The share of the busiest connection's bytes below which another one is not worth a curve.
 const LITTLE: u64 = 100;
 
 /// The connections that are taken of a file: more than a plot can tell apart.
 pub const MOST_FLOWS: usize = 64;
+
+/// Bytes among which the marks of qlog lie.
+const HEAD: usize = 4096;
 
 #[cfg(test)]
 mod tests;

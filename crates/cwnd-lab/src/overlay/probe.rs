@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::{ImportFault, KernelFlow, Located, Sample, nanoseconds};
+use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
 /// What its lines have and nothing else has.
 pub(super) const MARK: &str = "tcp_probe:";
 
 /// Reads what ftrace, trace-cmd or perf print of it. Other lines are passed over.
-pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) -> Result<Vec<KernelFlow>, Located> {
-    let mut flows: BTreeMap<(&str, &str), (u32, KernelFlow)> = BTreeMap::new();
+pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) -> Result<Vec<RecordedFlow>, Located> {
+    let mut flows: BTreeMap<(&str, &str), (u32, RecordedFlow)> = BTreeMap::new();
     for (line, number) in lines {
         let Some((before, fields)) = line.split_once(MARK) else { continue };
         let located = |fault| (number, fault);
         let event = Event::parse(before, fields).map_err(located)?;
         let (una, flow) = flows.entry((event.from, event.to)).or_insert_with(|| {
             let name = format!("{} to {}", event.from, event.to);
-            (event.una, KernelFlow { name, algorithm: None, mss, samples: Vec::new() })
+            (event.una, RecordedFlow { name, algorithm: None, mss, samples: Vec::new() })
         });
         // Numbers wrap; what is acknowledged only grows.
         let newly = event.una.wrapping_sub(*una);
@@ -34,7 +34,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
             pacing: f64::NAN,
         });
     }
-    let mut flows: Vec<KernelFlow> = flows.into_values().map(|(_, flow)| flow).collect();
+    let mut flows: Vec<RecordedFlow> = flows.into_values().map(|(_, flow)| flow).collect();
     for flow in &mut flows {
         flow.samples.sort_by_key(|sample| sample.at);
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{ImportFault, KernelFlow, Located, Sample, nanoseconds};
+use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
 /// What its lines have, as against files of another kind.
 pub(super) const MARK: &str = " cwnd:";
 
 /// Reads the outputs. Sockets without a window, headings and empty lines are passed over.
-pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) -> Result<Vec<KernelFlow>, Located> {
-    let mut flows: BTreeMap<(&str, &str), KernelFlow> = BTreeMap::new();
+pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) -> Result<Vec<RecordedFlow>, Located> {
+    let mut flows: BTreeMap<(&str, &str), RecordedFlow> = BTreeMap::new();
     let mut now = None;
     let mut socket = None;
     for (line, number) in lines {
@@ -25,7 +25,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
         let Some(ends) = socket.filter(|_| line.contains(MARK)) else { continue };
         let at = now.ok_or_else(|| located(ImportFault::Undated))?;
         let words: Vec<&str> = line.split_whitespace().collect();
-        let flow = flows.entry(ends).or_insert_with(|| KernelFlow {
+        let flow = flows.entry(ends).or_insert_with(|| RecordedFlow {
             name: format!("{} to {}", ends.0, ends.1),
             algorithm: algorithm(&words, ends).map(str::to_string),
             mss,
@@ -35,7 +35,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
         flow.mss = info.whole("mss", "mss:").map_err(located)?.and_then(|mss| mss.try_into().ok()).unwrap_or(flow.mss);
         flow.samples.push(info.sample(at).map_err(located)?);
     }
-    let mut flows: Vec<KernelFlow> = flows.into_values().collect();
+    let mut flows: Vec<RecordedFlow> = flows.into_values().collect();
     for flow in &mut flows {
         flow.samples.sort_by_key(|sample| sample.at);
         let before = flow.samples.first().map_or(0, |sample| sample.acked);

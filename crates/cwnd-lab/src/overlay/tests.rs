@@ -1,6 +1,5 @@
 //! What recorded runs of a kernel are read as, and what becomes of anything else.
 
-use cwnd_trace::{Column, FlowTrace, Trace};
 use proptest::prelude::*;
 
 use super::*;
@@ -10,8 +9,8 @@ const PROBED: &str = include_str!("../../tests/kernel/tcp_probe.txt");
 /// The same transfer, every sixth output.
 const LISTED: &str = include_str!("../../tests/kernel/ss.txt");
 
-fn only(file: &str, text: &str) -> KernelFlow {
-    let flows = import(file, text, 1448).expect("readable").flows;
+fn only(file: &str, bytes: impl AsRef<[u8]>) -> RecordedFlow {
+    let flows = import(file, bytes.as_ref(), 1448).expect("readable").flows;
     let [flow] = flows.as_slice() else { panic!("{} flows", flows.len()) };
     flow.clone()
 }
@@ -69,7 +68,7 @@ fn other_ways_to_print_the_same() {
 
 #[test]
 fn errors_name_the_line() {
-    let said = |text: &str| import("k.txt", text, 1448).expect_err("unreadable").to_string();
+    let said = |text: &str| import("k.txt", text.as_bytes(), 1448).expect_err("unreadable").to_string();
     let broken = PROBED.replacen("snd_cwnd=10", "snd_cwnd=x", 1);
     assert_eq!(said(&broken), "k.txt, line 12: `snd_cwnd` cannot be `x`");
     assert_eq!(said(&PROBED.replacen(" srtt=198", "", 1)), "k.txt, line 12: `srtt` is missing");
@@ -77,7 +76,7 @@ fn errors_name_the_line() {
         said("ESTAB 0 0 1.1.1.1:1 2.2.2.2:2\n\t cubic rtt:1/1 cwnd:10\n"),
         "k.txt, line 2: a socket before any time; write one in front of each output, as in `date +%s.%N; ss -tin`"
     );
-    assert_eq!(said("hello\n"), "k.txt: neither events of tcp:tcp_probe nor outputs of `ss -ti` are in it");
+    assert_eq!(said("hello\n"), format!("k.txt: {RECOGNISED}"));
     assert_eq!(
         said("1.5\nESTAB 0 0 1.1.1.1:1 2.2.2.2:2\n\t cubic cwnd:10\n"),
         "k.txt: no connection in it has data acknowledged"
@@ -88,19 +87,31 @@ fn errors_name_the_line() {
     );
 }
 
+/// The parts of a recording that begins half a second into a run of four.
+fn part(flows: &[RecordedFlow]) -> Part {
+    Part::recorded("ss.txt", Source::Kernel, flows, 500_000_000, Some(4_000_000_000))
+}
+
 proptest! {
     /// Damaged recordings are refused or read, never more.
     #[test]
-    fn no_text_is_fatal(which in 0..2_usize, at in 0..20_000_usize, junk in "[ -~\\n:/=.]{0,8}") {
-        let mut text = [PROBED, LISTED][which].to_string();
-        let at = at.min(text.len());
-        let until = (at + junk.len()).min(text.len());
-        text.replace_range(at..until, &junk);
+    fn no_file_is_fatal(which in 0..5_usize, at in 0..20_000_usize, junk in "[ -~\\n:/=.]{0,8}") {
+        let (capture, logged) = (capture(), logged());
+        let whole: [&[u8]; 5] = [PROBED.as_bytes(), LISTED.as_bytes(), &capture, logged.as_bytes(), TABLE.as_bytes()];
+        let mut bytes = whole[which].to_vec();
+        let at = at % bytes.len();
+        let until = (at + junk.len()).min(bytes.len());
+        bytes.splice(at..until, junk.bytes());
+        let _recognised = recognise(&bytes);
+        let _refused = stored("damaged", &String::from_utf8_lossy(&bytes), None);
         for mss in [0, 1, 1448, u32::MAX] {
-            if let Ok(Recording { flows, .. }) = import("damaged", &text, mss) {
-                for shift in [0, u64::MAX] {
-                    let trace = overlay(&simulated(), &flows, shift);
-                    prop_assert!(trace.flows.iter().all(|flow| flow.window.len() == trace.at.len()));
+            if let Ok(Recording { flows, .. }) = import("damaged", &bytes, mss) {
+                for offset in [0, u64::MAX] {
+                    let part = Part::recorded("x", Source::Kernel, &flows, offset, None);
+                    for trace in &part.traces {
+                        prop_assert!(trace.flows.iter().all(|flow| flow.window.len() == trace.at.len()));
+                        prop_assert!(trace.at.is_sorted());
+                    }
                 }
             }
         }
@@ -123,61 +134,170 @@ fn crowd(connections: usize) -> String {
 #[test]
 fn memory_grows_with_the_file() {
     let text = crowd(5000);
-    let Recording { flows, left_out } = import("crowd", &text, 1448).expect("readable");
+    let Recording { flows, left_out } = import("crowd", text.as_bytes(), 1448).expect("readable");
     assert_eq!((flows.len(), left_out), (MOST_FLOWS, 5000 - MOST_FLOWS));
-    let acked = |flow: &KernelFlow| flow.samples[1].acked;
+    let acked = |flow: &RecordedFlow| flow.samples[1].acked;
     assert!(flows.iter().all(|flow| acked(flow) >= 10_000 + 5000 - MOST_FLOWS as u64), "the busiest");
-    assert!(memory(&simulated(), &flows) < 4 * text.len() as u64, "{}", memory(&simulated(), &flows));
-    let trace = overlay(&simulated(), &flows, 0);
-    assert!(trace.at.len() <= 2 + 2 * MOST_FLOWS);
-    let values = trace.flows.iter().map(|flow| flow.sent.len() * 14).sum::<usize>();
-    assert!(values as u64 * 8 <= memory(&simulated(), &flows));
+    assert!(part(&flows).memory() < text.len() as u64, "{}", part(&flows).memory());
     // All equally busy: as many.
     let equal = text.lines().map(|line| {
         line.split("bytes_acked:1").next().unwrap_or_default().to_string()
             + if line.contains("acked:1") { "bytes_acked:9" } else { "" }
     });
-    let equal = import("equal", &equal.collect::<Vec<_>>().join("\n"), 1448).expect("readable");
+    let equal = import("equal", equal.collect::<Vec<_>>().join("\n").as_bytes(), 1448).expect("readable");
     assert_eq!((equal.flows.len(), equal.left_out), (MOST_FLOWS, 5000 - MOST_FLOWS));
 }
 
-fn simulated() -> Trace {
-    let counts = Column::from_slice(&[0, 100]);
-    let flow = FlowTrace {
-        sent: counts.clone(),
-        retransmitted: counts.clone(),
-        delivered: counts.clone(),
-        lost: counts.clone(),
-        dropped: counts.clone(),
-        marked: counts.clone(),
-        timeouts: counts.clone(),
-        source_limited: counts.clone(),
-        peer_limited: counts.clone(),
-        in_flight: vec![3, 4].into(),
-        window: vec![10.0, 20.0].into(),
-        srtt: vec![0.1, 0.2].into(),
-        pacing_rate: vec![f64::NAN; 2].into(),
-        ..FlowTrace::default()
-    };
-    Trace { at: vec![0, 4_000_000_000].into(), end: 4_000_000_000, flows: vec![flow], ..Trace::default() }
+#[test]
+fn recordings_lie_on_the_common_time() {
+    // The kernel's samples are at 0, 1.18, 2.07, 2.93 and 3.80 s on its own clock: the last one, shifted, lies beyond the end.
+    let part = part(&[only("ss.txt", LISTED)]);
+    let [trace] = part.traces.as_slice() else { panic!("one flow") };
+    let flow = &trace.flows[0];
+    assert_eq!((trace.at.len(), trace.at[0], trace.at[1]), (1 + 4, 0, 500_000_000));
+    assert_eq!(
+        (flow.name.as_str(), flow.algorithm.as_str()),
+        ("ss.txt: 10.7.0.1:59886 to 10.7.0.2:5201", "cubic (Linux)")
+    );
+    assert_eq!((flow.start, flow.stop), (500_000_000, trace.at.last().copied()));
+    assert!(flow.window[0].is_nan());
+    assert_eq!((flow.window[1], flow.delivered[2]), (22.0, (1_398_806 - 63_750) / 1448));
+    assert!(
+        !super::Part::recorded("p", Source::Kernel, &[only("tcp_probe.txt", PROBED)], 0, None).knows_retransmissions
+    );
+}
+
+/// Two flows of a run of 0.2 s, with a name that needs quotes, and a second seed.
+const TABLE: &str = "seed,time_s,flow,algorithm,sent_packets,retransmitted_packets,delivered_packets,lost_packets,marked_packets,timeouts,\
+window_packets,in_flight_packets,srtt_s,pacing_rate_packets_per_s,goodput_bps\n\
+1,0.000000000,\"a, b\",reno,0,0,0,0,0,0,2,0,,,\n\
+1,0.000000000,late,cubic,0,0,0,0,0,0,,0,,,\n\
+1,0.100000000,\"a, b\",reno,30,1,20,1,0,0,12.5,9,0.05,,1600000\n\
+1,0.100000000,late,cubic,0,0,0,0,0,0,,0,,,\n\
+1,0.200000000,\"a, b\",reno,60,1,40,1,0,0,13,9,0.05,,1600000\n\
+1,0.200000000,late,cubic,9,0,5,0,0,0,10,4,0.05,,400000\n\
+2,0.000000000,\"a, b\",reno,7,0,0,0,0,0,2,0,,,\n";
+
+#[test]
+fn stored_traces_are_read_back() {
+    assert_eq!(recognise(TABLE.as_bytes()), Some(Content::Stored));
+    let trace = stored("x.flows.csv", TABLE, None).expect("readable");
+    let [flow, late] = trace.flows.as_slice() else { panic!("two flows") };
+    assert_eq!((flow.name.as_str(), flow.payload, flow.delivered.as_slice()), ("a, b", 1000, &[0, 20, 40][..]));
+    assert_eq!((late.start, late.stop, late.payload), (100_000_000, None, 1000));
+    assert!(late.window[1].is_nan() && flow.window[1] == 12.5);
+    let said = |text: &str| stored("x.flows.csv", text, None).expect_err("unreadable").to_string();
+    assert_eq!(said(&TABLE.replacen("12.5", "x", 1)), "x.flows.csv, line 4: `window_packets` cannot be `x`");
+    assert_eq!(said(&TABLE.replacen("goodput_bps", "goodput", 1)), "x.flows.csv, line 1: `goodput_bps` is missing");
 }
 
 #[test]
-fn both_in_one_trace() {
-    let kernel = only("ss.txt", LISTED);
-    let trace = overlay(&simulated(), std::slice::from_ref(&kernel), 500_000_000);
-    // The kernel's samples are at 0, 1.18, 2.07, 2.93 and 3.80 s on its own clock: the last one, shifted, lies beyond the end.
-    assert_eq!(trace.at.len(), 2 + 4);
-    assert_eq!(trace.at[1], 500_000_000);
-    let [own, measured] = trace.flows.as_slice() else { panic!("two flows") };
-    assert_eq!(own.delivered[1], 12, "100 packets in 4 s");
-    assert_eq!((own.in_flight[1], own.window[0], own.window[5]), (3, 10.0, 20.0));
-    assert!(own.window[1].is_nan());
-    assert_eq!(measured.algorithm, "cubic (Linux)");
-    assert_eq!(measured.window[1], 22.0);
-    assert!(measured.window[0].is_nan() && measured.window[5].is_nan());
-    assert_eq!(measured.delivered[2], (1_398_806 - 63_750) / 1448);
-    for column in [&measured.sent, &measured.delivered, &measured.in_flight, &own.sent] {
-        assert_eq!(column.len(), trace.at.len());
+fn labels_are_unique() {
+    let paths = ["a/ss.txt", "b/ss.txt", "c.toml", "c.toml"].map(std::path::Path::new);
+    assert_eq!(labels(&paths), ["a/ss.txt", "b/ss.txt", "c.toml", "c.toml (2)"]);
+}
+
+#[test]
+fn files_are_told_apart_by_what_is_in_them() {
+    for (bytes, content) in [
+        (PROBED.as_bytes(), Some(Content::Recorded(Source::Kernel))),
+        (LISTED.as_bytes(), Some(Content::Recorded(Source::Kernel))),
+        (&capture(), Some(Content::Recorded(Source::Capture))),
+        (logged().as_bytes(), Some(Content::Recorded(Source::Qlog))),
+        (b"[[flow]]\nalgorithm = ", Some(Content::Scenario)),
+        (b"duration = \"5s\"\n", Some(Content::Scenario)),
+        (b"hello\n", None),
+        (b"", None),
+        (&[0xff; 40], None),
+    ] {
+        assert_eq!(recognise(bytes), content, "{}", String::from_utf8_lossy(&bytes[..bytes.len().min(60)]));
     }
+}
+
+/// A log of quic-go's kind: one document, `delta` times, three packets of which one is lost.
+fn logged() -> String {
+    let sent = |time: f64, number: u64| {
+        format!(
+            r#"{{"time":{time},"name":"transport:packet_sent","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"raw":{{"length":1280}},"frames":[{{"frame_type":"stream","length":1200}}]}}}}"#
+        )
+    };
+    let events = [
+        sent(1000.0, 1),
+        sent(1.0, 2),
+        sent(1.0, 3),
+        r#"{"time":48,"name":"transport:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":9},"frames":[{"frame_type":"ack","acked_ranges":[[1],[3,3]]}]}}"#.to_string(),
+        r#"{"time":0,"name":"recovery:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":2}}}"#.to_string(),
+        r#"{"time":0,"name":"recovery:metrics_updated","data":{"congestion_window":12800,"bytes_in_flight":1280,"smoothed_rtt":49.5}}"#.to_string(),
+    ];
+    format!(
+        r#"{{"qlog_format":"JSON","qlog_version":"0.3","traces":[{{"vantage_point":{{"type":"client","name":"tester"}},"common_fields":{{"time_format":"delta"}},"events":[{}]}}]}}"#,
+        events.join(",")
+    )
+}
+
+#[test]
+fn qlog_of_others() {
+    let flow = only("x.qlog", logged());
+    assert_eq!((flow.name.as_str(), flow.algorithm, flow.mss), ("tester", None, 1200));
+    let [first, last] = flow.samples.as_slice() else { panic!("{} samples", flow.samples.len()) };
+    assert_eq!((first.at, first.acked), (1_000_000_000, 0));
+    assert_eq!(
+        (last.at, last.acked, last.window, last.in_flight, last.retransmitted),
+        (1_050_000_000, 2400, 10.0, 1, Some(1))
+    );
+    assert!((last.srtt - 0.0495).abs() < 1e-12);
+    let said = |text: &str| import("x.qlog", text.as_bytes(), 1448).expect_err("unreadable").to_string();
+    assert!(said(&logged().replace("48", "{")).starts_with("x.qlog, line 1: no event of qlog 0.3 or later: "));
+}
+
+/// A capture on Ethernet: SYNs, two segments of 1000 bytes, an acknowledgement 20 ms after the first, the second again, and all acknowledged.
+fn capture() -> Vec<u8> {
+    let packet = |millis: u32, forth: bool, number: u32, ack: u32, flags: u8, payload: u16| {
+        let options: &[u8] = if flags & 2 != 0 { &[2, 4, 3, 232] } else { &[] };
+        let header = 20 + options.len() as u16;
+        let mut ip = vec![0x45, 0];
+        ip.extend((20 + header + payload).to_be_bytes());
+        ip.extend([0, 0, 0, 0, 64, 6, 0, 0]);
+        let (client, server) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        ip.extend(if forth { [client, server] } else { [server, client] }.concat());
+        let (from, to): (u16, u16) = if forth { (5000, 80) } else { (80, 5000) };
+        ip.extend([from.to_be_bytes(), to.to_be_bytes()].concat());
+        ip.extend([number.to_be_bytes(), ack.to_be_bytes()].concat());
+        ip.extend([((header / 4) << 4) as u8, flags, 1, 0, 0, 0, 0, 0]);
+        ip.extend(options);
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0]);
+        frame.extend(ip);
+        let words = [millis / 1000, millis % 1000 * 1000, frame.len() as u32, frame.len() as u32 + u32::from(payload)];
+        [words.iter().flat_map(|word| word.to_le_bytes()).collect(), frame].concat()
+    };
+    let first = u32::MAX - 500;
+    let head = [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, 65_535, 1];
+    let packets = [
+        packet(0, true, first.wrapping_sub(1), 0, 2, 0),
+        packet(1, false, 99, first, 18, 0),
+        packet(1000, true, first, 100, 16, 1000),
+        packet(1001, true, first.wrapping_add(1000), 100, 16, 1000),
+        packet(1020, false, 100, first.wrapping_add(1000), 16, 0),
+        packet(1100, true, first.wrapping_add(1000), 100, 16, 1000),
+        packet(1120, false, 100, first.wrapping_add(2000), 16, 0),
+    ];
+    [head.iter().flat_map(|word| word.to_le_bytes()).collect(), packets.concat()].concat()
+}
+
+#[test]
+fn captures_at_the_sender() {
+    let flow = only("x.pcap", capture());
+    assert_eq!((flow.name.as_str(), flow.mss), ("192.0.2.1:5000 to 192.0.2.2:80", 1000));
+    let samples: Vec<(u64, u64, u64, Option<u64>)> = flow
+        .samples
+        .iter()
+        .map(|sample| (sample.at / 1_000_000, sample.acked, sample.in_flight, sample.retransmitted))
+        .collect();
+    assert_eq!(samples, [(1000, 0, 0, Some(0)), (1020, 1000, 1, Some(0)), (1120, 2000, 0, Some(1))]);
+    // No round-trip time is taken of what was sent twice.
+    assert!((flow.samples[2].srtt - 0.02).abs() < 1e-12);
+    // A capture may end in a packet.
+    let cut = &capture()[..capture().len() - 10];
+    assert_eq!(only("cut.pcap", cut).samples.len(), 2);
 }

@@ -19,6 +19,12 @@ pub(super) fn data<'a>(plots: impl IntoIterator<Item = &'a Plot>, more: &[DataSe
     data.to_string().replace('<', "\\u003c")
 }
 
+/// The code of Vega and of Vega-Lite.
+#[must_use]
+pub fn vega() -> (&'static str, &'static str) {
+    (VEGA, VEGA_LITE)
+}
+
 /// The code of the plotting libraries.
 pub(super) fn libraries() -> impl Iterator<Item = &'static str> {
     // The source maps are not on the page, so nothing may ask for them.

@@ -12,17 +12,22 @@
 
 mod assets;
 mod conform;
+mod drawn;
 mod evaluation;
 mod measures;
 pub mod model;
+mod overlay;
 mod paper;
 mod parts;
 mod report;
 mod runs;
 mod sweep;
 
+pub use assets::vega as libraries;
 pub use conform::conformance_html;
+pub use drawn::specifications;
 pub use evaluation::evaluation_html;
+pub(crate) use overlay::overlay_html;
 pub use paper::PaperPage;
 pub(crate) use paper::index_html;
 pub(crate) use paper::paper_html;

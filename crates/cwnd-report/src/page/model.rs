@@ -60,7 +60,7 @@ pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     page(("UDT's rate control", question), kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
 }
 
-fn page(
+pub(super) fn page(
     (title, question): (&str, &str),
     kind: &str,
     plots: &[Plot],

@@ -38,6 +38,7 @@ mod lines;
 pub(crate) mod model;
 mod names;
 mod over_time;
+pub(crate) mod overlay;
 mod overview;
 pub(crate) mod paper;
 mod phase;

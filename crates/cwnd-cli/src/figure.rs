@@ -1,0 +1,166 @@
+//! `--figure`: a plot of the page as a file for a paper.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// Which plot of the page becomes a figure, and how it looks.
+#[derive(Args, Debug)]
+pub(crate) struct Figure {
+    /// Write a plot of the page as a figure for a paper too: NAME.pdf, NAME.svg or NAME.png
+    #[arg(long = "figure", value_name = "NAME", id = "figure")]
+    file: Option<PathBuf>,
+    /// Which plot of the page; an unknown name lists all [default: the first]
+    #[arg(long, value_name = "NAME")]
+    plot: Option<String>,
+    /// Width of the whole figure: a number and cm, mm, in, pt or px [default: 8.5cm]
+    #[arg(long, value_name = "LENGTH")]
+    width: Option<String>,
+    /// Height of the whole figure [default: 0.6 of the width, or what the shape of the plot needs]
+    #[arg(long, value_name = "LENGTH")]
+    height: Option<String>,
+    /// An installed font; PDF embeds it [default: the first installed one of Helvetica, Arial, Liberation Sans and others]
+    #[arg(long, value_name = "NAME")]
+    font: Option<String>,
+    /// Size of all text [default: 8pt]
+    #[arg(long, value_name = "LENGTH")]
+    font_size: Option<String>,
+}
+
+impl Figure {
+    /// Whether there is to be one.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Refuses what cannot become a figure. Done before the work.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let lengths = [("--width", &self.width), ("--height", &self.height), ("--font-size", &self.font_size)];
+        let given = [("--plot", &self.plot), ("--font", &self.font)].into_iter().chain(lengths);
+        match (&self.file, given.into_iter().find(|(_, value)| value.is_some())) {
+            (Some(file), _) => drawing::check(self, file),
+            (None, Some((flag, _))) => Err(Failure::Input(format!("{flag}: there is no figure without --figure"))),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// The same for a command that writes a page only into a folder, and may have none.
+    pub(crate) fn check_with(&self, has_page: bool) -> Result<(), Failure> {
+        self.check()?;
+        if self.is_wanted() && !has_page {
+            let fault = "--figure is made of the page: with --json, name its folder with --out";
+            return Err(Failure::Input(fault.to_string()));
+        }
+        Ok(())
+    }
+
+    /// Writes it from the page in a folder of results.
+    pub(crate) fn write_from(&self, folder: &Path) -> Result<(), Failure> {
+        if !self.is_wanted() {
+            return Ok(());
+        }
+        let page = folder.join("report.html");
+        let html = std::fs::read_to_string(&page).map_err(|error| crate::files::unreadable(&page, &error))?;
+        self.write(&html)
+    }
+
+    /// Writes it from a page.
+    pub(crate) fn write(&self, html: &str) -> Result<(), Failure> {
+        match &self.file {
+            Some(file) => drawing::write(self, file, html),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "figures")]
+mod drawing {
+    use std::path::Path;
+
+    use cwnd_figure::{FigureError, Fonts, Format, Length, Look, draw};
+    use cwnd_report::page::{libraries, specifications};
+    use cwnd_run::files::write_whole;
+    use cwnd_text::one_line;
+
+    use super::Figure;
+    use crate::failure::Failure;
+
+    pub(super) fn check(figure: &Figure, file: &Path) -> Result<(), Failure> {
+        look(figure)?;
+        Format::of(file).map_err(|error| refused("--figure", &error))?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let fault = format!("--figure: there is no folder `{}`", folder.display());
+            return Err(Failure::Input(one_line(&fault)));
+        }
+        if file.is_dir() {
+            return Err(Failure::Input(one_line(&format!("--figure: `{}` is a folder", file.display()))));
+        }
+        Fonts::installed().family(figure.font.as_deref()).map_err(|error| refused("--font", &error))?;
+        Ok(())
+    }
+
+    pub(super) fn write(figure: &Figure, file: &Path, html: &str) -> Result<(), Failure> {
+        let plots = specifications(html);
+        let found = match &figure.plot {
+            None => plots.first(),
+            Some(wanted) => plots.iter().find(|(name, _)| name == wanted),
+        };
+        let Some((_, specification)) = found else {
+            let known = plots.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let fault = match &figure.plot {
+                Some(wanted) => format!("--plot: the page has no plot `{wanted}`; it has {known}"),
+                None => "--figure: the page has no plot".to_string(),
+            };
+            return Err(Failure::Input(one_line(&fault)));
+        };
+        let format = Format::of(file).map_err(|error| refused("--figure", &error))?;
+        let (vega, vega_lite) = libraries();
+        let libraries = cwnd_figure::Libraries { vega, vega_lite };
+        let bytes = draw(specification, &look(figure)?, format, libraries)
+            .map_err(|error| Failure::Run(format!("--figure: {error}")))?;
+        let name = file.display().to_string();
+        write_whole(file, &bytes)
+            .map_err(|error| Failure::Run(one_line(&format!("--figure: cannot write `{name}`: {error}"))))?;
+        say!("wrote {}", one_line(&name));
+        Ok(())
+    }
+
+    fn look(figure: &Figure) -> Result<Look, Failure> {
+        let length = |flag: &str, text: &Option<String>| {
+            text.as_ref().map(|text| text.parse::<Length>().map_err(|error| refused(flag, &error))).transpose()
+        };
+        let look = Look {
+            width: length("--width", &figure.width)?,
+            height: length("--height", &figure.height)?,
+            font: figure.font.clone(),
+            font_size: length("--font-size", &figure.font_size)?,
+        };
+        look.check().map_err(|(flag, error)| refused(flag, &error))?;
+        Ok(look)
+    }
+
+    fn refused(flag: &str, error: &FigureError) -> Failure {
+        Failure::Input(one_line(&format!("{flag}: {error}")))
+    }
+}
+
+#[cfg(not(feature = "figures"))]
+mod drawing {
+    use std::path::Path;
+
+    use super::Figure;
+    use crate::failure::Failure;
+
+    pub(super) fn check(_: &Figure, _: &Path) -> Result<(), Failure> {
+        Err(Failure::Input(MISSING.to_string()))
+    }
+
+    pub(super) fn write(_: &Figure, _: &Path, _: &str) -> Result<(), Failure> {
+        Err(Failure::Input(MISSING.to_string()))
+    }
+
+    const MISSING: &str = "--figure: this build draws no figures; `cargo install --path crates/cwnd-cli --features figures` makes one that does";
+}

@@ -1,0 +1,158 @@
+//! `cwnd overlay`
+
+mod input;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cwnd::Span;
+use cwnd_lab::overlay::{Part, labels};
+use cwnd_report::overlay::Overlay;
+use cwnd_report::write_overlay;
+use cwnd_run::execute::default_memory;
+use cwnd_run::run::run as run_all;
+use cwnd_run::scenario::{Written, apart};
+use cwnd_text::{counted, one_line};
+
+use self::input::{Input, Reader};
+use crate::arguments::whole;
+use crate::failure::Failure;
+use crate::figure::Figure;
+use crate::files;
+use crate::progress::{self, TimeProgress};
+
+/// What is laid over each other.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Record on Linux, while the transfer runs:
+  trace-cmd record -e tcp:tcp_probe; trace-cmd report > probe.txt
+  while :; do date +%s.%N; ss -tin dst ADDRESS; sleep 0.1; done > ss.txt
+  tcpdump -s 96 -w sender.pcap tcp and host ADDRESS
+Examples:
+  cwnd overlay out/run-2026-11-22-1 out/run-2026-11-22-2 --label before --label after
+  cwnd overlay out/compare-2026-11-22-1/traces/bbr3.flows.csv sender.pcap --offset 0s --offset 1.5s
+  cwnd overlay scenarios/dumbbell.toml probe.txt --set flow.0.algorithm=cubic
+  cwnd overlay scenarios/dumbbell.toml --kernel ss.txt
+What a file is follows from its content. Of a run the first seed is taken. docs/traces.md says what is read and what stays unknown.")]
+pub(crate) struct Arguments {
+    /// Folders of results of `cwnd run`, `compare` or `overlay`, files of their traces (CSV), scenarios (TOML), which are run, or recordings:
+    /// events of tcp:tcp_probe (ftrace, trace-cmd, perf), outputs of `ss -ti` with times, qlog, pcap or pcapng at the sender
+    #[arg(value_name = "RUN", required = true)]
+    inputs: Vec<PathBuf>,
+    /// More inputs
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    kernel: Vec<PathBuf>,
+    /// What the flows of an input are named after, instead of its file; may be repeated, in the order of the inputs
+    #[arg(long, value_name = "NAME")]
+    label: Vec<String>,
+    /// Change a key of the scenarios; a folder of results is then run again; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where on the common time the first event of each recording lies; with one for each input, where each begins, runs too [default: 0s]
+    #[arg(long, value_name = "TIME")]
+    offset: Vec<Written<Span>>,
+    /// Payload bytes of a segment, where a recording has none
+    #[arg(long, value_name = "BYTES", default_value_t = 1448, value_parser = whole::<u32>(1..=65_535))]
+    mss: u32,
+    /// A new folder for report.html, summary.json and the traces [default: out/overlay-DATE-NUMBER]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    figure: Figure,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let paths: Vec<&Path> = arguments.inputs.iter().chain(&arguments.kernel).map(PathBuf::as_path).collect();
+    let labels = arguments.labels(&paths)?;
+    let offsets = arguments.offsets(paths.len())?;
+    arguments.figure.check()?;
+    apart(&arguments.set)?;
+    let mut reader = Reader::new(&arguments.set, arguments.mss, may_use());
+    let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
+    reader.all_set()?;
+    let progress = TimeProgress::start()?;
+    let folder = files::folder(arguments.out.as_deref(), "overlay", true)?;
+    let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
+    let mut runs = run_all(scenarios, &progress)?.into_iter();
+    drop(progress);
+
+    let mut parts: Vec<Option<Part>> = Vec::new();
+    for ((input, label), offset) in inputs.iter().zip(&labels).zip(&offsets) {
+        let traces = match input {
+            Input::Scenario(_) => runs.next().map(|runs| runs.traces.into_iter().take(1).collect()),
+            Input::Stored(traces) => Some(traces.clone()),
+            Input::Recorded(..) => None,
+        };
+        parts.push(traces.map(|traces| Part::simulated(label, traces, offset.of_run)));
+    }
+    // What was recorded after the last run has nothing to be compared with.
+    let until = parts.iter().flatten().map(Part::end).max();
+    let recorded = inputs.iter().zip(&labels).zip(&offsets);
+    let parts = parts.into_iter().zip(recorded).map(|(part, ((input, label), offset))| match (part, input) {
+        (None, Input::Recorded(source, flows)) => Part::recorded(label, *source, flows, offset.of_recording, until),
+        (part, _) => part.unwrap_or_else(|| Part::simulated(label, Vec::new(), 0)),
+    });
+    let parts: Vec<Part> = parts.collect();
+    let (needed, most) = (reader.kept() + parts.iter().map(Part::memory).sum::<u64>(), may_use());
+    if needed > most {
+        return Err(Failure::Run(format!(
+            "what is laid over each other needs {} MB, more than {} MB (--memory): take fewer files, or fewer samples (--set sampling=TIME)",
+            needed / 1_000_000,
+            most / 1_000_000
+        )));
+    }
+    let document = Overlay::of(&parts);
+    let text = document.print() + &reader.notes(&labels);
+    if let Some(folder) = folder {
+        let path = files::publish(folder, |path| write_overlay(path, &files::command(), &text, &document, &parts))?;
+        arguments.figure.write_from(&path)?;
+    }
+    Ok(text)
+}
+
+/// Where an input begins on the common time, nanoseconds: if it is a run, and if it is a recording.
+struct Offset {
+    of_run: u64,
+    of_recording: u64,
+}
+
+impl Arguments {
+    fn labels(&self, paths: &[&Path]) -> Result<Vec<String>, Failure> {
+        if self.label.len() > paths.len() {
+            let (given, inputs) = (counted(self.label.len(), "label"), counted(paths.len(), "input"));
+            return Err(Failure::Input(format!("--label: {given} for {inputs}: at most one for each is accepted")));
+        }
+        let mut labels = labels(paths);
+        labels.iter_mut().zip(&self.label).for_each(|(label, given)| given.clone_into(label));
+        match labels.iter().enumerate().find(|(index, label)| labels[..*index].contains(label)) {
+            Some((_, label)) => {
+                let fault = format!("--label: two inputs cannot both be `{label}`");
+                Err(Failure::Input(one_line(&fault)))
+            }
+            None => Ok(labels),
+        }
+    }
+
+    fn offsets(&self, inputs: usize) -> Result<Vec<Offset>, Failure> {
+        let nanoseconds = |offset: &Written<Span>| offset.value().as_nanos();
+        match self.offset.as_slice() {
+            [] | [_] => {
+                let of_recording = self.offset.first().map_or(0, nanoseconds);
+                Ok((0..inputs).map(|_| Offset { of_run: 0, of_recording }).collect())
+            }
+            each if each.len() == inputs => {
+                let offsets = each.iter().map(nanoseconds);
+                Ok(offsets.map(|offset| Offset { of_run: offset, of_recording: offset }).collect())
+            }
+            some => {
+                let (given, inputs) = (counted(some.len(), "offset"), counted(inputs, "input"));
+                Err(Failure::Input(format!("--offset: {given} for {inputs}: accepted is one, or one for each input")))
+            }
+        }
+    }
+}
+
+/// The memory that the command may use, bytes.
+fn may_use() -> u64 {
+    progress::memory().unwrap_or_else(default_memory)
+}
