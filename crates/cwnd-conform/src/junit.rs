@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
-use crate::text::line;
+use crate::text::{UNCLEAR, line};
 
-/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one.
+/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
+/// unclear without being [allowed](crate::Subject::allow_unclear) to be.
 #[must_use]
 pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
     let compared = baseline.compare(results);
@@ -34,6 +35,11 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                 Verdict::Meets if named(&compared.fixed, judged.id) => {
                     failures += 1;
                     "<failure message=\"meets, but is a known departure: strike it out of the baseline\"/>".to_string()
+                }
+                Verdict::Unclear if named(&compared.unclear, judged.id) => {
+                    failures += 1;
+                    let repeat = escaped(&judged.repeat);
+                    format!("<failure message=\"unclear\">{text}\n{repeat}\n{}</failure>", escaped(UNCLEAR))
                 }
                 Verdict::Meets => String::new(),
                 Verdict::Departs | Verdict::Unclear | Verdict::NotApplicable => {

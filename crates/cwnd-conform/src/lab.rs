@@ -15,7 +15,10 @@ use crate::subject::Subject;
 pub enum Unfit {
     /// The subject does not show what the check looks at, or does not do what the clause allows.
     NotApplicable(&'static str),
-    /// What the check waits for did not happen.
+    /// What the check waits for did not happen, on a path on which it should have: the check says what that means
+    /// ([`Check::absence`](crate::Check::absence)).
+    Absent(String),
+    /// The path did not raise the question.
     Unclear(String),
     /// The subject failed: its stack panicked, or ended the connection.
     Failed(String),
@@ -161,11 +164,15 @@ impl<'a> Lab<'a> {
         setup.variation = Variation { start: None, rtt: 0.05, jitter: 0.0 };
         setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new() }];
         let flow = &mut setup.flows[0];
+        // What a sender without a bound of its own has in flight: a run must end.
+        flow.max_window = Some(MOST_IN_FLIGHT);
+        flow.delayed_ack = None;
         if own {
             self.subject.put(flow);
         }
-        flow.delayed_ack = None;
-        Course { setup }
+        let course = Course { setup };
+        let acks = self.subject.host().acks;
+        if own && acks > 1 { course.acks_of(acks) } else { course }
     }
 
     /// Runs `course`; its window over time becomes what a plot shows.
@@ -291,6 +298,9 @@ impl Record {
             };
             if !looks.last().is_some_and(same) {
                 flow.inspect(&mut |name, value| threshold = if name == "ssthresh" { value } else { threshold });
+                if threshold.is_nan() {
+                    threshold = flow.slow_start_threshold().map_or(f64::NAN, |packets| packets.0);
+                }
                 looks.push(Look { at: now.now().as_secs_f64(), window, threshold, sent, delivered, lost });
             }
             true
@@ -314,10 +324,16 @@ impl Record {
     /// The window at a time.
     ///
     /// # Errors
-    /// [`Unfit::NotApplicable`] if the subject shows no window.
+    /// [`Unfit::NotApplicable`] if the subject shows no window, [`Unfit::Absent`] if its window has no bound.
     pub(crate) fn window(&self, at: f64) -> Result<f64, Unfit> {
         let window = self.at(at).window;
-        if window.is_nan() { Err(Unfit::NotApplicable("it shows no window")) } else { Ok(window) }
+        if window.is_nan() {
+            return Err(Unfit::NotApplicable("it shows no window"));
+        }
+        if window.is_infinite() {
+            return Err(Unfit::Absent(format!("the window is infinite at {at:.3} s")));
+        }
+        Ok(window)
     }
 
     /// The threshold of slow start at a time; none is a thousand million packets.
@@ -366,11 +382,11 @@ impl Record {
     /// The first cut from a time on.
     ///
     /// # Errors
-    /// [`Unfit::Unclear`] if the window is not reduced from `from` on, [`Unfit::NotApplicable`] if the subject shows no window.
+    /// [`Unfit::Absent`] if the window is not reduced from `from` on, [`Unfit::NotApplicable`] if the subject shows no window.
     pub(crate) fn cut(&self, from: f64) -> Result<Cut, Unfit> {
         self.window(from)?;
         let found = self.cuts().into_iter().find(|cut| cut.at >= from);
-        found.ok_or_else(|| Unfit::Unclear(format!("the window is not reduced after {from:.3} s")))
+        found.ok_or_else(|| Unfit::Absent(format!("the window is not reduced after {from:.3} s")))
     }
 
     /// Data packets at the bottleneck between two times.
@@ -383,6 +399,11 @@ impl Record {
     pub(crate) fn smallest_from(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let cut = self.cut(from)?;
         Ok(self.smallest(cut.at, to)? / cut.before)
+    }
+
+    /// How many data packets were lost at the bottleneck.
+    pub(crate) fn losses(&self) -> usize {
+        self.data.iter().filter(|sent| sent.lost).count()
     }
 
     /// The numbers of data packets at the bottleneck between two times.
@@ -423,5 +444,7 @@ fn time(secs: f64) -> Time {
 
 /// A packet with its headers, of the flows of a course.
 pub(crate) const PACKET: Bytes = Bytes(1500);
+/// Packets: the bandwidth-delay product of the widest and longest path of the checks, and some more.
+const MOST_IN_FLIGHT: f64 = 200_000.0;
 /// Of a formula in a plot.
 const POINTS: u32 = 200;

@@ -23,10 +23,10 @@ mod suites;
 pub mod testing;
 pub mod text;
 
-pub use check::{Applies, Check, Level, Looks, Range, Suite};
+pub use check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge};
 pub use lab::{Curve, Lab, Unfit};
-pub use subject::{Law, Subject};
+pub use subject::{Host, Law, Subject};
 
 /// All checks, in the order of the suites.
 pub fn checks() -> impl Iterator<Item = &'static Check> {

@@ -3,7 +3,7 @@
 use cwnd_sim::{RateSchedule, Source};
 
 use super::{Measured, first, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Lab, PACKET};
 
 const BASE: Check = Check {
@@ -17,6 +17,8 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(1.05),
     basis: "whole packets",
+    absence: Absence::Departs,
+    assumes: "",
     measure: not_validated,
 };
 
