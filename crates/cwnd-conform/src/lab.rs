@@ -91,6 +91,8 @@ pub(crate) struct Cut {
     pub(crate) at: f64,
     pub(crate) before: f64,
     pub(crate) after: f64,
+    /// Packets sent before it.
+    pub(crate) sent: u64,
 }
 
 impl<'a> Lab<'a> {
@@ -285,7 +287,9 @@ impl Record {
             _ => Unfit::Unclear(error.to_string()),
         };
         let mut simulation = Simulation::new(setup).map_err(refused)?;
-        let rtt = simulation.state().flow(0).base_rtt().as_secs_f64();
+        // Acknowledgements that come in bunches wait for one another.
+        let bunch = setup.links[1].impairments.aggregation.unwrap_or(Span::ZERO);
+        let rtt = (simulation.state().flow(0).base_rtt() + bunch).as_secs_f64();
         let mut looks: Vec<Look> = Vec::new();
         let end = simulation.end();
         simulation.advance(end, |now| {
@@ -336,6 +340,16 @@ impl Record {
         Ok(window)
     }
 
+    /// The mean window in the round trip around a time.
+    ///
+    /// # Errors
+    /// As in [`window`](Self::window).
+    pub(crate) fn mean(&self, at: f64) -> Result<f64, Unfit> {
+        const PARTS: u32 = 20;
+        let windows = (0..PARTS).map(|part| self.window(at + (f64::from(part) / f64::from(PARTS) - 0.5) * self.rtt));
+        Ok(windows.sum::<Result<f64, Unfit>>()? / f64::from(PARTS))
+    }
+
     /// The threshold of slow start at a time; none is a thousand million packets.
     ///
     /// # Errors
@@ -348,19 +362,24 @@ impl Record {
     /// The largest window between two times.
     pub(crate) fn largest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let most = self.window(from)?;
-        Ok(self.between(from, to).map(|look| look.window).fold(most, f64::max))
+        Ok(self.after(from, to).map(|look| look.window).fold(most, f64::max))
     }
 
     /// The smallest window between two times.
     pub(crate) fn smallest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let least = self.window(from)?;
-        Ok(self.between(from, to).map(|look| look.window).fold(least, f64::min))
+        Ok(self.after(from, to).map(|look| look.window).fold(least, f64::min))
     }
 
     /// The looks between two times.
     pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Look> {
         let first = self.looks.partition_point(|look| look.at < from);
         self.looks[first..].iter().take_while(move |look| look.at < to)
+    }
+
+    /// The looks after a time, without those of its instant, until another.
+    fn after(&self, from: f64, to: f64) -> impl Iterator<Item = &Look> {
+        self.between(from, to).skip_while(move |look| look.at <= from)
     }
 
     /// The decreases by more than two in a hundred; those at one instant, or within a tenth of a round trip, are one.
@@ -373,7 +392,9 @@ impl Record {
             }
             match cuts.last_mut() {
                 Some(last) if pair[1].at - last.at < 0.1 * self.rtt => last.after = pair[1].window,
-                _ => cuts.push(Cut { at: pair[1].at, before: pair[0].window, after: pair[1].window }),
+                _ => {
+                    cuts.push(Cut { at: pair[1].at, before: pair[0].window, after: pair[1].window, sent: pair[0].sent })
+                }
             }
         }
         cuts

@@ -35,11 +35,11 @@ fn ways() -> Vec<Way> {
     ways
 }
 
-fn no_false_alarm(seeds: u64) {
+fn no_false_alarm(ways: &[Way], seeds: u64) {
     let suites = Suite::ALL.into_iter().filter(|suite| *suite != Suite::Bbr).collect();
     let plan = Plan { suites, seeds, ..Plan::default() };
     let mut alarms = Vec::new();
-    for way in ways() {
+    for way in ways {
         let result = plan.judge(&way.subject());
         let alarm = |judged: &&Judged| matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
         alarms.extend(
@@ -53,13 +53,15 @@ fn no_false_alarm(seeds: u64) {
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
 
+/// One of each: what is left out here differs in one thing only.
 #[test]
 fn correct_variants_give_no_alarm() {
-    no_false_alarm(3);
+    let ways: Vec<_> = ways().into_iter().filter(|way| way.acks > 1 || way.rfc8312).collect();
+    no_false_alarm(&ways, 3);
 }
 
 #[test]
 #[ignore = "twenty seeds take minutes: cargo xtask test --long"]
 fn correct_variants_give_no_alarm_over_twenty_seeds() {
-    no_false_alarm(20);
+    no_false_alarm(&ways(), 20);
 }

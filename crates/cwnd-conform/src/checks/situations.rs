@@ -216,6 +216,9 @@ fn hold_acks(lab: &Lab<'_>, setup: &mut Setup) -> Result<(), Unfit> {
     if lab.subject().spec().as_stack().is_some() {
         return Err(Unfit::NotApplicable("its receiver holds acknowledgements back as it chooses"));
     }
+    if lab.subject().host().acks > 1 {
+        return Err(Unfit::NotApplicable("its acknowledgements are held back on every path"));
+    }
     setup.flows[0].delayed_ack = Era::MODERN.delayed_ack;
     Ok(())
 }

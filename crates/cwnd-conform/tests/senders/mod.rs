@@ -84,7 +84,9 @@ impl Way {
     /// The subject that checks judge.
     pub(crate) fn subject(self) -> Subject {
         let name = format!("{self:?}");
-        let host = Host { least_timeout: self.least_timeout, acks: self.acks, ..Host::default() };
+        // Without ticks a timeout that is a round trip exactly would come before each retransmission has arrived.
+        let granularity = if self.least_timeout < Span::from_millis(50) { Span::from_millis(10) } else { Span::ZERO };
+        let host = Host { least_timeout: self.least_timeout, granularity, acks: self.acks };
         let subject = Subject::new(&name, self.law, Spec::outside(&name, Arc::new(Make(self)))).hosted(host);
         if self.rfc8312 { subject.by_rfc8312() } else { subject }
     }
