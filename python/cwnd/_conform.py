@@ -87,7 +87,7 @@ class Conformance(Documented[_native.Conformed]):
         return warnings
 
     def junit(self, path: str | os.PathLike[str]) -> Path:
-        """Write the verdicts as JUnit's XML, in which a departure is a failure.
+        """Write the verdicts as JUnit's XML, in which what departs or is unclear is a failure.
 
         Parameters
         ----------
@@ -135,6 +135,7 @@ def conform(
     seeds: int = 3,
     law: str | None = None,
     hystart: bool = False,
+    allow_unclear: bool = False,
 ) -> Conformance:
     """Judge an algorithm clause by clause, by the checks of ``cwnd conform``.
 
@@ -156,6 +157,8 @@ def conform(
         another law do not apply. If not given, its name says it.
     hystart : bool
         Whether it leaves slow start by RFC 9406.
+    allow_unclear : bool
+        Whether a check that is unclear fails nothing in :meth:`Conformance.junit`.
 
     Returns
     -------
@@ -180,7 +183,8 @@ def conform(
     """
     count = arguments.whole("seeds", seeds, 1, 1000)
     named = arguments.optional(arguments.text, "law", law, "reno")
-    settings = (_names("suites", suites), _names("checks", checks), count, named, arguments.flag("hystart", hystart))
+    flags = (arguments.flag("hystart", hystart), arguments.flag("allow_unclear", allow_unclear))
+    settings = (_names("suites", suites), _names("checks", checks), count, named, *flags)
     return Conformance(_native.conform(algorithm, settings))
 
 

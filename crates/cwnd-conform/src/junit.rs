@@ -79,4 +79,17 @@ mod tests {
         let known = Baseline::parse("<quarter> 5681-halve").expect("two words");
         assert!(document(&results, &known).contains("failures=\"0\" skipped=\"1\""));
     }
+
+    #[test]
+    fn what_is_unclear_is_a_failure_until_it_is_allowed() {
+        let plan = Plan { only: vec!["5681-halve".to_string()], seeds: 1, ..Plan::default() };
+        let mut result = plan.judge(&Subject::parse("reno").expect("registered"));
+        result.checks[0].verdict = Verdict::Unclear;
+        let strict = document(std::slice::from_ref(&result), &Baseline::default());
+        assert!(strict.contains("<failure message=\"unclear\">") && strict.contains("--allow-unclear"), "{strict}");
+        let known = Baseline::parse("reno 5681-halve").expect("two words");
+        assert!(document(std::slice::from_ref(&result), &known).contains("failures=\"0\" skipped=\"1\""));
+        result.allow_unclear = true;
+        assert!(document(&[result], &Baseline::default()).contains("failures=\"0\" skipped=\"1\""));
+    }
 }

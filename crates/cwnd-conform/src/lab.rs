@@ -166,8 +166,8 @@ impl<'a> Lab<'a> {
         setup.variation = Variation { start: None, rtt: 0.05, jitter: 0.0 };
         setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new() }];
         let flow = &mut setup.flows[0];
-        // What a sender without a bound of its own has in flight: a run must end.
-        flow.max_window = Some(MOST_IN_FLIGHT);
+        // A run must end, also of a rule whose window has no bound. Whole stacks bring theirs.
+        flow.max_window = flow.algorithm.as_stack().is_none().then_some(MOST_IN_FLIGHT);
         flow.delayed_ack = None;
         if own {
             self.subject.put(flow);

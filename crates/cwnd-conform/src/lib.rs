@@ -34,7 +34,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 }
 
 /// Makes a test of each check of the named suites for a [`Subject`]: `conforms::rfc5681_halve` and so on, each of which fails where its check
-/// departs.
+/// departs, or is unclear and the subject does not [allow](Subject::allow_unclear) that.
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};
