@@ -393,7 +393,12 @@ impl Record {
             match cuts.last_mut() {
                 Some(last) if pair[1].at - last.at < 0.1 * self.rtt => last.after = pair[1].window,
                 _ => {
-                    cuts.push(Cut { at: pair[1].at, before: pair[0].window, after: pair[1].window, sent: pair[0].sent })
+                    cuts.push(Cut {
+                        at: pair[1].at,
+                        before: pair[0].window,
+                        after: pair[1].window,
+                        sent: pair[0].sent,
+                    });
                 }
             }
         }
