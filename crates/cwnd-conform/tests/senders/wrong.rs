@@ -58,7 +58,7 @@ fn each_fault_departs_by_the_check_of_its_clause() {
     for (fault, law, id) in FAULTS {
         let plan = Plan { only: vec![(*id).to_string()], ..Plan::default() };
         let [judged] = <[Judged; 1]>::try_from(judged(*fault, *law, &plan)).expect("there is such a check");
-        let found = judged.value.as_ref().map(|value| value.interval());
+        let found = judged.value.as_ref().map(|value| value.mean);
         println!("{fault:?} {law:?} {id} {:?} {found:?} {:?}", judged.verdict, judged.note);
         if judged.verdict != Verdict::Departs {
             missed.push(format!("{fault:?} of {law:?} by {id}: {:?} {found:?} {:?}", judged.verdict, judged.note));
