@@ -95,7 +95,7 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
         return warnings
 
     def junit(self, path: str | os.PathLike[str]) -> Path:
-        """Write the verdicts as JUnit's XML, in which a departure is a failure.
+        """Write the verdicts as JUnit's XML, in which what departs or is unclear is a failure.
 
         Parameters
         ----------
@@ -195,6 +195,7 @@ def conform(
     seeds: int = 3,
     law: str | None = None,
     hystart: bool = False,
+    allow_unclear: bool = False,
 ) -> Conformance:
     """Judge an algorithm clause by clause, by the checks of ``cwnd conform``.
 
@@ -216,6 +217,8 @@ def conform(
         another law do not apply. If not given, its name says it.
     hystart : bool
         Whether it leaves slow start by RFC 9406.
+    allow_unclear : bool
+        Whether a check that is unclear fails nothing in :meth:`Conformance.junit`.
 
     Returns
     -------
@@ -240,7 +243,8 @@ def conform(
     """
     count = arguments.whole("seeds", seeds, 1, 1000)
     named = arguments.optional(arguments.text, "law", law, "reno")
-    settings = (_names("suites", suites), _names("checks", checks), count, named, arguments.flag("hystart", hystart))
+    flags = (arguments.flag("hystart", hystart), arguments.flag("allow_unclear", allow_unclear))
+    settings = (_names("suites", suites), _names("checks", checks), count, named, *flags)
     made = Made("conform", (algorithm, settings, True))
     return Conformance(_native.conform(algorithm, settings, False), made, f"cwnd.conform({label(algorithm)!r})")
 

@@ -7,6 +7,7 @@ use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::conformance_html;
 use cwnd_run::files::{read_text, to_json, write_named};
+use cwnd_text::counted;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ Examples:
   cwnd conform reno cubic+hystart++
   cwnd conform cubic --suite rfc9438 --all --html conform.html
   cwnd conform cubic --check 9438-beta --seeds 20
-Ends with 1 where something departs that the baseline does not name, or where it names what is met.")]
+Ends with 1 where something departs or is unclear that the baseline does not name, or where it names what is met.")]
 pub(crate) struct Arguments {
     /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
     seeds: u32,
     /// Print the checks and judge nobody
-    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "write_baseline"])]
+    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline"])]
     list: bool,
     /// Print every verdict, not only what departs or is not clear
     #[arg(long, conflicts_with = "json")]
@@ -51,6 +52,12 @@ pub(crate) struct Arguments {
     /// Known departures: a subject and a check on each line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// What is unclear fails nothing
+    #[arg(long)]
+    allow_unclear: bool,
+    /// Fail where fewer checks of a suite apply to a subject
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
+    min_checks: Option<u32>,
     /// Write what departs as such a file
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
@@ -75,7 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let subjects = arguments
         .subjects
         .iter()
-        .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))));
+        .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))))
+        .map(|subject| subject.map(|subject| if arguments.allow_unclear { subject.allow_unclear() } else { subject }));
     let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
     let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
     let results: Vec<Conformance> = subjects.iter().map(|subject| plan.judge(subject)).collect();
@@ -96,7 +104,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         write("--write-baseline", path, &Baseline::print(&results))?;
     }
     let output = if arguments.json { to_json(&results) } else { printed.join("\n") };
-    if compared.new.is_empty() && compared.fixed.is_empty() {
+    let few = arguments.min_checks.map_or_else(Vec::new, |least| too_few(&results, least));
+    if compared.passes() && few.is_empty() {
         return Ok(output);
     }
     crate::print(&output)?;
@@ -110,7 +119,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !compared.fixed.is_empty() {
         reasons.push(format!("meets what the baseline names as departures: {}", named(&compared.fixed)));
     }
+    if !compared.unclear.is_empty() {
+        reasons.push(format!("unclear: {} ({})", named(&compared.unclear), text::UNCLEAR));
+    }
+    reasons.extend(few);
     Err(Failure::Run(reasons.join("; ")))
+}
+
+/// The suites of which fewer than `least` checks applied to a subject.
+fn too_few(results: &[Conformance], least: u32) -> Vec<String> {
+    let of = |result: &Conformance| {
+        let subject = result.subject.clone();
+        let few = result.applied().into_iter().filter(move |(_, applied, _)| *applied < least as usize);
+        few.map(move |(suite, applied, of)| {
+            let checks = counted(of, "check");
+            format!("--min-checks {least}: {applied} of {checks} of {} applied to {subject}", suite.name())
+        })
+    };
+    results.iter().flat_map(of).collect()
 }
 
 fn suite(text: &str) -> Result<Suite, String> {

@@ -17,6 +17,8 @@ pub struct Compared {
     pub new: Vec<(String, String)>,
     /// What it names and was met: to be struck out.
     pub fixed: Vec<(String, String)>,
+    /// What is unclear, is not named, and is not [allowed](crate::Subject::allow_unclear) to be so.
+    pub unclear: Vec<(String, String)>,
 }
 
 /// A line that is not a subject and a check.
@@ -73,17 +75,30 @@ impl Baseline {
         self.0.iter().filter(|line| !judged(line)).collect()
     }
 
-    /// Compares `results` with it. What was not judged, or is not clear, is neither new nor fixed.
+    /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
         let new = verdicts(results, Verdict::Departs).filter(|found| !self.0.contains(found)).collect();
         let fixed = verdicts(results, Verdict::Meets).filter(|found| self.0.contains(found)).collect();
-        Compared { new, fixed }
+        let strict = results.iter().filter(|result| !result.allow_unclear);
+        let unclear = verdicts(strict, Verdict::Unclear).filter(|found| !self.0.contains(found)).collect();
+        Compared { new, fixed, unclear }
     }
 }
 
-fn verdicts(results: &[Conformance], verdict: Verdict) -> impl Iterator<Item = (String, String)> {
-    results.iter().flat_map(move |result| {
+impl Compared {
+    /// Whether nothing fails.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.new.is_empty() && self.fixed.is_empty() && self.unclear.is_empty()
+    }
+}
+
+fn verdicts<'a>(
+    results: impl IntoIterator<Item = &'a Conformance>,
+    verdict: Verdict,
+) -> impl Iterator<Item = (String, String)> {
+    results.into_iter().flat_map(move |result| {
         let checks = result.checks.iter().filter(move |judged| judged.verdict == verdict);
         checks.map(|judged| (result.subject.clone(), judged.id.to_string()))
     })

@@ -32,6 +32,11 @@ pub struct Check {
     pub accepted: Range,
     /// Why the range is as wide as it is.
     pub basis: &'static str,
+    /// What it means that what the check waits for does not happen on a path on which it should.
+    #[serde(skip)]
+    pub absence: Absence,
+    /// What it takes for granted of the host around the sender, in words; empty where it works with every one.
+    pub assumes: &'static str,
     /// Runs the scenario and measures.
     #[serde(skip)]
     pub measure: fn(&Lab<'_>) -> Result<f64, Unfit>,
@@ -75,6 +80,17 @@ pub enum Level {
     May,
 }
 
+/// What it means that a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// The clause asks for it: the sender departs.
+    Departs,
+    /// Another clause asks for it: this one cannot be judged.
+    Unclear,
+    /// The sender is free to do without: the clause says how it is done.
+    NotApplicable,
+}
+
 /// What a check looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -94,6 +110,8 @@ pub enum Applies {
     Loss,
     /// Those that follow one law.
     Law(Law),
+    /// Those that follow CUBIC as RFC 9438 has it, and not as RFC 8312 had it.
+    Rfc9438,
     /// Those that leave slow start by RFC 9406.
     HyStart,
     /// Senders that follow Reno or CUBIC and leave slow start when a packet is lost.
@@ -196,6 +214,8 @@ impl Applies {
             Self::Law(Law::Reno) => (law != Law::Reno).then_some("it does not follow Reno"),
             Self::Law(Law::Cubic) => (law != Law::Cubic).then_some("it does not follow CUBIC"),
             Self::Law(wanted) => (law != wanted).then_some("it follows another law"),
+            Self::Rfc9438 if subject.follows_rfc8312() => Some("it follows RFC 8312, which has no such clause"),
+            Self::Rfc9438 => Self::Law(Law::Cubic).refuses(subject),
             Self::HyStart => (!subject.has_hystart()).then_some("it does not leave slow start by HyStart++"),
             Self::Plain => {
                 (!follows_loss || subject.has_hystart()).then_some("it does not leave slow start by losses alone")

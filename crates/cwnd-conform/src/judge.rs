@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::check::{Check, Level, Looks, Range, Suite};
+use crate::check::{Absence, Check, Level, Looks, Range, Suite};
 use crate::checks::CHECKS;
 use crate::lab::{Curve, Lab, Unfit};
 use crate::subject::Subject;
@@ -19,9 +19,9 @@ use crate::subject::Subject;
 pub enum Verdict {
     /// The whole interval lies inside what is accepted.
     Meets,
-    /// The whole interval lies outside.
+    /// The whole interval lies outside, or what the clause asks for did not happen.
     Departs,
-    /// The interval lies across an end, or what the check waits for did not happen.
+    /// The interval lies across an end, or the path did not raise the question.
     Unclear,
     /// The clause is not meant for the subject, or the subject does not show what the check looks at.
     NotApplicable,
@@ -80,6 +80,9 @@ pub struct Conformance {
     pub seeds: Vec<u64>,
     /// The parameters that were given although no check depends on them.
     pub warnings: Vec<String>,
+    /// What is unclear fails nothing.
+    #[serde(skip)]
+    pub allow_unclear: bool,
     /// The checks in the order of the list.
     pub checks: Vec<Judged>,
 }
@@ -126,7 +129,23 @@ impl Conformance {
     /// The checks of `subject` over `seeds`.
     #[must_use]
     pub fn of(subject: &Subject, seeds: Vec<u64>, checks: Vec<Judged>) -> Self {
-        Self { subject: subject.name().to_string(), seeds, warnings: idle_parameters(subject.spec()), checks }
+        Self {
+            subject: subject.name().to_string(),
+            seeds,
+            warnings: idle_parameters(subject.spec()),
+            allow_unclear: subject.allows_unclear(),
+            checks,
+        }
+    }
+
+    /// The suites with how many of their checks apply to the subject, and how many were asked for.
+    #[must_use]
+    pub fn applied(&self) -> Vec<(Suite, usize, usize)> {
+        let of = |suite| {
+            let checks = || self.checks.iter().filter(move |judged| judged.suite == suite);
+            (suite, checks().filter(|judged| judged.verdict != Verdict::NotApplicable).count(), checks().count())
+        };
+        Suite::ALL.into_iter().map(of).filter(|(_, _, asked)| *asked > 0).collect()
     }
 
     /// How many checks have a verdict.
@@ -164,6 +183,17 @@ impl Verdict {
     }
 }
 
+impl Absence {
+    /// Of a check that waits in vain.
+    const fn verdict(self) -> Verdict {
+        match self {
+            Self::Departs => Verdict::Departs,
+            Self::Unclear => Verdict::Unclear,
+            Self::NotApplicable => Verdict::NotApplicable,
+        }
+    }
+}
+
 /// Judges one check of `subject` over `seeds`.
 #[must_use]
 pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> Judged {
@@ -193,18 +223,22 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
         if nth == 0 && curves {
             (judged.curves.subject, judged.curves.formula) = lab.into_curves();
         }
-        match outcome {
-            Ok(value) => values.push(value),
+        let (verdict, reason) = match outcome {
+            Ok(value) if value.is_finite() => {
+                values.push(value);
+                continue;
+            }
+            Ok(value) => (check.absence.verdict(), format!("the number is {value}")),
             Err(Unfit::NotApplicable(reason)) => {
                 judged.note = Some(reason.to_string());
                 return judged;
             }
-            Err(Unfit::Unclear(reason) | Unfit::Failed(reason)) => {
-                judged.verdict = Verdict::Unclear;
-                judged.note = Some(format!("seed {seed}: {reason}"));
-                return judged;
-            }
-        }
+            Err(Unfit::Absent(reason)) => (check.absence.verdict(), reason),
+            Err(Unfit::Unclear(reason) | Unfit::Failed(reason)) => (Verdict::Unclear, reason),
+        };
+        judged.verdict = verdict;
+        judged.note = Some(format!("seed {seed}: {reason}"));
+        return judged;
     }
     if let Some(value) = Estimate::over(&values, Domain::ANY) {
         judged.verdict = Verdict::of(&value, check.accepted);

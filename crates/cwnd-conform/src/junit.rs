@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
-use crate::text::line;
+use crate::text::{UNCLEAR, line};
 
-/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one.
+/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
+/// unclear without being [allowed](crate::Subject::allow_unclear) to be.
 ///
 /// ```
 /// use cwnd_conform::baseline::Baseline;
@@ -45,6 +46,11 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                     failures += 1;
                     "<failure message=\"meets, but is a known departure: strike it out of the baseline\"/>".to_string()
                 }
+                Verdict::Unclear if named(&compared.unclear, judged.id) => {
+                    failures += 1;
+                    let repeat = escaped(&judged.repeat);
+                    format!("<failure message=\"unclear\">{text}\n{repeat}\n{}</failure>", escaped(UNCLEAR))
+                }
                 Verdict::Meets => String::new(),
                 Verdict::Departs | Verdict::Unclear | Verdict::NotApplicable => {
                     skipped += 1;
@@ -82,5 +88,18 @@ mod tests {
         assert!(fresh.contains("failures=\"1\"") && fresh.contains("&lt;quarter&gt;"), "{fresh}");
         let known = Baseline::parse("<quarter> 5681-halve").expect("two words");
         assert!(document(&results, &known).contains("failures=\"0\" skipped=\"1\""));
+    }
+
+    #[test]
+    fn what_is_unclear_is_a_failure_until_it_is_allowed() {
+        let plan = Plan { only: vec!["5681-halve".to_string()], seeds: 1, ..Plan::default() };
+        let mut result = plan.judge(&Subject::parse("reno").expect("registered"));
+        result.checks[0].verdict = Verdict::Unclear;
+        let strict = document(std::slice::from_ref(&result), &Baseline::default());
+        assert!(strict.contains("<failure message=\"unclear\">") && strict.contains("--allow-unclear"), "{strict}");
+        let known = Baseline::parse("reno 5681-halve").expect("two words");
+        assert!(document(std::slice::from_ref(&result), &known).contains("failures=\"0\" skipped=\"1\""));
+        result.allow_unclear = true;
+        assert!(document(&[result], &Baseline::default()).contains("failures=\"0\" skipped=\"1\""));
     }
 }

@@ -15,7 +15,10 @@ use crate::subject::Subject;
 pub enum Unfit {
     /// The subject does not show what the check looks at, or does not do what the clause allows.
     NotApplicable(&'static str),
-    /// What the check waits for did not happen.
+    /// What the check waits for did not happen, on a path on which it should have: the check says what that means
+    /// ([`Check::absence`](crate::Check::absence)).
+    Absent(String),
+    /// The path did not raise the question.
     Unclear(String),
     /// The subject failed: its stack panicked, or ended the connection.
     Failed(String),
@@ -88,6 +91,8 @@ pub(crate) struct Cut {
     pub(crate) at: f64,
     pub(crate) before: f64,
     pub(crate) after: f64,
+    /// Packets sent before it.
+    pub(crate) sent: u64,
 }
 
 impl<'a> Lab<'a> {
@@ -161,11 +166,15 @@ impl<'a> Lab<'a> {
         setup.variation = Variation { start: None, rtt: 0.05, jitter: 0.0 };
         setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new() }];
         let flow = &mut setup.flows[0];
+        // A run must end, also of a rule whose window has no bound. Whole stacks bring theirs.
+        flow.max_window = flow.algorithm.as_stack().is_none().then_some(MOST_IN_FLIGHT);
+        flow.delayed_ack = None;
         if own {
             self.subject.put(flow);
         }
-        flow.delayed_ack = None;
-        Course { setup }
+        let course = Course { setup };
+        let acks = self.subject.host().acks;
+        if own && acks > 1 { course.acks_of(acks) } else { course }
     }
 
     /// Runs `course`; its window over time becomes what a plot shows.
@@ -278,7 +287,9 @@ impl Record {
             _ => Unfit::Unclear(error.to_string()),
         };
         let mut simulation = Simulation::new(setup).map_err(refused)?;
-        let rtt = simulation.state().flow(0).base_rtt().as_secs_f64();
+        // Acknowledgements that come in bunches wait for one another.
+        let bunch = setup.links[1].impairments.aggregation.unwrap_or(Span::ZERO);
+        let rtt = (simulation.state().flow(0).base_rtt() + bunch).as_secs_f64();
         let mut looks: Vec<Look> = Vec::new();
         let end = simulation.end();
         simulation.advance(end, |now| {
@@ -291,6 +302,9 @@ impl Record {
             };
             if !looks.last().is_some_and(same) {
                 flow.inspect(&mut |name, value| threshold = if name == "ssthresh" { value } else { threshold });
+                if threshold.is_nan() {
+                    threshold = flow.slow_start_threshold().map_or(f64::NAN, |packets| packets.0);
+                }
                 looks.push(Look { at: now.now().as_secs_f64(), window, threshold, sent, delivered, lost });
             }
             true
@@ -314,10 +328,26 @@ impl Record {
     /// The window at a time.
     ///
     /// # Errors
-    /// [`Unfit::NotApplicable`] if the subject shows no window.
+    /// [`Unfit::NotApplicable`] if the subject shows no window, [`Unfit::Absent`] if its window has no bound.
     pub(crate) fn window(&self, at: f64) -> Result<f64, Unfit> {
         let window = self.at(at).window;
-        if window.is_nan() { Err(Unfit::NotApplicable("it shows no window")) } else { Ok(window) }
+        if window.is_nan() {
+            return Err(Unfit::NotApplicable("it shows no window"));
+        }
+        if window.is_infinite() {
+            return Err(Unfit::Absent(format!("the window is infinite at {at:.3} s")));
+        }
+        Ok(window)
+    }
+
+    /// The mean window in the round trip around a time.
+    ///
+    /// # Errors
+    /// As in [`window`](Self::window).
+    pub(crate) fn mean(&self, at: f64) -> Result<f64, Unfit> {
+        const PARTS: u32 = 20;
+        let windows = (0..PARTS).map(|part| self.window(at + (f64::from(part) / f64::from(PARTS) - 0.5) * self.rtt));
+        Ok(windows.sum::<Result<f64, Unfit>>()? / f64::from(PARTS))
     }
 
     /// The threshold of slow start at a time; none is a thousand million packets.
@@ -332,19 +362,24 @@ impl Record {
     /// The largest window between two times.
     pub(crate) fn largest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let most = self.window(from)?;
-        Ok(self.between(from, to).map(|look| look.window).fold(most, f64::max))
+        Ok(self.after(from, to).map(|look| look.window).fold(most, f64::max))
     }
 
     /// The smallest window between two times.
     pub(crate) fn smallest(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let least = self.window(from)?;
-        Ok(self.between(from, to).map(|look| look.window).fold(least, f64::min))
+        Ok(self.after(from, to).map(|look| look.window).fold(least, f64::min))
     }
 
     /// The looks between two times.
     pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Look> {
         let first = self.looks.partition_point(|look| look.at < from);
         self.looks[first..].iter().take_while(move |look| look.at < to)
+    }
+
+    /// The looks after a time, without those of its instant, until another.
+    fn after(&self, from: f64, to: f64) -> impl Iterator<Item = &Look> {
+        self.between(from, to).skip_while(move |look| look.at <= from)
     }
 
     /// The decreases by more than two in a hundred; those at one instant, or within a tenth of a round trip, are one.
@@ -357,7 +392,14 @@ impl Record {
             }
             match cuts.last_mut() {
                 Some(last) if pair[1].at - last.at < 0.1 * self.rtt => last.after = pair[1].window,
-                _ => cuts.push(Cut { at: pair[1].at, before: pair[0].window, after: pair[1].window }),
+                _ => {
+                    cuts.push(Cut {
+                        at: pair[1].at,
+                        before: pair[0].window,
+                        after: pair[1].window,
+                        sent: pair[0].sent,
+                    });
+                }
             }
         }
         cuts
@@ -366,11 +408,11 @@ impl Record {
     /// The first cut from a time on.
     ///
     /// # Errors
-    /// [`Unfit::Unclear`] if the window is not reduced from `from` on, [`Unfit::NotApplicable`] if the subject shows no window.
+    /// [`Unfit::Absent`] if the window is not reduced from `from` on, [`Unfit::NotApplicable`] if the subject shows no window.
     pub(crate) fn cut(&self, from: f64) -> Result<Cut, Unfit> {
         self.window(from)?;
         let found = self.cuts().into_iter().find(|cut| cut.at >= from);
-        found.ok_or_else(|| Unfit::Unclear(format!("the window is not reduced after {from:.3} s")))
+        found.ok_or_else(|| Unfit::Absent(format!("the window is not reduced after {from:.3} s")))
     }
 
     /// Data packets at the bottleneck between two times.
@@ -383,6 +425,11 @@ impl Record {
     pub(crate) fn smallest_from(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         let cut = self.cut(from)?;
         Ok(self.smallest(cut.at, to)? / cut.before)
+    }
+
+    /// How many data packets were lost at the bottleneck.
+    pub(crate) fn losses(&self) -> usize {
+        self.data.iter().filter(|sent| sent.lost).count()
     }
 
     /// The numbers of data packets at the bottleneck between two times.
@@ -423,5 +470,7 @@ fn time(secs: f64) -> Time {
 
 /// A packet with its headers, of the flows of a course.
 pub(crate) const PACKET: Bytes = Bytes(1500);
+/// Packets: the bandwidth-delay product of the widest and longest path of the checks, and some more.
+const MOST_IN_FLIGHT: f64 = 200_000.0;
 /// Of a formula in a plot.
 const POINTS: u32 = 200;

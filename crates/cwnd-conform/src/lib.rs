@@ -37,10 +37,10 @@ mod suites;
 pub mod testing;
 pub mod text;
 
-pub use check::{Applies, Check, Level, Looks, Range, Suite};
+pub use check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge};
 pub use lab::{Curve, Lab, Unfit};
-pub use subject::{Law, Subject};
+pub use subject::{Host, Law, Subject};
 
 /// All checks, in the order of the suites.
 pub fn checks() -> impl Iterator<Item = &'static Check> {
@@ -48,7 +48,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 }
 
 /// Makes a test of each check of the named suites for a [`Subject`]: `conforms::rfc5681_halve` and so on, each of which fails where its check
-/// departs.
+/// departs, or is unclear and the subject does not [allow](Subject::allow_unclear) that.
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cwnd::window::SlowStart;
-use cwnd::{Bytes, CongestionControl, Spec, Start};
+use cwnd::{Bytes, CongestionControl, Span, Spec, Start};
 use cwnd_run::scenario::Written;
 use cwnd_sim::FlowSetup;
 use cwnd_stack::StackSpec;
@@ -18,6 +18,20 @@ pub struct Subject {
     law: Law,
     hystart: bool,
     timeout: bool,
+    unclear: bool,
+    rfc8312: bool,
+    host: Host,
+}
+
+/// The transport around an algorithm under test, where it is not this program's: checks run it so, and adapt. Whole stacks bring theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// The least retransmission timeout, above zero; a second in RFC 6298 section 2.4.
+    pub least_timeout: Span,
+    /// Ticks of the retransmission timer; zero for none.
+    pub granularity: Span,
+    /// An acknowledgement names so many packets, from 1 on, where they come fast enough: those of a millisecond are together at most.
+    pub acks: u32,
 }
 
 /// The rule that a sender claims to follow in congestion avoidance: clauses about another rule do not apply to it.
@@ -42,7 +56,8 @@ impl Subject {
     /// A subject called `name` that follows `law`.
     #[must_use]
     pub fn new(name: &str, law: Law, spec: Spec) -> Self {
-        Self { name: name.to_string(), spec, law, hystart: false, timeout: true }
+        let (name, host) = (name.to_string(), Host::default());
+        Self { name, spec, law, hystart: false, timeout: true, unclear: false, rfc8312: false, host }
     }
 
     /// A subject of which all follows from its name and `spec`: the law from the name, `quinn:cubic`; a stack over UDP is taken for one
@@ -70,6 +85,24 @@ impl Subject {
     #[must_use]
     pub fn without_timeout(self) -> Self {
         Self { timeout: false, ..self }
+    }
+
+    /// The same, of which checks may be unclear: by default what is unclear fails a test as a departure does.
+    #[must_use]
+    pub fn allow_unclear(self) -> Self {
+        Self { unclear: true, ..self }
+    }
+
+    /// The same in this transport.
+    #[must_use]
+    pub fn hosted(self, host: Host) -> Self {
+        Self { host, ..self }
+    }
+
+    /// The same, whose CUBIC is that of RFC 8312: what RFC 9438 has added does not apply.
+    #[must_use]
+    pub fn by_rfc8312(self) -> Self {
+        Self { rfc8312: true, ..self }
     }
 
     /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
@@ -123,6 +156,24 @@ impl Subject {
         self.timeout
     }
 
+    /// Whether what is unclear about it fails nothing.
+    #[must_use]
+    pub fn allows_unclear(&self) -> bool {
+        self.unclear
+    }
+
+    /// Whether its CUBIC is that of RFC 8312.
+    #[must_use]
+    pub fn follows_rfc8312(&self) -> bool {
+        self.rfc8312
+    }
+
+    /// The transport around it.
+    #[must_use]
+    pub fn host(&self) -> Host {
+        self.host
+    }
+
     /// What its flows run.
     #[must_use]
     pub fn spec(&self) -> &Spec {
@@ -148,6 +199,15 @@ impl Subject {
         if self.hystart && !self.spec.is_outside() {
             flow.slow_start = Some(SlowStart::HyStart);
         }
+        flow.era.min_rto = self.host.least_timeout;
+        flow.era.granularity = self.host.granularity;
+    }
+}
+
+impl Default for Host {
+    /// As this program's: RFC 6298's timeout, and an acknowledgement for each packet.
+    fn default() -> Self {
+        Self { least_timeout: Span::from_secs(1), granularity: Span::ZERO, acks: 1 }
     }
 }
 

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::baseline::Baseline;
 use crate::judge::Plan;
+use crate::text::UNCLEAR;
 use crate::{Subject, junit, text};
 
 /// Judges `subject` by the check `id` over three seeds, and leaves `target/conform/SUBJECT/ID.xml`.
 ///
 /// # Panics
-/// The check departs, unless the baseline names it; it is met although the baseline names it; there is no such check; a file cannot be
+/// The check departs or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) what is unclear; it is met
+/// although the baseline names it; there is no such check; a file cannot be
 /// read or written.
 pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
     let plan = Plan { only: vec![id.to_owned()], ..Plan::default() };
@@ -24,6 +26,7 @@ pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
     let text: String = results.iter().map(|result| text::conformance(result, true)).collect();
     assert!(compared.new.is_empty(), "departs\n{text}");
     assert!(compared.fixed.is_empty(), "is met, and the baseline names it as a departure\n{text}");
+    assert!(compared.unclear.is_empty(), "is unclear\n{text}{UNCLEAR}");
     println!("{text}");
 }
 

@@ -24,6 +24,9 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
     for warning in &result.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }
+    for (suite, applied, of) in result.applied() {
+        let _ = writeln!(text, "{}: {applied} of {} applied", suite.name(), counted(of, "check"));
+    }
     for suite in Suite::ALL {
         let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
         let of_suite: Vec<&Judged> =
@@ -34,13 +37,18 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
         let _ = writeln!(text, "\n{}", suite.title());
         for judged in of_suite {
             let _ = writeln!(text, "  {:15} {}", judged.verdict.name(), line(judged));
-            if judged.verdict == Verdict::Departs {
+            if matches!(judged.verdict, Verdict::Departs | Verdict::Unclear) {
                 let _ = writeln!(text, "  {:15} {}", "", judged.repeat);
             }
         }
     }
     text
 }
+
+/// What to do about what is unclear.
+pub const UNCLEAR: &str = "unclear fails as a departure does. Where the interval lies across an end, more seeds (`--seeds 20`) decide; \
+where the path did not raise the question, the note says what was missing. To accept it, name it in the baseline, or let all that is \
+unclear pass: `--allow-unclear`, or `Subject::allow_unclear` in tests.";
 
 /// A verdict in a line: what was required, what was found, what is accepted.
 #[must_use]

@@ -18,7 +18,7 @@ use crate::work;
 pub(crate) struct Conformed(Conformance);
 
 /// What the runs of a check follow.
-type Settings<'a> = (Vec<String>, Vec<String>, u64, Option<&'a str>, bool);
+type Settings<'a> = (Vec<String>, Vec<String>, u64, Option<&'a str>, bool, bool);
 
 /// Judges an algorithm by the checks of these suites and ids, of all where there are none. Those of an algorithm in Python go on one after
 /// the other. The report shows `curves` if they are kept.
@@ -29,7 +29,7 @@ pub(crate) fn conform(
     settings: Settings<'_>,
     curves: bool,
 ) -> Result<Conformed, Failure> {
-    let (suites, only, seeds, law, hystart) = settings;
+    let (suites, only, seeds, law, hystart, allow_unclear) = settings;
     let named = |name: &String| {
         let accepted: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
         let unknown = || Failure::Argument(format!("suites: expected some of {}, got `{name}`", accepted.join(", ")));
@@ -54,6 +54,7 @@ pub(crate) fn conform(
         }
     };
     let subject = if hystart { subject.with_hystart() } else { subject };
+    let subject = if allow_unclear { subject.allow_unclear() } else { subject };
     let plan = Plan { suites, only, seeds, curves };
     let asked: Vec<&'static Check> = plan.checks().collect();
     let seeds: Vec<u64> = (1..=seeds).collect();

@@ -1,6 +1,6 @@
 //! A run in steps, between which its flows can be looked at.
 
-use cwnd::{Packets, Rtt, Span, Time};
+use cwnd::{CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_trace::Trace;
 
 use crate::error::{SetupError, SetupPart, StackPanic};
@@ -250,6 +250,13 @@ impl FlowState<'_> {
     #[must_use]
     pub fn window(self) -> Packets {
         self.flow.sender.window()
+    }
+
+    /// The window at which the slow start of its algorithm ends, infinite before it is known; none where it has no slow start, or the flow
+    /// is a whole stack.
+    #[must_use]
+    pub fn slow_start_threshold(self) -> Option<Packets> {
+        self.flow.sender.algorithm().and_then(CongestionControl::slow_start_threshold)
     }
 
     /// Shows the internals of its algorithm.

@@ -59,8 +59,10 @@ const OTHERS: [&str; 16] = [
 ];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
-const VALUES: [(&str, &str); 68] = [
+const VALUES: [(&str, &str); 70] = [
+    ("--allow-unclear", ""),
     ("--by", "loss_rate"),
+    ("--min-checks", "1"),
     ("--card", ""),
     ("--json", ""),
     ("--list", ""),
@@ -131,7 +133,9 @@ const VALUES: [(&str, &str); 68] = [
 ];
 
 /// A flag that leaves the document as it is, and why.
-const SAME: [(&str, &str, &str); 8] = [
+const SAME: [(&str, &str, &str); 10] = [
+    ("conform", "--allow-unclear", "decides how the command ends"),
+    ("conform", "--min-checks", "decides how the command ends"),
     ("", "--memory", "bounds runs, and none of these comes near"),
     ("", "--json", "is given anyway"),
     ("conform", "--suite", "the check is of that document"),
@@ -230,6 +234,17 @@ fn a_flag_that_is_accepted_is_obeyed() {
         }
     });
     assert_eq!(faults.into_inner().expect("no thread panics"), [""; 0]);
+}
+
+#[test]
+fn suites_say_how_many_checks_applied_and_fewer_than_demanded_fail() {
+    let cwnd = Cwnd::new();
+    let arguments = ["conform", "reno", "--check", "9438-beta", "--check", "5681-initial", "--seeds", "1"];
+    let text = cwnd.succeed(&arguments);
+    assert!(text.contains("rfc5681: 1 of 1 check applied\nrfc9438: 0 of 1 check applied"), "{text}");
+    let few = cwnd.run(&arguments.into_iter().chain(["--min-checks", "1"]).collect::<Vec<_>>());
+    assert_eq!(few.code, Some(1));
+    assert!(few.err.contains("--min-checks 1: 0 of 1 check of rfc9438 applied to reno"), "{}", few.err);
 }
 
 #[test]

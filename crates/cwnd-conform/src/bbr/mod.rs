@@ -16,7 +16,7 @@ mod tests;
 
 use cwnd::{CongestionControl, Start};
 
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Lab, Unfit};
 use crate::subject::Law;
 use cases::CASES;
@@ -59,6 +59,8 @@ const fn check<const NTH: usize>(id: &'static str) -> Check {
         measured: "conditions of the case that are not met",
         accepted: Range::at_most(0.0),
         basis: "the conditions carry tolerances of their own, from the draft",
+        absence: Absence::Departs,
+        assumes: "",
         measure: unmet::<NTH>,
     }
 }

@@ -89,7 +89,7 @@ fn later_cut(lab: &Lab<'_>, rtt_ms: u64, after: f64) -> Result<Cut, Unfit> {
 /// The same where the window is above its last maximum, at 100 ms, and so many seconds more: no fast convergence.
 fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
     let (record, [once, second]) = two_cuts(lab, 100, ABOVE, seconds)?;
-    need(second.before > once.before, "the second loss finds a window below the first")?;
+    must(second.before > once.before, "the window is not above its last maximum 10 s after a cut")?;
     Ok((record, second))
 }
 
@@ -140,19 +140,40 @@ fn growth(record: &Record, from: f64, to: f64) -> Measured {
 fn per_packet(record: &Record, from: f64, to: f64) -> Measured {
     let (first, last) = (record.at(from), record.at(to));
     let acked = last.delivered.saturating_sub(first.delivered);
-    if acked == 0 {
-        return Err(Unfit::Unclear("nothing is acknowledged".to_string()));
-    }
+    must(acked > 0, "nothing is acknowledged")?;
     Ok((record.window(to)? - record.window(from)?) / acked as f64)
 }
 
-/// The path stalls for a second and a half: packets are late, are taken for lost and arrive after all. The window when the sender has
-/// found that out, over the one before the cut.
+/// The window when a sender has found out that a loss was none, over the one before the cut.
 fn undone(lab: &Lab<'_>) -> Measured {
-    let rtt_ms = 50;
+    let Undone { record, cut, undo, .. } = undoing(lab, 50, 6.0)?;
+    Ok(record.window(undo)? / cut.before)
+}
+
+/// The threshold when a sender has found out that a loss was none, over the one before the cut.
+fn undone_threshold(lab: &Lab<'_>) -> Measured {
+    let Undone { record, undo, late, .. } = undoing(lab, 50, 6.0)?;
+    Ok(record.threshold(undo)? / record.threshold(late)?)
+}
+
+/// A cut that was undone.
+struct Undone {
+    record: Record,
+    /// For a packet that was lost.
+    once: Cut,
+    /// For packets that were late.
+    cut: Cut,
+    /// When they became late.
+    late: f64,
+    /// When the cut was undone.
+    undo: f64,
+}
+
+/// A packet is lost, and 1.5 s later the path stalls for a second and a half: packets are late, are taken for lost and arrive after all.
+fn undoing(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<Undone, Unfit> {
     let lost = first(lab, rtt_ms);
     let late = lost + 1.5;
-    let record = lab.run(&wide(lab, rtt_ms, 6.0).lose(lost, 1).with(|setup| {
+    let record = lab.run(&wide(lab, rtt_ms, seconds).lose(lost, 1).with(|setup| {
         // Packets stay in order: those sent later wait behind the late ones.
         let link = &mut setup.links[0];
         let delay = link.delay;
@@ -160,14 +181,14 @@ fn undone(lab: &Lab<'_>) -> Measured {
         let detour = vec![(at, delay + Span::from_millis(1500)), (at + Span::from_millis(100), delay)];
         link.delay_steps = Schedule { steps: detour, repeat: None };
     }))?;
-    record.window(late)?;
+    let once = record.cut(lost)?;
     let cut = record.cuts().into_iter().find(|cut| cut.at >= late);
-    let cut = cut.ok_or(Unfit::NotApplicable("it takes nothing for lost that is late"))?;
+    let cut = cut.ok_or_else(|| Unfit::Absent("it takes nothing for lost that is late".to_string()))?;
     // Back at once: no growth of congestion avoidance doubles what a cut has left within a round trip.
     let after: Vec<_> = record.between(cut.at, cut.at + 4.0).collect();
     let undo = after.windows(2).find(|pair| pair[1].window > 1.2 * pair[0].window && pair[1].window > 0.9 * cut.before);
-    let undo = undo.ok_or(Unfit::NotApplicable("it undoes no cut"))?[1];
-    Ok(undo.window / cut.before)
+    let undo = undo.ok_or_else(|| Unfit::Absent("it undoes no cut".to_string()))?[1].at;
+    Ok(Undone { record, once, cut, late, undo })
 }
 
 /// By how much the threshold falls below two packets while three of ten packets are lost.
@@ -178,7 +199,12 @@ fn threshold_floor(lab: &Lab<'_>) -> Measured {
     if least.is_infinite() { Err(Unfit::NotApplicable("it shows no threshold")) } else { Ok((2.0 - least).max(0.0)) }
 }
 
-/// Refuses to go on where a check needs what did not happen.
+/// Refuses to go on where a sender did not do what it should on this path.
+fn must(happened: bool, otherwise: &str) -> Result<(), Unfit> {
+    if happened { Ok(()) } else { Err(Unfit::Absent(otherwise.to_string())) }
+}
+
+/// Refuses to go on where the path did not raise the question.
 fn need(happened: bool, otherwise: &str) -> Result<(), Unfit> {
     if happened { Ok(()) } else { Err(Unfit::Unclear(otherwise.to_string())) }
 }

@@ -1,7 +1,7 @@
 //! Explicit congestion notification.
 
 use super::{Measured, first, later_cut, marked, marked_cut, need, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::Lab;
 use crate::subject::Law;
 
@@ -16,6 +16,8 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::within(0.4, 0.9),
     basis: "0.5 for Reno, 0.7 for CUBIC, and up to 0.85 by RFC 8511",
+    absence: Absence::Departs,
+    assumes: "",
     measure: reacts,
 };
 

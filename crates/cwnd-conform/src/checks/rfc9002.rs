@@ -2,9 +2,9 @@
 
 use cwnd_sim::{RateSchedule, Source};
 
-use super::{Measured, cut, first, growth, later_cut, marked, need, outage, per_packet, scattered, two_cuts, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, PACKET, Unfit};
+use super::{Measured, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
+use crate::lab::{Lab, PACKET, Record, Unfit};
 use crate::subject::Law;
 
 const BASE: Check = Check {
@@ -18,6 +18,8 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(1.0),
     basis: "exact",
+    absence: Absence::Departs,
+    assumes: "",
     measure: initial,
 };
 
@@ -42,6 +44,17 @@ pub(crate) const CHECKS: &[Check] = &[
         accepted: Range::at_most(1.02),
         basis: "a window that has just grown by a part of a packet",
         measure: in_flight,
+        ..BASE
+    },
+    Check {
+        id: "9002-paced-start",
+        section: "7.7",
+        level: Level::Should,
+        requirement: "a sender that paces sends fast enough in slow start to use its window",
+        measured: "most packets in flight over the window in the fifth and sixth round trip",
+        accepted: Range::at_least(0.84),
+        basis: "by hand 0.92 at one and a quarter windows per round trip, 0.76 at one, where slow start grows by 1.76 in place of 2",
+        measure: paced_start,
         ..BASE
     },
     Check {
@@ -130,6 +143,28 @@ pub(crate) const CHECKS: &[Check] = &[
         accepted: Range::within(2.0, 2.0),
         basis: "exact",
         measure: recovery_ends,
+        ..BASE
+    },
+    Check {
+        id: "9002-recovery-last",
+        section: "7.3.2, RFC 6582 section 3.2",
+        level: Level::Step,
+        requirement: "the last packet sent before recovery began belongs to it",
+        measured: "cuts where it is lost too",
+        accepted: Range::within(1.0, 1.0),
+        basis: "exact",
+        measure: recovery_last,
+        ..BASE
+    },
+    Check {
+        id: "9002-recovery-first",
+        section: "7.3.2, RFC 6582 section 3.2",
+        level: Level::Step,
+        requirement: "the first packet sent after recovery began does not",
+        measured: "cuts where it is lost too; more than two count as two",
+        accepted: Range::within(2.0, 2.0),
+        basis: "exact; a timer of a round trip may add a cut, since the repair takes two",
+        measure: recovery_first,
         ..BASE
     },
     Check {
@@ -248,9 +283,24 @@ fn initial(lab: &Lab<'_>) -> Measured {
 fn in_flight(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 0.5))?;
     let begin = record.slow_start();
-    record.window(begin)?;
-    let over = |look: &crate::lab::Look| look.sent.saturating_sub(look.delivered + look.lost) as f64 / look.window;
-    Ok(record.between(begin, f64::INFINITY).map(over).fold(0.0, f64::max))
+    used(&record, begin, f64::INFINITY)
+}
+
+/// The most packets in flight over the window between two times.
+fn used(record: &Record, from: f64, to: f64) -> Measured {
+    record.window(from)?;
+    let mut most = 0.0_f64;
+    for look in record.between(from, to) {
+        let in_flight = look.sent.saturating_sub(look.delivered + look.lost) as f64;
+        most = most.max(in_flight / record.window(look.at)?);
+    }
+    Ok(most)
+}
+
+fn paced_start(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&wide(lab, 100, 1.0))?;
+    let begin = record.slow_start();
+    used(&record, begin + 4.0 * record.rtt, begin + 6.0 * record.rtt)
 }
 
 fn slow_start(lab: &Lab<'_>) -> Measured {
@@ -302,8 +352,35 @@ fn recovery_still(lab: &Lab<'_>) -> Measured {
 }
 
 fn recovery_ends(lab: &Lab<'_>) -> Measured {
-    let (record, _) = two_cuts(lab, 100, 0.3, 1.0)?;
+    let at = first(lab, 100);
+    let course = wide(lab, 100, 1.3).lose(at, 1);
+    let once = lab.run(&course)?.cut(at)?;
+    let record = lab.run(&course.lose(once.at + 0.3, 1))?;
+    need(record.losses() == 2, "too little is sent")?;
     Ok(record.cuts().len() as f64)
+}
+
+/// How often the window is reduced where a packet is lost in slow start, and another besides: the one that was sent so many after the last
+/// before the cut.
+fn recovery_edge(lab: &Lab<'_>, after: u64) -> Measured {
+    if lab.subject().spec().as_stack().is_some() {
+        return Err(Unfit::NotApplicable("a whole stack numbers its packets itself"));
+    }
+    let at = first(lab, 100);
+    let course = wide(lab, 100, 1.0).lose(at, 1);
+    let record = lab.run(&course)?;
+    let cut = record.cut(at)?;
+    let record = lab.run(&course.lose_numbers(&[cut.sent.saturating_sub(1) + after]))?;
+    need(record.losses() == 2, "too little is sent")?;
+    Ok(record.cuts().len() as f64)
+}
+
+fn recovery_last(lab: &Lab<'_>) -> Measured {
+    recovery_edge(lab, 0)
+}
+
+fn recovery_first(lab: &Lab<'_>) -> Measured {
+    Ok(recovery_edge(lab, 1)?.min(2.0))
 }
 
 fn avoidance(lab: &Lab<'_>) -> Measured {
@@ -330,14 +407,14 @@ fn persistent(lab: &Lab<'_>) -> Measured {
     let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
     // QUIC learns of it with the first acknowledgement, which may be many seconds late.
     let resumed = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
-    let resumed = resumed.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?;
+    let resumed = resumed.ok_or_else(|| Unfit::Absent("nothing arrives after the outage".to_string()))?;
     record.smallest(from, resumed.at + 0.5 * record.rtt)
 }
 
 fn persistent_resumes(lab: &Lab<'_>) -> Measured {
     let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
     let resumed = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
-    let resumed = resumed.ok_or_else(|| Unfit::Unclear("nothing arrives after the outage".to_string()))?.at;
+    let resumed = resumed.ok_or_else(|| Unfit::Absent("nothing arrives after the outage".to_string()))?.at;
     let before = record.sent(from - record.rtt, from);
     need(before > 40, "too little is sent before the outage")?;
     let after = resumed + 25.0 * record.rtt;
@@ -354,7 +431,7 @@ fn tail_loss(lab: &Lab<'_>) -> Measured {
     };
     let record = lab.run(&whole.lose(first - 1e-6, 3))?;
     let flow = &record.trace.flows[0];
-    let completed = flow.completed.ok_or_else(|| Unfit::Unclear("the transfer is not completed".to_string()))?;
+    let completed = flow.completed.ok_or_else(|| Unfit::Absent("the transfer is not completed".to_string()))?;
     Ok(completed as f64 / 1e9 + flow.start as f64 / 1e9 - first)
 }
 
@@ -364,7 +441,7 @@ fn burst(lab: &Lab<'_>) -> Measured {
     need(record.sent(from - 0.05, from) > 20, "too little is sent before the pause")?;
     let after: Vec<u64> = record.data.iter().map(|sent| sent.at).filter(|at| *at as f64 >= to * 1e9).collect();
     let gap = after.windows(2).position(|pair| pair[1] - pair[0] > TWO_PACKETS);
-    need(!after.is_empty(), "nothing is sent after the pause")?;
+    must(!after.is_empty(), "nothing is sent after the pause")?;
     Ok(gap.map_or(after.len(), |gap| gap + 1) as f64)
 }
 

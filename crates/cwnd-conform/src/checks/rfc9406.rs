@@ -4,7 +4,7 @@ use cwnd::Span;
 use cwnd_sim::Schedule;
 
 use super::{Measured, need, per_packet, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Lab, Record, Unfit};
 
 const BASE: Check = Check {
@@ -18,6 +18,8 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(0.0),
     basis: "exact",
+    absence: Absence::Departs,
+    assumes: "",
     measure: exit,
 };
 
@@ -165,7 +167,7 @@ fn least_threshold(lab: &Lab<'_>) -> Measured {
 fn rounds(lab: &Lab<'_>) -> Measured {
     let (record, at) = longer(lab, 100, 20, None)?;
     let set = record.between(at, f64::INFINITY).find(|look| look.threshold.is_finite());
-    let set = set.ok_or_else(|| Unfit::Unclear("the threshold is not set".to_string()))?;
+    let set = set.ok_or_else(|| Unfit::Absent("the threshold is not set".to_string()))?;
     Ok((set.at - at) / (record.rtt + 0.02))
 }
 

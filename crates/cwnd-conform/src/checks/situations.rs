@@ -3,8 +3,8 @@
 use cwnd::{Bytes, Span};
 use cwnd_sim::{Era, HoldBack, Loss, RateSchedule, Reordering, Setup, Source, TokenBucket};
 
-use super::{Measured, first, marked, need, undone, wide};
-use crate::check::{Applies, Check, Level, Looks, Range, Suite};
+use super::{Measured, first, marked, need, undone, undone_threshold, wide};
+use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::{Lab, Unfit};
 
 const BASE: Check = Check {
@@ -18,6 +18,8 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_least(0.5),
     basis: "",
+    absence: Absence::Departs,
+    assumes: "",
     measure: policer,
 };
 
@@ -95,7 +97,22 @@ pub(crate) const CHECKS: &[Check] = &[
         measured: "window at the undo over the one before the cut",
         accepted: Range::within(0.98, 1.1),
         basis: "growth while the flight that was late is acknowledged",
+        absence: Absence::NotApplicable,
         measure: undone,
+        ..BASE
+    },
+    Check {
+        id: "spurious-threshold",
+        section: "RFC 4015 section 3.2, RFC 9438 section 4.9",
+        level: Level::May,
+        requirement: "who undoes a cut for packets that were only late restores the threshold too",
+        applies: Applies::Loss,
+        looks: Looks::Window,
+        measured: "threshold at the undo over the one before the cut",
+        accepted: Range::within(0.98, 1.02),
+        basis: "whole packets",
+        absence: Absence::NotApplicable,
+        measure: undone_threshold,
         ..BASE
     },
     Check {
@@ -198,6 +215,9 @@ fn lossy(lab: &Lab<'_>) -> Measured {
 fn hold_acks(lab: &Lab<'_>, setup: &mut Setup) -> Result<(), Unfit> {
     if lab.subject().spec().as_stack().is_some() {
         return Err(Unfit::NotApplicable("its receiver holds acknowledgements back as it chooses"));
+    }
+    if lab.subject().host().acks > 1 {
+        return Err(Unfit::NotApplicable("its acknowledgements are held back on every path"));
     }
     setup.flows[0].delayed_ack = Era::MODERN.delayed_ack;
     Ok(())

@@ -1,0 +1,5 @@
+//! The checks against senders that are written from the RFCs alone: what is wrong turns the check of its clause red, what is right none.
+
+mod sender;
+mod variants;
+mod wrong;
