@@ -26,3 +26,13 @@ fn a_limited_bbr3_is_not_paced() {
     judge("noq:bbr3", "9002-pace-limited").departs(0.9..1.001);
     judge("quinn:cubic", "9002-pace-limited").meets(0.2..0.6);
 }
+
+/// What docs/upstream reports to the four projects: the drafts have the causes.
+#[test]
+fn the_drafts_of_reports_hold() {
+    judge("noq:cubic", "pause").departs(20.0..40.0);
+    judge("quinn:cubic", "pause").departs(20.0..40.0);
+    judge("s2n:cubic", "pause").departs(7.0..8.0);
+    judge("noq:cubic", "6298-backoff").departs(1.2..1.3);
+    judge("smoltcp:cubic", "9438-no-slower").departs(0.65..0.72);
+}

@@ -97,6 +97,8 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `9438-increment` | 0.93 to 1.07 | 0.9 to 1.07 | acknowledgements for eight packets |
 | `9438-timeout-epoch` | the window 5 s after slow start at 100 ms, 0.95 to 1.05 of the formula | its growth in 8 s at 500 ms, 0.85 to 1.15 | the window was where Reno's growth and the curve cross, and did not depend on W_max |
 | `9438-limited-clock` | bursts each 0.9 s | or each 90 ms, for a timeout that is shorter | RFC 5681 section 4.1 asks for a restart after a pause longer than the timeout |
+| `7661-five-minutes-threshold` | the share, at least 0.74 | the share up to 0.75, at least 0.74 | an infinite threshold is allowed, and has no interval |
+| `6298-backoff` | the last three probes | the first three where the least timeout is below a second | after 64 timeouts of so short a start a sender may have given up |
 | `lossy` | 0.8 to 2.5 | 0.6 to 2.5 | one acknowledgement for two packets |
 
 Cuts are measured at a second loss, in congestion avoidance; timeouts are asked of no QUIC. A check `9438-response`, of the response function,
