@@ -226,10 +226,12 @@ fn examples(workspace: &Workspace) -> Result<(), String> {
     let tested = ["own-controller", "own-stack"].into_iter().try_for_each(|name| {
         let folder = outside.join(name);
         moved(workspace, name, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(|arguments| {
-            let mut command = workspace.cargo(arguments);
-            run(command.current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target().join("examples")))
-        })
+        [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(
+            |arguments| {
+                let mut command = workspace.cargo(arguments);
+                run(command.current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target().join("examples")))
+            },
+        )
     });
     let removed = fs::remove_dir_all(&outside).map_err(|error| format!("{}: {error}", outside.display()));
     tested.and(removed)

@@ -184,7 +184,8 @@ mod tests {
         let gone = document("100ms", "[[cbr]]\nrate = \"cbr:3mbit\"\nstop = \"500ms\"");
         assert!(gone.cbr[0].sent_bps.is_none() && gone.cbr[0].loss_rate.is_none());
         // The path has a round trip of 20 ms.
-        for life in ["start = \"3.99s\"", "start = \"3s\"\nstop = \"3.001s\"", "on = [\"2s..2001ms\", \"3s..3001ms\"]"] {
+        for life in ["start = \"3.99s\"", "start = \"3s\"\nstop = \"3.001s\"", "on = [\"2s..2001ms\", \"3s..3001ms\"]"]
+        {
             let short = document("100ms", &format!("[[cbr]]\nrate = \"cbr:3mbit\"\n{life}"));
             assert!(short.cbr[0].sent_bps.is_none() && short.cbr[0].delivered_bps.is_none(), "{life}");
             assert!(short.cbr[0].loss_rate.is_none(), "{life}");

@@ -225,10 +225,12 @@ impl Runs {
     fn traffic_left_out(&self) -> Vec<String> {
         let Some(trace) = self.traces.first() else { return Vec::new() };
         let cbr = trace.cbr.iter().filter(|cbr| seconds_of_cbr(trace, cbr).is_none()).map(|cbr| &cbr.name);
-        let crowds =
-            trace.crowds.iter().filter(|crowd| life_of_crowd(trace, crowd).is_none()).map(|crowd| &crowd.name);
+        let crowds = trace.crowds.iter().filter(|crowd| life_of_crowd(trace, crowd).is_none()).map(|crowd| &crowd.name);
         let names: BTreeSet<&String> = cbr.chain(crowds).collect();
-        names.into_iter().map(|name| format!("no rates of `{name}`: it sends for less than a round trip of the measured time")).collect()
+        names
+            .into_iter()
+            .map(|name| format!("no rates of `{name}`: it sends for less than a round trip of the measured time"))
+            .collect()
     }
 
     /// Why flows have no measures of their own.

@@ -65,7 +65,11 @@ fn flows_that_are_hardly_there_have_no_numbers() {
 #[test]
 fn other_traffic_that_is_not_there_is_named() {
     let cbr = runs(&[], "[[cbr]]\nrate = \"cbr:1mbit\"\nstop = \"500ms\"");
-    assert!(warned(&cbr, "no rates of `cbr`: it sends for less than a round trip of the measured time"), "{:?}", cbr.warnings());
+    assert!(
+        warned(&cbr, "no rates of `cbr`: it sends for less than a round trip of the measured time"),
+        "{:?}",
+        cbr.warnings()
+    );
     let crowd = runs(
         &[],
         "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"50ms\"\nstop = \"500ms\"\nname = \"web\"",

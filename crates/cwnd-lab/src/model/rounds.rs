@@ -170,7 +170,11 @@ pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldConti
         let found = [
             (rtt, "rtt", format!("in round trips, its path is that at {at} ms")),
             (seed, "seed", "nothing is drawn".to_string()),
-            (overruled, "steps", format!("fewer than {steps} act as {steps}, the reports of its receiver in a round trip")),
+            (
+                overruled,
+                "steps",
+                format!("fewer than {steps} act as {steps}, the reports of its receiver in a round trip"),
+            ),
         ];
         let algorithm = walk.algorithm.label().to_string();
         found.into_iter().filter(|(is_idle, ..)| *is_idle).map(move |(_, setting, why)| Idle {

@@ -13,7 +13,13 @@ pub(crate) fn overlay_html(parts: &[Part], command: &str, text: &str) -> String 
     let plots = plots(parts, &palette);
     let labels = parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
     let question = "How do these runs compare, one laid over the other?";
-    page((&format!("Overlay of {labels}"), question), KIND, &plots, &palette, Printed { command, text, algorithms: &[] })
+    page(
+        (&format!("Overlay of {labels}"), question),
+        KIND,
+        &plots,
+        &palette,
+        Printed { command, text, algorithms: &[] },
+    )
 }
 
 const KIND: &str = "Runs on a common time: flows are named after the input that they are of, and the table says where its numbers come from.";

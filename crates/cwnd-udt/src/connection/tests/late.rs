@@ -100,7 +100,8 @@ fn drops_after_a_stop(algorithm: &str, stop: Span, queue: usize, catch_up: bool)
 #[test]
 fn a_host_that_was_stopped_makes_up_for_nothing() {
     for algorithm in ["udt", "bbr", "bbr3"] {
-        let [without, with] = [false, true].map(|catch_up| drops_after_a_stop(algorithm, Span::from_millis(500), 208, catch_up));
+        let [without, with] =
+            [false, true].map(|catch_up| drops_after_a_stop(algorithm, Span::from_millis(500), 208, catch_up));
         assert!(with <= without + 20, "{algorithm}: {with} dropped instead of {without}");
     }
 }
