@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::connection::{Connection, Segment};
+use super::connection::{Connection, Ends, Segment};
 use super::{ImportFault, RecordedFlow};
 
 /// Whether a file begins as a capture does.
@@ -188,9 +188,6 @@ impl<'a> Frame<'a> {
         Some((self.packet.get(header..)?, (self.length as usize).saturating_sub(header)))
     }
 }
-
-/// The two ends of a flow: from its sender to its receiver.
-pub(super) type Ends = (SocketAddr, SocketAddr);
 
 #[derive(Default)]
 struct Connections {

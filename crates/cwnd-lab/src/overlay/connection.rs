@@ -1,9 +1,12 @@
 //! What a sender did and was told, from the packets of a capture beside it.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 
-use super::capture::Ends;
 use super::{RecordedFlow, Sample};
+
+/// The two ends of a flow: from its sender to its receiver.
+pub(super) type Ends = (SocketAddr, SocketAddr);
 
 /// What is read of a TCP segment or a packet of UDT. Numbers are bytes of TCP, and half packets of UDT, whose 31 bits then wrap as TCP's 32 do.
 #[derive(Clone, Copy, Debug, Default)]
