@@ -43,7 +43,7 @@ Where no option describes the path, it is 50mbit, 50ms and droptail:0.25bdp, and
 the defaults above.
 
 Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms. Impairments are the bottleneck's; --aggregate \
-and --thin-acks are those of the way back too.
+and --thin-acks act on acknowledgements too.
 
 Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the largest \
 value. A star marks the best of a column where its interval, or range, overlaps no other, from three seeds on and where every algorithm \

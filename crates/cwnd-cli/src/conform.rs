@@ -20,7 +20,7 @@ Examples:
   cwnd conform reno cubic+hystart++
   cwnd conform cubic --suite rfc9438 --all --html conform.html
   cwnd conform cubic --check 9438-beta --seeds 20
-Ends with 1 where something departs or is unclear that the baseline does not name, or where it names what is met.")]
+The exit code is 1 where a check departs or is unclear and the baseline does not name it, or is met and the baseline names it.")]
 pub(crate) struct Arguments {
     /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]

@@ -24,8 +24,8 @@ Examples:
   cwnd evaluate simd --quick
   cwnd evaluate aimd:b=1/8 --seeds 10 --out out/aimd
 
-RFC 9743 gives criteria in words and no thresholds, so there are numbers and no verdicts: those of the algorithm beside those of Reno and \
-CUBIC in its place, in the same cells. Headings that a simulator cannot answer are listed as not covered.")]
+RFC 9743 gives criteria in words and no thresholds, so there are numbers and no verdicts: the same cells are run with the algorithm, with \
+Reno and with CUBIC. Headings that a simulator cannot answer are listed as not covered.")]
 pub(crate) struct Arguments {
     /// The algorithm, such as `simd` or `aimd:b=1/8`
     algorithm: Written<Spec>,

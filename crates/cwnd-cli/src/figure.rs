@@ -46,7 +46,7 @@ impl Figure {
         }
     }
 
-    /// The same for a command that writes a page only into a folder, and may have none.
+    /// Checks the options of a command that writes a page only if it has a folder.
     pub(crate) fn check_with(&self, has_page: bool) -> Result<(), Failure> {
         self.check()?;
         if self.is_wanted() && !has_page {

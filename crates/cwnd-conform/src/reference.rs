@@ -58,8 +58,8 @@ the *window* needs a stack that shows it.
 
 With `--baseline FILE` known departures fail nothing, and a fixed one fails until it is struck out; `--write-baseline FILE` writes the
 file. `--junit FILE` is for services of continuous integration, `--html FILE` is a page with a plot for each check: the window of the
-sender, of this program's sender of the same law, and the formula of the clause where it has one. The command ends with 1 where something
-departs or is unclear that the baseline does not name.
+sender, of this program's sender of the same law, and the formula of the clause where it has one. The command ends with 1 where a check
+departs or is unclear and the baseline does not name it.
 
 In the tests of a stack or a congestion control `cwnd_conform::conform!(SUBJECT, suites = [\"rfc9438\"])` makes a test of each check of the
 suites, and each test a JUnit file below `target/conform/`; `examples/own-controller` does so with a

@@ -87,13 +87,13 @@ impl Subject {
         Self { timeout: false, ..self }
     }
 
-    /// The same, of which checks may be unclear: by default what is unclear fails a test as a departure does.
+    /// Lets an unclear verdict pass. By default it fails a test, as a departure does.
     #[must_use]
     pub fn allow_unclear(self) -> Self {
         Self { unclear: true, ..self }
     }
 
-    /// The same in this transport.
+    /// Runs the sender in this transport.
     #[must_use]
     pub fn hosted(self, host: Host) -> Self {
         Self { host, ..self }

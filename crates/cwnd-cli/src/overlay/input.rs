@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         Ok(Input::Scenario(Box::new(Scenario::read(name, text, &overrides)?)))
     }
 
-    /// The trace in a file of flows, with the links in the file beside it.
+    /// The trace in a file of flows and the file of links in the same folder.
     fn table(&self, path: &Path, flows: &str) -> Result<Trace, Failure> {
         let stem = path.to_str().and_then(|name| name.strip_suffix(FLOWS));
         let links = stem.map(|stem| PathBuf::from(format!("{stem}{LINKS}"))).filter(|links| links.is_file());

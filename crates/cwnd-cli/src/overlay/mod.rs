@@ -33,7 +33,7 @@ Examples:
   cwnd overlay out/compare-2026-11-22-1/traces/bbr3.flows.csv sender.pcap --offset 0s --offset 1.5s
   cwnd overlay scenarios/dumbbell.toml probe.txt --set flow.0.algorithm=cubic
   cwnd overlay scenarios/dumbbell.toml --kernel ss.txt
-What a file is follows from its content. Of a run the first seed is taken. docs/traces.md says what is read and what stays unknown.")]
+A file is recognised by its content. Runs show their first seed. docs/traces.md says what each kind of file tells.")]
 pub(crate) struct Arguments {
     /// Folders of results of `cwnd run`, `compare` or `overlay`, files of their traces (CSV), scenarios (TOML), which are run, or recordings:
     /// events of tcp:tcp_probe (ftrace, trace-cmd, perf), outputs of `ss -ti` with times, qlog, pcap or pcapng at the sender

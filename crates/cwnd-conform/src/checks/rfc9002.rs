@@ -360,7 +360,7 @@ fn recovery_ends(lab: &Lab<'_>) -> Measured {
     Ok(record.cuts().len() as f64)
 }
 
-/// How often the window is reduced where a packet is lost in slow start, and another besides: the one that was sent so many after the last
+/// How often the window is reduced after two losses in slow start. The second lost packet was sent `after` packets later than the last one
 /// before the cut.
 fn recovery_edge(lab: &Lab<'_>, after: u64) -> Measured {
     if lab.subject().spec().as_stack().is_some() {
