@@ -1,4 +1,4 @@
-//! Known departures, so that they fail no build, and fixed ones ask to be struck out.
+//! Known departures, so that they fail no build, and fixed ones ask to be struck out; and checks that may be unclear.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,12 @@ use thiserror::Error;
 
 use crate::judge::{Conformance, Verdict};
 
-/// Known departures: lines of a subject and a check.
+/// Known departures, and checks that may be unclear: each a subject and a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Baseline(Vec<(String, String)>);
+pub struct Baseline {
+    departures: Vec<(String, String)>,
+    unclear: Vec<(String, String)>,
+}
 
 /// What a run says of a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +26,9 @@ pub struct Compared {
 
 /// A line that is not a subject and a check.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("line {line}: expected a subject and the id of a check, found `{text}`")]
+#[error(
+    "line {line}: expected a subject and the id of a check, and `unclear` behind them where it may be that, found `{text}`"
+)]
 pub struct BaselineError {
     /// From 1.
     pub line: usize,
@@ -32,7 +37,8 @@ pub struct BaselineError {
 }
 
 impl Baseline {
-    /// Reads a baseline: on each line a subject and the id of a check; `#` begins a comment.
+    /// Reads a baseline: on each line a subject and the id of a check, with the word `unclear` behind them where the check may be unclear as
+    /// well as met; `#` begins a comment.
     ///
     /// ```
     /// let known = cwnd_conform::baseline::Baseline::parse("gentle 5681-halve # by design")?;
@@ -41,27 +47,36 @@ impl Baseline {
     /// ```
     ///
     /// # Errors
-    /// A line has neither two words nor none.
+    /// A line has a single word, or `unclear` behind a single one.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
-        let mut known = Vec::new();
+        let mut baseline = Self::default();
         for (line, text) in (1..).zip(text.lines()) {
-            let words: Vec<&str> = text.split('#').next().unwrap_or_default().split_whitespace().collect();
-            match words.as_slice() {
-                [] => {}
-                [subject, check] => known.push(((*subject).to_string(), (*check).to_string())),
+            let mut words: Vec<&str> = text.split('#').next().unwrap_or_default().split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            let known = match words.pop_if(|last| *last == UNCLEAR) {
+                Some(_) => &mut baseline.unclear,
+                None => &mut baseline.departures,
+            };
+            match words.split_last() {
+                // The name of a subject may have spaces.
+                Some((check, subject)) if !subject.is_empty() => known.push((subject.join(" "), (*check).to_string())),
                 _ => return Err(BaselineError { line, text: text.to_string() }),
             }
         }
-        Ok(Self(known))
+        Ok(baseline)
     }
 
-    /// The departures of `results`, as text that [`parse`](Self::parse) reads.
+    /// What of `results` departs or is unclear, as text that [`parse`](Self::parse) reads.
     #[must_use]
     pub fn print(results: &[Conformance]) -> String {
         let mut text =
             "# Known departures: a subject and a check on each line. `cwnd conform --baseline` compares.\n".to_string();
-        for (subject, check) in verdicts(results, Verdict::Departs) {
-            let _ = writeln!(text, "{subject} {check}");
+        for (verdict, behind) in [(Verdict::Departs, String::new()), (Verdict::Unclear, format!(" {UNCLEAR}"))] {
+            for (subject, check) in verdicts(results, verdict) {
+                let _ = writeln!(text, "{subject} {check}{behind}");
+            }
         }
         text
     }
@@ -72,16 +87,17 @@ impl Baseline {
         let judged = |(subject, check): &&(String, String)| {
             results.iter().any(|result| result.subject == *subject) && ids.contains(&check.as_str())
         };
-        self.0.iter().filter(|line| !judged(line)).collect()
+        self.departures.iter().chain(&self.unclear).filter(|line| !judged(line)).collect()
     }
 
-    /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named.
+    /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named, in whichever way.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
-        let new = verdicts(results, Verdict::Departs).filter(|found| !self.0.contains(found)).collect();
-        let fixed = verdicts(results, Verdict::Meets).filter(|found| self.0.contains(found)).collect();
+        let new = verdicts(results, Verdict::Departs).filter(|found| !self.departures.contains(found)).collect();
+        let fixed = verdicts(results, Verdict::Meets).filter(|found| self.departures.contains(found)).collect();
         let strict = results.iter().filter(|result| !result.allow_unclear);
-        let unclear = verdicts(strict, Verdict::Unclear).filter(|found| !self.0.contains(found)).collect();
+        let named = |found: &(String, String)| self.departures.contains(found) || self.unclear.contains(found);
+        let unclear = verdicts(strict, Verdict::Unclear).filter(|found| !named(found)).collect();
         Compared { new, fixed, unclear }
     }
 }
@@ -93,6 +109,9 @@ impl Compared {
         self.new.is_empty() && self.fixed.is_empty() && self.unclear.is_empty()
     }
 }
+
+/// Behind a check that may be unclear.
+const UNCLEAR: &str = "unclear";
 
 fn verdicts<'a>(
     results: impl IntoIterator<Item = &'a Conformance>,
@@ -121,6 +140,23 @@ mod tests {
         assert_eq!(known.compare(&results), Compared::default());
         let reno = Subject::new("quarter", crate::Law::Reno, cwnd::Spec::parse("reno").expect("registered"));
         assert_eq!(known.compare(&[only("5681-halve").judge(&reno)]).fixed.len(), 1);
-        assert_eq!(Baseline::parse("one two three").map_err(|error| error.line), Err(1));
+        assert_eq!(Baseline::parse("\nalone unclear").map_err(|error| error.line), Err(2));
+    }
+
+    #[test]
+    fn a_check_that_may_be_unclear_may_be_met() {
+        let judged = |verdict| {
+            let plan = Plan { only: vec!["5681-initial".to_string()], seeds: 1, ..Plan::default() };
+            let mut result = plan.judge(&Subject::parse("reno").expect("registered"));
+            (result.subject, result.checks[0].verdict) = ("my reno".to_string(), verdict);
+            [result]
+        };
+        let unclear = judged(Verdict::Unclear);
+        assert!(!Baseline::default().compare(&unclear).passes());
+        let text = Baseline::print(&unclear);
+        assert!(text.ends_with("my reno 5681-initial unclear\n"), "{text}");
+        let known = Baseline::parse(&text).expect("its own text");
+        assert!(known.compare(&unclear).passes() && known.compare(&judged(Verdict::Meets)).passes());
+        assert!(!known.compare(&judged(Verdict::Departs)).passes());
     }
 }

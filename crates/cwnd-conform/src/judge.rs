@@ -167,10 +167,11 @@ impl Verdict {
         }
     }
 
-    /// Of a number over seeds.
+    /// Of a number over seeds: by its interval, or by the smallest and the largest value of two seeds, whose interval spans anything.
     #[must_use]
     pub fn of(value: &Estimate, accepted: Range) -> Self {
-        let ((low, high), (from, to)) = (value.interval(), accepted.ends());
+        let (low, high) = if value.n < FEWEST_FOR_INTERVAL { (value.low, value.high) } else { value.interval() };
+        let (from, to) = accepted.ends();
         if value.mean.is_nan() {
             Self::Unclear
         } else if low >= from && high <= to {
@@ -216,7 +217,7 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
         judged.note = Some(reason.to_string());
         return judged;
     }
-    let mut values = Vec::new();
+    let (mut values, mut without) = (Vec::new(), Vec::new());
     for (nth, seed) in seeds.iter().enumerate() {
         let lab = Lab::new(subject, *seed);
         let outcome = measure(check, &lab);
@@ -229,15 +230,21 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
                 continue;
             }
             Ok(value) => (check.absence.verdict(), format!("the number is {value}")),
-            Err(Unfit::NotApplicable(reason)) => {
-                judged.note = Some(reason.to_string());
-                return judged;
-            }
+            Err(Unfit::NotApplicable(reason)) => (Verdict::NotApplicable, reason.to_string()),
             Err(Unfit::Absent(reason)) => (check.absence.verdict(), reason),
             Err(Unfit::Unclear(reason) | Unfit::Failed(reason)) => (Verdict::Unclear, reason),
         };
-        judged.verdict = verdict;
-        judged.note = Some(format!("seed {seed}: {reason}"));
+        without.push((verdict, *seed, reason));
+    }
+    // A departure for one seed is one, and where only some seeds have a number the others leave it open.
+    let departs = without.iter().position(|(verdict, ..)| *verdict == Verdict::Departs);
+    if let Some((verdict, seed, reason)) = without.get(departs.unwrap_or(0)) {
+        let all = departs.is_some() || values.is_empty() && without.iter().all(|(other, ..)| other == verdict);
+        judged.verdict = if all { *verdict } else { Verdict::Unclear };
+        judged.note = Some(match judged.verdict {
+            Verdict::NotApplicable => reason.clone(),
+            _ => format!("seed {seed}: {reason}"),
+        });
         return judged;
     }
     if let Some(value) = Estimate::over(&values, Domain::ANY) {
@@ -252,6 +259,9 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
     }
     judged
 }
+
+/// Seeds.
+const FEWEST_FOR_INTERVAL: usize = 3;
 
 /// A stack of others may panic: that is no number, and no end of the program.
 fn measure(check: &Check, lab: &Lab<'_>) -> Result<f64, Unfit> {
@@ -270,6 +280,7 @@ mod tests {
         assert_eq!(of(&[0.7, 0.7, 0.7], Range::within(0.69, 0.71)), Verdict::Meets);
         assert_eq!(of(&[0.595, 0.6, 0.59], Range::within(0.69, 0.71)), Verdict::Departs);
         assert_eq!(of(&[0.6, 0.8], Range::within(0.69, 0.71)), Verdict::Unclear);
+        assert_eq!(of(&[1.0, 2.0], Range::at_most(5.0)), Verdict::Meets);
         assert_eq!(of(&[f64::NAN], Range::at_most(1.0)), Verdict::Unclear);
         assert_eq!(of(&[0.0, 0.0], Range::at_most(0.0)), Verdict::Meets);
     }

@@ -78,10 +78,21 @@ pub enum FigureError {
     /// No font at all.
     #[error("no font is installed, and text needs one")]
     NoFont,
+    /// A picture of too many pixels.
+    #[error("{width} by {height} pixels are too many: accepted are {MOST_PIXELS:e} in all")]
+    Pixels {
+        /// Of the picture.
+        width: f64,
+        /// Of the picture.
+        height: f64,
+    },
     /// Vega fails.
     #[error("the plot cannot be drawn: {0}")]
     Drawing(String),
 }
+
+/// Of a picture: a page of A3 at 300 to the inch has 17 million.
+const MOST_PIXELS: f64 = 2e7;
 
 /// Draws a Vega-Lite specification with its data and its configuration.
 ///
@@ -91,6 +102,13 @@ pub fn draw(spec: &Value, look: &Look, format: Format, libraries: Libraries<'_>)
     let fonts = Rc::new(Fonts::installed());
     let family = fonts.family(look.font.as_deref())?;
     let spec = look.apply(spec, &family, |text, size| fonts.width(text, &family, size, false));
+    if format == Format::Png {
+        let side = |name: &str| (spec[name].as_f64().unwrap_or(0.0) * look.pixels_per_dot()).round();
+        let (width, height) = (side("width"), side("height"));
+        if width * height > MOST_PIXELS {
+            return Err(FigureError::Pixels { width, height });
+        }
+    }
     let svg = vega::svg(&spec, libraries, &fonts, &family)?;
     let svg = look.sized(&svg, &spec, format == Format::Svg);
     if format == Format::Svg {

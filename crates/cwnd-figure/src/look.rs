@@ -62,8 +62,8 @@ impl Look {
             }
             _ => Ok(()),
         };
-        range("--width", self.width, 75.0, 20_000.0, "2cm to 5m (76px to 20000px)")?;
-        range("--height", self.height, 56.0, 20_000.0, "1.5cm to 5m (57px to 20000px)")?;
+        range("--width", self.width, 75.0, 7_560.0, "2cm to 2m (76px to 7559px)")?;
+        range("--height", self.height, 56.0, 7_560.0, "1.5cm to 2m (57px to 7559px)")?;
         range("--font-size", self.font_size, 4.0, 80.0, "3pt to 60pt")
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let wide = Look { width: "6m".parse().ok().or("600cm".parse().ok()), ..Look::default() };
         assert_eq!(
             refused(wide).as_deref(),
-            Some("--width: cannot be `17007.9pt`: accepted is 2cm to 5m (76px to 20000px)")
+            Some("--width: cannot be `17007.9pt`: accepted is 2cm to 2m (76px to 7559px)")
         );
         assert_eq!(refused(Look::default()), None);
     }

@@ -2,7 +2,7 @@
 
 use cwnd_lab::overlay::{Part, Source};
 use cwnd_run::VERSION;
-use cwnd_run::measure::{Window, goodput, lifetime};
+use cwnd_run::measure::{Curve, Window, goodput, lifetime};
 use cwnd_trace::{FlowTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct Overlay {
     pub flows: Vec<OverlaidFlow>,
 }
 
-/// One flow of an overlay. Means are over its samples after the warm-up.
+/// One flow of an overlay. Means are over time, after the warm-up: a sample holds until the next.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct OverlaidFlow {
     /// The label of its input, and its name there.
@@ -44,7 +44,7 @@ pub struct OverlaidFlow {
     pub in_flight_packets: Option<f64>,
     /// The mean smoothed round-trip time, seconds.
     pub srtt_s: Option<f64>,
-    /// Packets sent again up to its end; null where its input does not tell.
+    /// Packets sent again after the warm-up; null where its input does not tell, or nothing of it lies there.
     pub retransmitted_packets: Option<u64>,
 }
 
@@ -90,7 +90,7 @@ impl Overlay {
                 );
             }
         }
-        format!("{}means over the samples after the warm-up of {} s\n{notes}", table.print(), self.warmup_s)
+        format!("{}means over time, after the warm-up of {} s\n{notes}", table.print(), self.warmup_s)
     }
 }
 
@@ -103,11 +103,15 @@ impl OverlaidFlow {
         let life = lifetime(trace, flow);
         let window = Window { from: life.from.max(warmup), to: life.to };
         let mean = |values: &mut dyn Iterator<Item = f64>| {
-            let inside = |at: u64| (window.from..=window.to).contains(&at);
-            let values = trace.at.iter().zip(values).filter(|(at, value)| inside(**at) && value.is_finite());
-            let values: Vec<f64> = values.map(|(_, value)| value).collect();
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            let (mut sum, mut time) = (0.0, 0.0);
+            for (index, value) in values.enumerate().filter(|(_, value)| value.is_finite()) {
+                let next = trace.at.get(index + 1).copied().unwrap_or(window.to);
+                let held = next.min(window.to).saturating_sub(trace.at[index].max(window.from)) as f64;
+                (sum, time) = (sum + value * held, time + held);
+            }
+            (time > 0.0).then(|| sum / time)
         };
+        let retransmitted = || Curve::new(&trace.at, &flow.retransmitted).rise(window) as u64;
         Self {
             flow: flow.name.clone(),
             input: part.label.clone(),
@@ -119,7 +123,39 @@ impl OverlaidFlow {
             window_packets: mean(&mut flow.window.iter().copied()),
             in_flight_packets: mean(&mut flow.in_flight.iter().map(|packets| *packets as f64)),
             srtt_s: mean(&mut flow.srtt.iter().copied()),
-            retransmitted_packets: part.knows_retransmissions.then(|| flow.retransmitted.last().copied()).flatten(),
+            retransmitted_packets: (part.knows_retransmissions && !window.is_empty()).then(retransmitted),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwnd_lab::overlay::{RecordedFlow, Sample};
+
+    use super::*;
+
+    #[test]
+    fn means_are_over_time_and_counts_after_the_warm_up() {
+        let sample = |millis: u64, window: f64, retransmitted: u64| Sample {
+            at: millis * 1_000_000,
+            window,
+            threshold: f64::NAN,
+            srtt: 0.05,
+            acked: 1000 * millis,
+            in_flight: window as u64,
+            retransmitted: Some(retransmitted),
+            pacing: f64::NAN,
+        };
+        // Ten packets for 900 ms, and two in ten samples of the next 100 ms.
+        let dense = (0..=10).map(|nth| sample(900 + 10 * nth, 2.0, 7));
+        let samples = [sample(0, 10.0, 4)].into_iter().chain(dense).collect();
+        let flow = RecordedFlow { name: "a to b".to_string(), algorithm: None, mss: 1000, samples };
+        let mut part = Part::recorded("x", Source::Kernel, &[flow], 0, None);
+        let row = |part: &Part| Overlay::of(std::slice::from_ref(part)).flows.remove(0);
+        let whole = row(&part);
+        assert!((whole.window_packets.expect("known") - 9.2).abs() < 1e-9, "{whole:?}");
+        assert_eq!(whole.retransmitted_packets, Some(3), "of four nothing is known");
+        part.traces[0].warmup = 950_000_000;
+        assert_eq!((row(&part).window_packets, row(&part).retransmitted_packets), (Some(2.0), Some(0)));
     }
 }

@@ -115,12 +115,29 @@ impl<'a> Reader<'a> {
         let wrong = |reason: String| {
             Failure::Input(one_line(&format!("`{}` is no summary of a run: {reason}", summary.display())))
         };
+        if !summary.exists() {
+            let fault = format!("`{}` is no folder of results: it has no summary.json", path.display());
+            return Err(Failure::Input(one_line(&fault)));
+        }
         let mut document: serde_json::Value =
             serde_json::from_slice(&self.bytes(&summary)?).map_err(|error| wrong(error.to_string()))?;
         let files = if self.overrides.is_empty() { tables(path) } else { Vec::new() };
         if files.is_empty() {
-            let document: Document =
-                serde_json::from_value(document["scenario"].take()).map_err(|error| wrong(error.to_string()))?;
+            let scenario = document["scenario"].take();
+            if scenario["flow"].as_array().is_none_or(Vec::is_empty) {
+                let fault = match self.overrides.first() {
+                    Some(item) => format!(
+                        "--set {item}: `{}` is no folder of `cwnd run`, which alone is run again",
+                        path.display()
+                    ),
+                    None => format!(
+                        "`{}` has no traces, and is no folder of `cwnd run`, which could be run again",
+                        path.display()
+                    ),
+                };
+                return Err(Failure::Input(one_line(&fault)));
+            }
+            let document: Document = serde_json::from_value(scenario).map_err(|error| wrong(error.to_string()))?;
             let text = Scenario::check(document)?.to_toml();
             return self.scenario(&path.display().to_string(), &text);
         }

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// What the flows of an input are named after, instead of its file; may be repeated, in the order of the inputs
     #[arg(long, value_name = "NAME")]
     label: Vec<String>,
-    /// Change a key of the scenarios; a folder of results is then run again; may be repeated
+    /// Change a key of the scenarios; a folder of `cwnd run` is then run again; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Where on the common time the first event of each recording lies; with one for each input, where each begins, runs too [default: 0s]
@@ -70,6 +70,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let mut reader = Reader::new(&arguments.set, arguments.mss, may_use());
     let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
     reader.all_set()?;
+    if arguments.offset.len() == 1
+        && inputs.len() > 1
+        && !inputs.iter().any(|input| matches!(input, Input::Recorded(..)))
+    {
+        say!("warning: --offset has no effect: it is for recordings, and there is none; give one for each input");
+    }
     let progress = TimeProgress::start()?;
     let folder = files::folder(arguments.out.as_deref(), "overlay", true)?;
     let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();

@@ -26,7 +26,7 @@ fn figures_are_refused_by_their_flags() {
         "--width: cannot read `8.5`: expected a number above 0 with a unit",
     );
     refused(&["--figure", "x.pdf", "--width", "-1cm"], "--width: cannot read `-1cm`");
-    refused(&["--figure", "x.pdf", "--height", "1mm"], "--height: cannot be `2.8pt`: accepted is 1.5cm to 5m");
+    refused(&["--figure", "x.pdf", "--height", "1mm"], "--height: cannot be `2.8pt`: accepted is 1.5cm to 2m");
     refused(&["--figure", "x.pdf", "--font-size", "1in"], "--font-size: cannot be `72.0pt`: accepted is 3pt to 60pt");
     refused(&["--figure", "x.pdf", "--font", "No Such Font"], "--font: no font `No Such Font` is installed");
     assert_eq!(cwnd.files(), ["x.toml"]);

@@ -126,7 +126,7 @@ fn contains(bytes: &[u8], mark: &str) -> bool {
 }
 
 /// A file cannot be read as what it is.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq)]
 #[error("{file}{}: {fault}", .line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct ImportError {
     /// Its name.
@@ -138,7 +138,7 @@ pub struct ImportError {
 }
 
 /// What is wrong with it.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq)]
 pub enum ImportFault {
     /// No connection sent anything.
     #[error("no connection in it has data acknowledged")]
@@ -153,6 +153,20 @@ pub enum ImportFault {
         field: &'static str,
         /// What stands there.
         given: String,
+    },
+    /// A number that no connection can have.
+    #[error("{what} of {given} at {at_s} s of `{flow}`: accepted is 0 to {most:e}")]
+    Range {
+        /// What it is of.
+        what: &'static str,
+        /// What stands there.
+        given: f64,
+        /// When, seconds on the clock of the source.
+        at_s: f64,
+        /// The name of the connection.
+        flow: String,
+        /// The largest that is accepted.
+        most: f64,
     },
     /// A time that cannot be read.
     #[error("`{0}` is no time: seconds with a decimal point are expected")]
@@ -189,7 +203,7 @@ const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario 
 /// others the [`MOST_FLOWS`] with the most bytes are taken.
 ///
 /// # Errors
-/// `bytes` is no recording, a line has a field that cannot be read, or no connection has samples.
+/// `bytes` is no recording, a line has a field that cannot be read, a number is out of its range, or no connection has samples.
 pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportError> {
     let error = |(line, fault)| ImportError { file: file.to_string(), line, fault };
     let Some(Content::Recorded(source)) = recognise(bytes) else { return Err(error((None, ImportFault::Unknown))) };
@@ -208,6 +222,7 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
         }
     };
     let mut flows = flows?;
+    flows.iter_mut().try_for_each(in_order).map_err(|fault| error((None, fault)))?;
     let acked = |flow: &RecordedFlow| flow.samples.last().map_or(0, |sample| sample.acked);
     let busiest = flows.iter().map(acked).max().unwrap_or(0);
     flows.retain(|flow| acked(flow) > busiest / LITTLE);
@@ -221,6 +236,35 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
         flows.retain(|flow| acked(flow) > least || acked(flow) == least && take_one(&mut ties));
     }
     if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(Recording { flows, left_out }) }
+}
+
+/// Puts samples in the order of time, in which counts only rise, and refuses numbers that no connection can have.
+fn in_order(flow: &mut RecordedFlow) -> Result<(), ImportFault> {
+    flow.samples.sort_by_key(|sample| sample.at);
+    let (mut acked, mut retransmitted) = (0, None);
+    for sample in &mut flow.samples {
+        acked = sample.acked.max(acked);
+        retransmitted = sample.retransmitted.max(retransmitted);
+        (sample.acked, sample.retransmitted) = (acked, sample.retransmitted.and(retransmitted));
+        // Kernels have the largest number there is for no threshold.
+        if sample.threshold > MOST_PACKETS {
+            sample.threshold = f64::NAN;
+        }
+        let numbers = [
+            ("a window in packets", sample.window, MOST_PACKETS),
+            ("a threshold in packets", sample.threshold, MOST_PACKETS),
+            ("a flight in packets", sample.in_flight as f64, MOST_PACKETS),
+            ("a round-trip time in seconds", sample.srtt, MOST_SECONDS),
+            ("a rate in bit/s", sample.pacing, MOST_RATE),
+            ("a sum of bytes", sample.acked as f64, MOST_BYTES),
+        ];
+        let wrong = |(_, number, most): &(&str, f64, f64)| !number.is_nan() && !(0.0..=*most).contains(number);
+        if let Some((what, given, most)) = numbers.into_iter().find(wrong) {
+            let (at_s, flow) = (sample.at as f64 * 1e-9, flow.name.clone());
+            return Err(ImportFault::Range { what, given, at_s, flow, most });
+        }
+    }
+    Ok(())
 }
 
 /// The error for a file that is not recognised.
@@ -260,6 +304,12 @@ const LITTLE: u64 = 100;
 
 /// The connections that are taken of a file: more than a plot can tell apart.
 pub const MOST_FLOWS: usize = 64;
+
+/// Beyond every path: the accepted numbers of recordings.
+const MOST_PACKETS: f64 = 1e9;
+const MOST_SECONDS: f64 = 1e5;
+const MOST_RATE: f64 = 1e15;
+const MOST_BYTES: f64 = 1e18;
 
 /// Bytes among which the marks of qlog lie.
 const HEAD: usize = 4096;

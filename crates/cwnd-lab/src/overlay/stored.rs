@@ -52,7 +52,11 @@ fn read_flows(text: &str) -> Result<Trace, Located> {
         let flow = &mut trace.flows[place];
         let before = flow.delivered.last().copied();
         for (column, name, of) in &counts {
-            of(flow).push(row.whole(*column, name)?);
+            let count = row.whole(*column, name)?;
+            if *name != IN_FLIGHT && of(flow).last().is_some_and(|before| count < *before) {
+                return Err(row.wrong(*column, name));
+            }
+            of(flow).push(count);
         }
         for (column, name, of) in &states {
             of(flow).push(row.real(*column, name)?);
@@ -139,13 +143,17 @@ impl<'a> Table<'a> {
         let seed = |line: &str| line.split(',').next().map(str::to_string);
         let first = self.text.lines().nth(1).and_then(seed);
         let of_first = lines.take_while(move |(line, _)| seed(line) == first);
-        of_first.map(|(line, number)| {
+        let mut latest = 0;
+        of_first.map(move |(line, number)| {
             let cells = cells(line);
             if cells.len() != self.head.len() {
                 return Err((number, ImportFault::Missing("a cell")));
             }
             let time = &cells[self.time];
-            let at = nanoseconds(time).ok_or_else(|| (number, ImportFault::Time(time.clone())))?;
+            let at = nanoseconds(time)
+                .filter(|at| *at >= latest)
+                .ok_or_else(|| (number, ImportFault::Time(time.clone())))?;
+            latest = at;
             Ok(Row { line: number, at, cells })
         })
     }
@@ -158,15 +166,23 @@ impl Row {
 
     fn whole(&self, column: usize, field: &'static str) -> Result<u64, Located> {
         let given = &self.cells[column];
-        let wrong = || (self.line, ImportFault::Number { field, given: given.clone() });
-        if given.is_empty() { Ok(0) } else { given.parse().map_err(|_| wrong()) }
+        if given.is_empty() { Ok(0) } else { given.parse().map_err(|_| self.wrong(column, field)) }
+    }
+
+    /// The error for what stands in a column: no number, one below zero, or a count below the one before.
+    fn wrong(&self, column: usize, field: &'static str) -> Located {
+        (self.line, ImportFault::Number { field, given: self.cells[column].clone() })
     }
 
     /// Not a number where the cell is empty.
     fn real(&self, column: usize, field: &'static str) -> Result<f64, Located> {
         let given = &self.cells[column];
-        let wrong = || (self.line, ImportFault::Number { field, given: given.clone() });
-        if given.is_empty() { Ok(f64::NAN) } else { given.parse().map_err(|_| wrong()) }
+        if given.is_empty() {
+            return Ok(f64::NAN);
+        }
+        // A rule that sets a rate may have no bound of its window.
+        let accepted = |number: &f64| *number == f64::INFINITY || (0.0..=1e15).contains(number);
+        given.parse().ok().filter(accepted).ok_or_else(|| self.wrong(column, field))
     }
 }
 
@@ -194,6 +210,9 @@ type Counts = fn(&mut FlowTrace) -> &mut Column<u64>;
 type States = fn(&mut FlowTrace) -> &mut Column<f64>;
 type OfLink = fn(&mut LinkTrace) -> &mut Column<u64>;
 
+/// The one count that falls.
+const IN_FLIGHT: &str = "in_flight_packets";
+
 const COUNTS: [(&str, Counts); 7] = [
     ("sent_packets", |flow| &mut flow.sent),
     ("retransmitted_packets", |flow| &mut flow.retransmitted),
@@ -201,7 +220,7 @@ const COUNTS: [(&str, Counts); 7] = [
     ("lost_packets", |flow| &mut flow.lost),
     ("marked_packets", |flow| &mut flow.marked),
     ("timeouts", |flow| &mut flow.timeouts),
-    ("in_flight_packets", |flow| &mut flow.in_flight),
+    (IN_FLIGHT, |flow| &mut flow.in_flight),
 ];
 
 const STATES: [(&str, States); 3] = [

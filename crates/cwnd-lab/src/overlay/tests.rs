@@ -187,8 +187,33 @@ fn stored_traces_are_read_back() {
     assert_eq!((late.start, late.stop, late.payload), (100_000_000, None, 1000));
     assert!(late.window[1].is_nan() && flow.window[1] == 12.5);
     let said = |text: &str| stored("x.flows.csv", text, None).expect_err("unreadable").to_string();
-    assert_eq!(said(&TABLE.replacen("12.5", "x", 1)), "x.flows.csv, line 4: `window_packets` cannot be `x`");
+    for wrong in ["x", "-12.5", "1e300"] {
+        let expected = format!("x.flows.csv, line 4: `window_packets` cannot be `{wrong}`");
+        assert_eq!(said(&TABLE.replacen("12.5", wrong, 1)), expected);
+    }
     assert_eq!(said(&TABLE.replacen("goodput_bps", "goodput", 1)), "x.flows.csv, line 1: `goodput_bps` is missing");
+}
+
+#[test]
+fn samples_are_put_in_order_and_have_bounds() {
+    let event = |time: &str, number: &str, window: &str| {
+        format!(
+            "iperf3 99 [000] {time}: tcp:tcp_probe: family=AF_INET src=1.1.1.1:1 dest=2.2.2.2:2 mark=0x0 data_len=0 snd_nxt={number} \
+             snd_una={number} snd_cwnd={window} ssthresh=10 snd_wnd=9 srtt=100 rcv_wnd=9\n"
+        )
+    };
+    let [first, second, third] = [("1.0", "0x1000", "10"), ("2.0", "0x2000", "11"), ("3.0", "0x5000", "12")]
+        .map(|(time, number, window)| event(time, number, window));
+    let flow = only("late", first.clone() + &third + &second);
+    let seen: Vec<_> = flow.samples.iter().map(|sample| (sample.at / 1_000_000_000, sample.window)).collect();
+    assert_eq!(seen, [(1, 10.0), (2, 11.0), (3, 12.0)]);
+    assert!(flow.samples.is_sorted_by_key(|sample| sample.acked));
+    let wild = first + &event("2.0", "0x5000", "4000000000");
+    let said = import("wild", wild.as_bytes(), 1448).expect_err("no such window").to_string();
+    assert_eq!(
+        said,
+        "wild: a window in packets of 4000000000 at 2 s of `1.1.1.1:1 to 2.2.2.2:2`: accepted is 0 to 1e9"
+    );
 }
 
 #[test]

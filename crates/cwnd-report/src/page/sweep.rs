@@ -34,8 +34,8 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
     let by = ranking.by.column();
     let toml = sweep.to_toml();
-    // Of the sweep in its folder, so that the page is equal whoever has run it.
-    let command = format!("cwnd sweep sweep.toml --by {}", by.key);
+    // In the folder of the page, so that the page is equal whoever has run it.
+    let command = format!("cwnd sweep sweep.toml --out . --by {}", by.key);
     let path = if swept.path.is_empty() { String::new() } else { format!("Base path: {}", swept.path) };
     let page = SweepPage {
         top: Top { question: question(sweep, swept), path, command: &command },
