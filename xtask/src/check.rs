@@ -40,8 +40,9 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[],
         run: |workspace| {
             // The command and the library have one name, and so one folder of documentation: the library's is made last, and stays.
-            let rest = [["--workspace", "--exclude", "cwnd-cli"].as_slice(), &OPTIONAL].concat();
-            for packages in [["--package", "cwnd-cli"].as_slice(), &rest] {
+            let program = ["--package", "cwnd-cli", "--features", "cwnd-cli/figures"];
+            let rest = ["--workspace", "--exclude", "cwnd-cli", "--features", "cwnd-net/tokio"];
+            for packages in [program.as_slice(), &rest] {
                 let mut command = workspace.cargo(&["doc", "--no-deps", "--document-private-items"]);
                 run(command.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
             }

@@ -123,7 +123,7 @@ fn equal(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
     match (text(one), text(other)) {
         (true, true) => true,
         (false, false) if class(one) || class(other) => one.is(other),
-        (false, false) => one.is(other) || (one.get_type().is(&other.get_type()) && alike().unwrap_or(false)),
+        (false, false) => one.is(other) || (one.get_type().is(other.get_type()) && alike().unwrap_or(false)),
         _ => false,
     }
 }
