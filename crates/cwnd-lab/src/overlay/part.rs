@@ -167,6 +167,13 @@ fn trace(recorded: &RecordedFlow, source: Source, on_time: impl Fn(&Sample) -> u
     let whole = |of: &dyn Fn(&Sample) -> u64| samples.iter().map(|(_, sample)| of(sample)).collect::<Column<u64>>();
     let real = |of: &dyn Fn(&Sample) -> f64| samples.iter().map(|(_, sample)| of(sample)).collect::<Column<f64>>();
     let none = || Column::from_elem(0, samples.len());
+    // Fewer packets may be in flight than were acknowledged since, where some were given up; no fewer were sent.
+    let mut most = 0;
+    let sent = samples.iter().map(|(_, sample)| {
+        most = most.max(sample.acked / mss + sample.in_flight);
+        most
+    });
+    let sent: Column<u64> = sent.collect();
     let algorithm = match (&recorded.algorithm, source) {
         (Some(name), Source::Kernel) => format!("{name} (Linux)"),
         (None, Source::Kernel) => "Linux".to_string(),
@@ -181,7 +188,7 @@ fn trace(recorded: &RecordedFlow, source: Source, on_time: impl Fn(&Sample) -> u
         payload: recorded.mss,
         start: samples.first().map_or(0, |(at, _)| *at),
         stop: Some(last),
-        sent: whole(&|sample| sample.acked / mss + sample.in_flight),
+        sent,
         retransmitted: whole(&|sample| sample.retransmitted.unwrap_or(0)),
         delivered: whole(&|sample| sample.acked / mss),
         lost: none(),
