@@ -114,26 +114,11 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
         """
         return write(path, self._native.junit())
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report of ``cwnd conform --html``; its curves need one more run of each check.
-
-        Parameters
-        ----------
-        path : path
-            The file; one that exists is replaced.
-
-        Returns
-        -------
-        Path
-            The same.
-
-        Raises
-        ------
-        FileError
-            It cannot be written; then nothing of it is there.
-        """
+    def _page(self) -> str:
+        # Its curves need one more run of each check.
         native: Any = self._native if self._made is None else self._made.again()
-        return write(path, native.html(self._command))
+        html: str = native.html(self._command)
+        return html
 
     def frame(self) -> Any:
         """Make a data frame of pandas.

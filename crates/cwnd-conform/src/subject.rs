@@ -30,7 +30,7 @@ pub struct Host {
     pub least_timeout: Span,
     /// Ticks of the retransmission timer; zero for none.
     pub granularity: Span,
-    /// An acknowledgement names so many packets, from 1 on, where they come fast enough: those of a millisecond are together at most.
+    /// Packets that an acknowledgement is for, at least 1. It waits for a millisecond at most.
     pub acks: u32,
 }
 
@@ -99,7 +99,7 @@ impl Subject {
         Self { host, ..self }
     }
 
-    /// The same, whose CUBIC is that of RFC 8312: what RFC 9438 has added does not apply.
+    /// Judges it as a CUBIC of RFC 8312: clauses that RFC 9438 added do not apply.
     #[must_use]
     pub fn by_rfc8312(self) -> Self {
         Self { rfc8312: true, ..self }

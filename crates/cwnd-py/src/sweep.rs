@@ -49,7 +49,7 @@ pub(crate) struct Swept {
     sweep: LabSweep,
     rows: Vec<FinishedCell>,
     swept: LabSwept,
-    /// The same with what the store has of other shards.
+    /// Those of `rows`, and what the store has of other shards.
     known: LabSwept,
 }
 
@@ -78,7 +78,7 @@ impl Sweep {
         self.sweep.keys().to_vec()
     }
 
-    /// The same sweep, ranked by another measure.
+    /// Ranks the points by another measure.
     fn ranked_by(&self, by: &str) -> Result<Self, Failure> {
         Ok(Self { sweep: self.sweep.clone().ranked_by(by.parse().map_err(named("by"))?) })
     }

@@ -65,7 +65,7 @@ pub(crate) struct Way {
     pub(crate) law: Law,
     /// The least timeout of its host, and of its own restart.
     pub(crate) least_timeout: Span,
-    /// An acknowledgement of its host names so many packets.
+    /// Packets that an acknowledgement of its host is for.
     pub(crate) acks: u32,
     pub(crate) paced: bool,
     /// Windows are whole packets, and what is missing to the next one is counted.

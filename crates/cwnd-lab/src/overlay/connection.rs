@@ -1,4 +1,4 @@
-//! What a sender did and was told, from the packets of a capture beside it.
+//! Reads the state of a sender from the packets of a capture at its host.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -89,7 +89,7 @@ pub(super) struct Connection {
     /// Ends of data that was sent once, and when: what round-trip times are taken of.
     timed: VecDeque<(u64, u64)>,
     srtt: f64,
-    /// The largest payload, and options beside data.
+    /// The largest payload, and the largest options of a segment with data.
     payload: u32,
     options: u32,
     /// The largest segment that the receiver takes.

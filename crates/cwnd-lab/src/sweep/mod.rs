@@ -150,7 +150,7 @@ impl Sweep {
         self.by
     }
 
-    /// The same sweep, ranked by another measure.
+    /// Ranks the points by another measure.
     #[must_use]
     pub fn ranked_by(self, by: By) -> Self {
         Self { by, ..self }
