@@ -100,7 +100,7 @@ pub(crate) fn put(root: &Path, part: &str, text: &str) -> Result<(), Error> {
     put_into(root, "docs/validation.md", part, text)
 }
 
-/// The same for any page.
+/// Writes `text` between the marks of `part` in a page of the documents.
 pub(crate) fn put_into(root: &Path, page: &str, part: &str, text: &str) -> Result<(), Error> {
     let path = root.join(page);
     let page = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
@@ -110,7 +110,7 @@ pub(crate) fn put_into(root: &Path, page: &str, part: &str, text: &str) -> Resul
 }
 
 /// `page` with `text` between the marks of `part`; none where the marks are missing.
-fn replaced(page: &str, part: &str, text: &str) -> Option<String> {
+pub(crate) fn replaced(page: &str, part: &str, text: &str) -> Option<String> {
     let (begin, end) = (format!("<!-- begin {part} -->\n"), format!("<!-- end {part} -->"));
     let (before, rest) = page.split_once(&begin)?;
     let (_, after) = rest.split_once(&end)?;

@@ -11,15 +11,18 @@ use crate::Error;
 /// Writes the section of a part.
 type Section = fn(&mut String, &Measured);
 
-/// Writes `docs/udt.md`.
+/// Puts the tables into docs/udt.md, where the text around them is written by hand.
 pub(crate) fn write(root: &Path, records: &Records, load: &Records<Load>) -> Result<(), Error> {
-    let path = root.join("docs/udt.md");
-    std::fs::write(&path, text(records, load)).map_err(|source| Error::File { path, source })
+    tables(records, load).iter().try_for_each(|(part, table)| crate::page::put_into(root, PAGE, part, table))
 }
 
-/// The page.
+/// All tables, one after the other.
 pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
-    let mut page = PREFACE.to_owned();
+    tables(records, load).into_iter().map(|(part, table)| format!("{part}\n\n{table}\n")).collect()
+}
+
+/// The tables of what is on record, by the names of their parts.
+fn tables(records: &Records, load: &Records<Load>) -> Vec<(&'static str, String)> {
     let parts: [(&str, Section); 5] = [
         ("loopback", loopback),
         ("gigabit", gigabit),
@@ -27,18 +30,25 @@ pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
         ("simulator", simulator),
         ("table-1", staged_flows),
     ];
-    for (name, section) in parts {
-        if let Some(measured) = records.part(name) {
-            section(&mut page, measured);
-            measured_at(&mut page, measured);
+    let mut tables = Vec::new();
+    for (part, section) in parts {
+        if let Some(measured) = records.part(part) {
+            let mut table = String::new();
+            section(&mut table, measured);
+            measured_at(&mut table, measured);
+            tables.push((part, table));
         }
     }
     if let Some(measured) = load.part("load") {
-        measured.rows.iter().flat_map(|row| &row.outcomes).for_each(|load| under_load(&mut page, load));
-        measured_at(&mut page, measured);
+        let mut table = String::new();
+        measured.rows.iter().flat_map(|row| &row.outcomes).for_each(|load| under_load(&mut table, load));
+        measured_at(&mut table, measured);
+        tables.push(("load", table));
     }
-    page
+    tables
 }
+
+const PAGE: &str = "docs/udt.md";
 
 /// Where and when a part was measured.
 pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
@@ -49,7 +59,7 @@ pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
 }
 
 fn under_load(page: &mut String, load: &Load) {
-    page.push_str(LOAD);
+    page.push_str("| | |\n| --- | --- |\n");
     let idle = &load.idle;
     let _ = writeln!(
         page,
@@ -96,7 +106,6 @@ fn under_load(page: &mut String, load: &Load) {
 }
 
 fn loopback(page: &mut String, measured: &Measured) {
-    page.push_str(LOOPBACK);
     page.push_str(
         "| | Gbit/s | times libudt | sender, CPU s/GB | receiver, CPU s/GB |\n| --- | --- | --- | --- | --- |\n",
     );
@@ -115,7 +124,6 @@ fn loopback(page: &mut String, measured: &Measured) {
 }
 
 fn gigabit(page: &mut String, measured: &Measured) {
-    page.push_str(GIGABIT);
     page.push_str(
         "| | Mbit/s | share of the link's payload | sent again | link: late by at most (99 %) | link: core |\n",
     );
@@ -135,7 +143,6 @@ fn gigabit(page: &mut String, measured: &Measured) {
 }
 
 fn lossy(page: &mut String, measured: &Measured) {
-    page.push_str(LOSSY);
     let repetitions = measured.rows.iter().map(|row| row.outcomes.len()).max().unwrap_or(0);
     let cell = if repetitions == 1 { "one run".to_owned() } else { format!("the median of {repetitions} runs") };
     let _ = writeln!(page, "Each cell is {cell}.\n");
@@ -154,7 +161,6 @@ fn lossy(page: &mut String, measured: &Measured) {
 }
 
 fn simulator(page: &mut String, measured: &Measured) {
-    page.push_str(SIMULATOR);
     page.push_str("| | Mbit/s | sent again | link: late by at most (99 %) |\n| --- | --- | --- | --- |\n");
     for row in &measured.rows {
         let again = row.median(|outcome| outcome.retransmitted) * 100.0;
@@ -163,7 +169,6 @@ fn simulator(page: &mut String, measured: &Measured) {
 }
 
 fn staged_flows(page: &mut String, measured: &Measured) {
-    page.push_str(TABLE_1);
     type Of = fn(&Repetitions) -> f64;
     let used: Of = |row| row.goodput() / (staged::RATE as f64 * PAYLOAD_SHARE);
     let fair: Of = |row| row.median(|outcome| outcome.jain);
@@ -208,83 +213,24 @@ fn lateness(row: &Repetitions) -> String {
 /// 1456 of the 1500 bytes of a packet are the application's.
 const PAYLOAD_SHARE: f64 = 1456.0 / 1500.0;
 
-const PREFACE: &str = "\
-# UDT on real sockets
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-This project's UDT beside libudt 4.11 as Debian packages it, and beside TCP. Every number is measured; a cell is the median of the
-repetitions in `validation/udt/recorded.json`. Competitors take turns within one run. Rates of one host say little about another;
-ratios say more. Packets have 1500 bytes with all headers. Processor time is that of the whole sending or receiving program.
-
-To measure again, on a machine that does nothing else: `cargo xtask validate udt`. One part by its name:
-`cargo run --release --package cwnd-validation -- udt loopback`; the parts are `loopback`, `gigabit`, `loss`, `simulator`, `table-1`
-and `load`. With `--quick` everything takes about five minutes, writes no file, and shows that everything works.
-";
-
-const LOOPBACK: &str = "
-Measurements of revisions before acknowledgements were proven ([SECURITY.md](../SECURITY.md)) are without that: since then a sender
-withholds about a dozen packets in a gigabyte until they are reported missing, each for a round trip.
-
-## One host
-
-Sender and receiver on the loopback, which never cuts a large buffer into packets: with offload (GSO, GRO) dozens of packets pass
-the kernel as one, as they would pass a network card that cuts them in hardware. Without offload every packet passes
-the kernel by itself, as in libudt, which spends a call on each of them; here up to 64 packets share one (`sendmmsg`, `recvmmsg`).
-TCP is `iperf3`.
-
-";
-
-const GIGABIT: &str = "
-## A gigabit over 100 ms
-
-`cwnd udt link` with 1 Gbit/s, 50 ms each way and a queue of one bandwidth-delay product. The mean goodput of seconds 10 to 20, as a
-share of what the link can carry of payload (1456 of 1500 bytes).
-
-";
-
-const LOSSY: &str = "
-## Random loss
-
-`cwnd udt link` with 200 Mbit/s, 25 ms each way, a queue of one bandwidth-delay product, and packets from the sender lost at random.
-Each algorithm drives this project's sender; libudt runs its own. Algorithms that take every loss for congestion are slow here by
-design. UDT acknowledges each 10 ms, so that window algorithms grow in steps. A run whose link was late by more than a millisecond for
-one packet in a hundred is done again and not recorded; runs recorded before that rule are shown with the lateness they had.
-
-";
-
-const LOAD: &str = "
-## One port under load
-
-Everything in one program, both ends of each connection; a row is a repetition. Every byte of the crowd is compared. Strangers have 500
-addresses of the loopback and never answer; an unbounded transfer takes both cores, so that what they and the flooding thread cost
-shows in its rate. A new client has to get its answer among those to forged addresses.
-
-Of the memory of many idle connections, 4 KB each are theirs. What there is beyond are pages that glibc's allocator keeps: small blocks
-have moved into what connections gave back when they came to rest.
-
-| | |
-| --- | --- |
-";
-
-const SIMULATOR: &str = "
-## The simulator beside the wire
-
-The same link of 100 Mbit/s and 50 ms with a queue of one bandwidth-delay product, once in the simulator and once as
-`cwnd udt link` between real sockets. The measurement leaves a report with both, `out/udt.html`.
-
-In both the window doubles until the queue overflows, which loses some two bandwidth-delay products at once. UDT goes on at the rate
-at which packets arrived, cuts it up to five times while the losses come in, and grows back (eq. 8). How often it cuts is drawn, and
-which losses share a report is a matter of microseconds: the depth of the valley differs from run to run, its shape does not.
-
-![Throughput, rate, losses and queue over time, simulated and real](validation/udt.svg)
-
-";
-
-const TABLE_1: &str = "
-## Table 1 of the DAIMD paper, scaled down
-
-The paper's flows between Chicago and Amsterdam had 1 Gbit/s, 104 ms and stages of 100 s. Here all is on one host: `cwnd udt link` with
-100 Mbit/s, 52 ms each way and a queue of 100 packets (an eighth of a bandwidth-delay product, as in `papers/daimd/testbed.toml`),
-stages of 20 s. Four flows start one after the other and stop in the opposite order. SI is the stability index over seconds (0 is
-steady). Once on real sockets, once the same in the simulator; what was printed stands beside them and is no target at this scale. A
-share is of what the link can carry; the paper's is of 1 Gbit/s.
-";
+    /// A table that was edited by hand, or text that was written between its marks, would be lost with the next measurement.
+    #[test]
+    fn the_page_has_the_tables_on_record() {
+        let root = crate::root();
+        let records = Records::read(root.join("validation/udt/recorded.json")).unwrap();
+        let load = Records::read(root.join("validation/udt/load.json")).unwrap();
+        let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
+        let tables = tables(&records, &load);
+        assert_eq!(tables.len(), 6);
+        for (part, table) in tables {
+            assert!(crate::page::replaced(&page, part, &table).is_some_and(|written| written == page), "{part}");
+        }
+        let paths = std::fs::read_to_string(root.join("docs/files.md")).unwrap();
+        let written = crate::page::replaced(&paths, "paths", &super::super::paths::text(&records));
+        assert!(written.is_some_and(|written| written == paths), "paths");
+    }
+}

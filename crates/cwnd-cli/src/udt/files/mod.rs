@@ -8,11 +8,11 @@ macro_rules! help_on_paths {
 Which algorithm for my path, in Mbit/s of one transfer alone on 200 Mbit/s. docs/files.md has all that
 was measured, and what each does to others.
   round trip, loss    own (udt, the default)    shared (cubic)    lossy (bbr)
-  10 ms, 0                               175               166             186
-  10 ms, 0.5 %                            22                13             103
-  100 ms, 0                              162               105             174
-  100 ms, 0.01 %                         105                58             175
-  100 ms, 0.5 %                           17               2.6             184
+  10 ms, 0                               181               194             190
+  10 ms, 0.5 %                            22                12             190
+  100 ms, 0                              167               197             199
+  100 ms, 0.01 %                         102                70             192
+  100 ms, 0.5 %                           22               3.1             193
 `cwnd doctor HOST` says which of them suits a path."
     };
 }
