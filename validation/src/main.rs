@@ -154,12 +154,12 @@ enum Command {
         #[command(subcommand)]
         end: udt::files::tcp::End,
     },
-    /// Measures UDT on sockets, and rewrites docs/udt.md and a part of docs/files.md
+    /// Measures UDT on sockets, and rewrites the tables of docs/udt.md and of docs/files.md
     Udt {
         /// Takes minutes and writes no records: shows that everything works
         #[arg(long)]
         quick: bool,
-        /// Measures nothing, and rewrites docs/udt.md from what is recorded
+        /// Measures nothing, and rewrites these tables from what is recorded
         #[arg(long, conflicts_with_all = ["quick", "part", "repeats"])]
         recorded: bool,
         /// So many repetitions, of everything but files and paths, instead of the three or five of a full measurement
