@@ -95,7 +95,7 @@ impl Quantity {
             Self::Formula => Tolerance::Absolute(last_digit(number?).min(number?.abs() / 10.0)),
             Self::Exact => error(number, 0.001, 1e-9),
             Self::Approximate => error(number, 0.05, 0.05),
-            Self::Count => Tolerance::Between([number.unwrap_or(0.0); 2]),
+            Self::Count => number.map_or(Tolerance::Between([0.0; 2]), |_| Tolerance::Absolute(0.0)),
             Self::Rate => return around(0.1),
             Self::Share => {
                 let share = number?;
@@ -104,7 +104,8 @@ impl Quantity {
             Self::Index => {
                 let lack = 1.0 - number?;
                 Tolerance::Between(
-                    [(2.0 * lack).max(lack + 0.01), (lack / 2.0).min(lack - 0.01).max(0.0)].map(|one| rounded(1.0 - one)),
+                    [(2.0 * lack).max(lack + 0.01), (lack / 2.0).min(lack - 0.01).max(0.0)]
+                        .map(|one| rounded(1.0 - one)),
                 )
             }
             Self::Oscillation => Tolerance::RatioWithin(2.0),
@@ -200,7 +201,7 @@ fn numbers(statement: &str) -> Vec<f64> {
             '/' => {
                 let above = found.pop().unwrap_or(1.0);
                 found.push(above / number);
-            },
+            }
             _ if rest.trim_start().starts_with('%') => found.push(number / 100.0),
             _ => found.push(number),
         }
@@ -213,7 +214,8 @@ fn numbers(statement: &str) -> Vec<f64> {
 fn error(number: Option<f64>, part: f64, at_zero: f64) -> Tolerance {
     match number {
         Some(number) if number != 0.0 => Tolerance::Relative(part),
-        _ => Tolerance::Between([-at_zero, at_zero]),
+        Some(_) => Tolerance::Absolute(at_zero),
+        None => Tolerance::Between([-at_zero, at_zero]),
     }
 }
 
