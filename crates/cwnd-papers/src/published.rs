@@ -61,6 +61,9 @@ pub struct Assumption {
     /// What else it might be: each is run in its place, and what changes is shown (`cwnd paper ID --alternatives`).
     #[serde(default)]
     pub alternatives: Vec<toml::Value>,
+    /// Why a guess has no alternatives.
+    #[serde(default)]
+    pub no_alternative: Option<String>,
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,
@@ -167,7 +170,7 @@ pub struct Experiment {
     /// For rows `paper` of daimd: the change of one rule, as `--ablate` names it: `delay_warnings=off`.
     #[serde(default)]
     pub rule: Option<String>,
-    /// The length without any change: a miss of `--quick` that `--full` does not have.
+    /// At full length. Alone: a miss of `--quick` that `--full` does not have.
     #[serde(default)]
     pub full: bool,
     /// What it gives is known from the record only, since it takes long: no test runs it.
@@ -315,10 +318,10 @@ impl PublishedRow {
 
     /// What is wrong with its reason, if anything is.
     fn reason_fault(&self) -> Option<String> {
-        let (id, changes) = (&self.id, self.experiment.as_ref().map(Experiment::changes));
-        match (&self.reason, changes, &self.open) {
-            (_, Some(changes), _) if changes != 1 => {
-                Some(format!("the experiment of row `{id}` is one change: `set`, `rule` or `full`"))
+        let (id, one_change) = (&self.id, self.experiment.as_ref().map(Experiment::is_one_change));
+        match (&self.reason, one_change, &self.open) {
+            (_, Some(false), _) => {
+                Some(format!("the experiment of row `{id}` is one change: `set`, `rule`, or `full` alone"))
             }
             (_, Some(_), Some(_)) => Some(format!("row `{id}` has an `experiment` and is not `open`")),
             (None, Some(_), _) => Some(format!("row `{id}` has an `experiment` and no `reason`")),
@@ -337,18 +340,27 @@ pub(super) fn marked(text: String, basis: Basis, reading_error: Option<f64>) -> 
 }
 
 impl Experiment {
-    fn changes(&self) -> usize {
-        usize::from(self.set.is_some()) + usize::from(self.rule.is_some()) + usize::from(self.full)
+    fn is_one_change(&self) -> bool {
+        match (&self.set, &self.rule) {
+            (Some(_), Some(_)) => false,
+            (None, None) => self.full,
+            _ => true,
+        }
     }
 }
 
 impl fmt::Display for Experiment {
     /// The change by which the row matches, as it is given to `cwnd paper`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = if self.full { "--full" } else { "" };
-        let change = self.set.as_ref().map(|set| format!("--set {set}"));
-        let change = change.or_else(|| self.rule.as_ref().map(|rule| format!("--ablate: {rule}")));
-        write!(out, "it matches with {}", change.as_deref().unwrap_or(length))
+        out.write_str("it matches with")?;
+        if self.full {
+            out.write_str(" --full")?;
+        }
+        match (&self.set, &self.rule) {
+            (Some(set), _) => write!(out, " --set {set}"),
+            (None, Some(rule)) => write!(out, " --ablate: {rule}"),
+            (None, None) => Ok(()),
+        }
     }
 }
 

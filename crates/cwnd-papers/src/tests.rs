@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cwnd_run::cells::Cells;
 use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
@@ -10,8 +11,8 @@ use super::bench::Bench;
 use super::files::paper_file;
 use super::findings::Findings;
 use super::{
-    Basis, Kind, PAPERS, Provenance, Published, PublishedResult, PublishedRow, RecordFile, Recorded, Register,
-    Reproduction, Scale, Settings, Value, Verdict,
+    Basis, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow, RecordFile, Recorded,
+    Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
 };
 
 fn published(paper: &Reproduction) -> Published {
@@ -157,6 +158,42 @@ fn every_miss_on_record_has_an_experiment_or_is_open() {
     assert!(faults.is_empty(), "misses without an `experiment`, and not `open`:\n{}", faults.join("\n"));
 }
 
+/// Those that take long, or need full length, are not run: of the former papers/alternatives.toml has the verdicts.
+#[test]
+fn rows_match_by_the_experiment_that_their_reason_names() {
+    let mut faults = Vec::new();
+    let mut tried = 0;
+    for paper in PAPERS {
+        for result in published(paper).result {
+            let experiments = result.rows.iter().filter_map(|row| Some((row, row.experiment.as_ref()?)));
+            let cheap = experiments.filter(|(_, experiment)| !experiment.slow && !experiment.full);
+            let sets: BTreeSet<&String> = cheap.clone().filter_map(|(_, experiment)| experiment.set.as_ref()).collect();
+            for set in sets {
+                let assumptions = set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
+                let assumptions = assumptions.into_iter().collect();
+                let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
+                let runs = Selection::of(Some(paper.id()), Some(&result.id))
+                    .and_then(|selection| selection.run(&settings, &Cells::default(), &()))
+                    .unwrap_or_else(|error| panic!("{error}"));
+                for (row, _) in cheap.clone().filter(|(_, experiment)| experiment.set.as_ref() == Some(set)) {
+                    let found = runs.iter().flat_map(PaperRun::rows).find(|found| found.row == row.id);
+                    tried += 1;
+                    if found.is_none_or(|found| found.verdict != Verdict::Match) {
+                        let ours = found.map(|found| found.ours_text()).unwrap_or_default();
+                        faults.push(format!(
+                            "{} {}: {} does not match with {set}: {ours}",
+                            paper.id(),
+                            result.id,
+                            row.id
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 0 && faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// Rows of two algorithms, `paper: AC, y = 1` and `ns2-2.2: AC, y = 1`, compare one printed number.
 #[test]
 fn a_printed_number_counts_once() {
@@ -164,7 +201,7 @@ fn a_printed_number_counts_once() {
     for paper in PAPERS {
         for result in published(paper).result {
             let mut known = BTreeSet::new();
-            for row in result.rows.iter().filter(|row| row.basis() == Basis::Printed) {
+            for row in result.rows.iter().filter(|row| row.basis() == Basis::Printed && row.quantity.is_some()) {
                 let cell =
                     row.id.strip_prefix("paper: ").or_else(|| row.id.strip_prefix("ns2-2.2: ")).unwrap_or(&row.id);
                 if !known.insert(cell.to_string()) {
