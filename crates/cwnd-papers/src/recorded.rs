@@ -101,7 +101,8 @@ impl Recorded {
 
     /// Judges what is on record by the tolerances of now: the rows whose verdict no longer follows from their number, with the verdicts
     /// before and after. Nothing is run.
-    pub(crate) fn judge_anew(&mut self, published: &Published) -> Vec<(String, Verdict, Verdict)> {
+    #[must_use]
+    pub fn judge_anew(&mut self, published: &Published) -> Vec<(String, Verdict, Verdict)> {
         let paper = &published.paper.id;
         let mut changed = Vec::new();
         for (result, row) in published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))

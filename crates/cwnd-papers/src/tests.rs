@@ -11,8 +11,8 @@ use super::bench::Bench;
 use super::files::paper_file;
 use super::findings::Findings;
 use super::{
-    Basis, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow, RecordFile, Recorded,
-    Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
+    Basis, JudgedRow, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow, RecordFile,
+    Recorded, Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
 };
 
 fn published(paper: &Reproduction) -> Published {
@@ -179,7 +179,7 @@ fn rows_match_by_the_experiment_that_their_reason_names() {
                     let found = runs.iter().flat_map(PaperRun::rows).find(|found| found.row == row.id);
                     tried += 1;
                     if found.is_none_or(|found| found.verdict != Verdict::Match) {
-                        let ours = found.map(|found| found.ours_text()).unwrap_or_default();
+                        let ours = found.map(JudgedRow::ours_text).unwrap_or_default();
                         faults.push(format!(
                             "{} {}: {} does not match with {set}: {ours}",
                             paper.id(),
