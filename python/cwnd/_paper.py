@@ -71,7 +71,9 @@ class PaperRow:
     published : float, str or None
         What was printed.
     basis : str
-        Whether that is printed or follows from what is printed.
+        What that is: ``printed``, ``figure``, ``derived``, ``claim``, ``repeat`` or ``check``.
+    reading_error : float or None
+        By how much a number of a figure may be wrong; None for others.
     ours : float, str or None
         What comes out here.
     ci95 : float or None
@@ -93,6 +95,7 @@ class PaperRow:
     row: str
     published: float | str | None
     basis: str
+    reading_error: float | None
     ours: float | str | None
     ci95: float | None
     unit: str

@@ -143,6 +143,7 @@ fn shown(row: &JudgedRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Confidence;
 
     #[test]
     fn alternatives_are_accepted_and_differ_from_what_is_assumed() -> Result {
@@ -156,6 +157,49 @@ mod tests {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Those of daimd are not looked through yet.
+    #[test]
+    fn every_guess_has_alternatives_or_says_why_not() -> Result {
+        for paper in PAPERS.into_iter().filter(|paper| paper.id() != "daimd") {
+            for one in paper.published()?.assumption.iter().filter(|one| one.confidence == Confidence::Guess) {
+                assert!(one.alternatives.is_empty() == one.no_alternative.is_some(), "{} {}", paper.id(), one.key);
+            }
+        }
+        Ok(())
+    }
+
+    /// An experiment replaces an assumption by one of its alternatives, and where that is on record the row matches there.
+    #[test]
+    fn experiments_are_alternatives_by_which_the_row_matches() -> Result {
+        let (known, recorded) = (alternatives()?, Alternatives::recorded()?);
+        let mut faults = Vec::new();
+        for paper in PAPERS {
+            for result in paper.published()?.result {
+                for row in &result.rows {
+                    let Some(set) = row.experiment.as_ref().and_then(|experiment| experiment.set.as_ref()) else {
+                        continue;
+                    };
+                    let place = format!("{} {}: {}, {set}", paper.id(), result.id, row.id);
+                    let is = |one: &Alternative| one.paper == paper.id() && one.set == *set;
+                    if !known.iter().any(|(one, results)| is(one) && results.contains(&result.id)) {
+                        faults.push(format!("{place} is no alternative that matters to it"));
+                    }
+                    let found =
+                        recorded.alternative.iter().find(|one| is(one)).and_then(|one| one.result.get(&result.id));
+                    let moved =
+                        |found: &Outcome| found.changed.get(&row.id).is_some_and(|now| now.starts_with("match"));
+                    // What is on record is of reduced length.
+                    let is_full = row.experiment.as_ref().is_some_and(|experiment| experiment.full);
+                    if !is_full && found.is_some_and(|found| !moved(found)) {
+                        faults.push(format!("{place} does not move it on record"));
+                    }
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
         Ok(())
     }
 

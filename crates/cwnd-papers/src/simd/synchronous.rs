@@ -244,14 +244,15 @@ pub(super) fn intersections(_: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// Footnote 5: SQRT, another binomial algorithm, between AIMD and IIAD.
-pub(super) fn sqrt(_: &Bench<'_>, findings: &mut Findings) -> Result {
+pub(super) fn sqrt(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let sqrt = format!("sqrt:b={}", bench.assumed("sqrt-b")?);
     for (w1, w2) in STARTS {
         let time = |algorithm: &str| {
             let events = events(algorithm, 100.0, [w1, w2], Clock::Rounds, LONGEST);
             let fair = events.iter().find(|event| (event.before[1] - event.before[0]).abs() < 1.0);
             Computed::Exact(fair.map_or(f64::NAN, |event| event.at))
         };
-        let parts = [("AIMD", time(AIMD)), ("SQRT", time("sqrt")), ("IIAD", time(IIAD))];
+        let parts = [("AIMD", time(AIMD)), ("SQRT", time(&sqrt)), ("IIAD", time(IIAD))];
         findings.order(format!("from ({w1}, {w2}): AIMD, SQRT, IIAD"), parts);
         // The paper gives no parameters of SQRT.
         for b in ["1/2", "2/5", "1/3"] {
