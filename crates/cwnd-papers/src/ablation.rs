@@ -51,22 +51,14 @@ pub struct Variant {
 /// Every profile as it is, and with each of its rules changed to each of the others.
 #[must_use]
 pub fn variants() -> Vec<Variant> {
-    let variant = |profile: &str, change: String| Variant {
-        profile: profile.to_string(),
-        change,
-        counts: BTreeMap::new(),
-        distance: BTreeMap::new(),
-        misses: BTreeMap::new(),
-        undecided: BTreeMap::new(),
-    };
     let mut all = Vec::new();
     for profile in PROFILES {
-        let whole = variant(profile, String::new());
+        let whole = Variant::named(profile, String::new());
         let habits = whole.habits();
         all.push(whole);
         let changes =
             SWITCHES.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
-        let changed = changes.map(|change| variant(profile, change));
+        let changed = changes.map(|change| Variant::named(profile, change));
         all.extend(changed.filter(|variant| variant.habits() != habits));
     }
     all
@@ -125,6 +117,18 @@ impl Ablation {
 }
 
 impl Variant {
+    /// A profile with some rules changed, as `naks=once,grows=per-ack`; nothing is known of it.
+    pub(crate) fn named(profile: &str, change: String) -> Self {
+        Self {
+            profile: profile.to_string(),
+            change,
+            counts: BTreeMap::new(),
+            distance: BTreeMap::new(),
+            misses: BTreeMap::new(),
+            undecided: BTreeMap::new(),
+        }
+    }
+
     /// The algorithm.
     #[must_use]
     pub fn algorithm(&self) -> String {
@@ -185,7 +189,7 @@ const SWITCHES: [(&str, &[&str]); 9] = [
     ("decrease", &["per-nak", "per-interval", "per-epoch", "doubling", "random-2.0", "random-2.2"]),
     ("counts", &["unacknowledged", "in-flight"]),
     ("capacity_filter", &["newest", "smoothed"]),
-    ("grows", &["per-syn", "per-quiet-syn", "per-ack"]),
+    ("grows", &["per-syn", "per-quiet-syn", "per-clean-syn", "per-ack"]),
     ("step", &["eq8", "ninth-1.1", "ninth-2.0"]),
     ("at_once", &["never", "nak", "ack-and-nak"]),
     ("delay_warnings", &["on", "off"]),
@@ -203,8 +207,8 @@ mod tests {
             let same = |other: &&Variant| other.profile == variant.profile && other.habits() == Some(habits);
             assert_eq!(all[..at].iter().find(same).map(Variant::algorithm), None, "{}", variant.algorithm());
         }
-        // A profile and 17 changes each: 26 values of nine rules, of which one each is its own.
-        assert_eq!(all.len(), 4 * 18);
+        // A profile and 18 changes each: 27 values of nine rules, of which one each is its own.
+        assert_eq!(all.len(), 4 * 19);
     }
 
     #[test]

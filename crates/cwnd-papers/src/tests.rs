@@ -205,6 +205,9 @@ struct Change {
     /// What rows are compared with from then on.
     #[serde(default)]
     values: BTreeMap<String, String>,
+    /// Hashes of what algorithms are from then on.
+    #[serde(default)]
+    definitions: BTreeMap<String, String>,
 }
 
 /// With `CWND_BLESS` set this lists rows that are new. It never changes a row that is listed.

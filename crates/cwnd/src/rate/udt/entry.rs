@@ -29,9 +29,8 @@ pub const UDT: Entry<Built> = Entry {
     source: "daimd sections III and VI, eqs. 2, 8 and 21; the author's ns-2 agents of releases 1.1 (2003), 2.0 (2004) and 2.2 (2006); \
              libudt 4.11",
     deviations: &[
-        "paper: where the text is silent it is release 1.1: which feedback cuts, how a flow starts, delay warnings, acknowledging",
-        "paper: eq. 8 where capacity is spare, and 1/S packets per SYN at least, as in release 1.1, where the text is silent: `floor=0` is eq. 8 \
-         alone",
+        "paper: where the text is silent it is release 1.1 without the mistakes of its code: how a flow starts, how a rising delay is seen, what \
+         an ACK names, how often a loss is reported; papers/daimd/profile.toml has every rule with its sentence",
         "udt4: losses among the packets sent before an arrival rate is known end slow start once it is, and further ones at \
          window/(RTT + SYN); libudt goes on with 16 packets/s, which costs seconds",
         "udt4: slow start that ends because the window is full goes on at window/RTT at least; libudt's rate is what arrived while the \
@@ -63,7 +62,7 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice(
             "decrease",
             &["profile", "per-nak", "per-interval", "per-epoch", "doubling", "random-2.0", "random-2.2"],
-            "which NAKs cut; by profile: paper and ns2-1.1 doubling, ns2-2.0 and ns2-2.2 their random, udt4 its own random",
+            "which NAKs cut; by profile: paper per-nak, ns2-1.1 doubling, ns2-2.0 and ns2-2.2 their random, udt4 its own random",
         ),
         Parameter::choice("start", &["slow-start", "none"], "how a flow starts"),
         Parameter::derived("initial_window", "udt4: 16; ns2-2.2: 2; others: 1", "window at the start")
@@ -74,7 +73,7 @@ pub const UDT: Entry<Built> = Entry {
             "initial_rate",
             "rate at the start where that is not slow start; otherwise a packet per SYN",
         ),
-        Parameter::derived("floor", "udt4: 0.01; others: 1/S", "least increase per SYN")
+        Parameter::derived("floor", "udt4: 0.01; paper: 0; others: 1/S", "least increase per SYN")
             .unit("packets")
             .at_least(0.0)
             .at_most(1e6),
@@ -101,8 +100,8 @@ pub const UDT: Entry<Built> = Entry {
         ),
         Parameter::choice(
             "grows",
-            &["profile", "per-syn", "per-quiet-syn", "per-ack"],
-            "when the rate grows (not udt4); by profile: paper and ns2-1.1 per-syn, ns2-2.0 per-quiet-syn, ns2-2.2 per-ack",
+            &["profile", "per-syn", "per-quiet-syn", "per-clean-syn", "per-ack"],
+            "when the rate grows (not udt4); by profile: paper per-clean-syn, ns2-1.1 per-syn, ns2-2.0 per-quiet-syn, ns2-2.2 per-ack",
         ),
         Parameter::choice(
             "step",
@@ -223,6 +222,7 @@ fn habits(values: &Values, release: Habits) -> Habits {
         grows: match values.choice("grows") {
             "per-syn" => Grows::PerSyn,
             "per-quiet-syn" => Grows::PerQuietSyn,
+            "per-clean-syn" => Grows::PerCleanSyn,
             "per-ack" => Grows::PerAck,
             _ => release.grows,
         },
