@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::quantity::Quantity;
 use super::settings::Scale;
 use super::tolerance::Tolerance;
 use super::verdict::Basis;
@@ -127,18 +128,48 @@ pub struct PublishedRow {
     /// Its unit; empty for a plain number.
     #[serde(default)]
     pub unit: String,
-    /// What counts as reproduced.
+    /// What kind of quantity it is, which decides what counts as reproduced.
+    #[serde(default)]
+    pub quantity: Option<Quantity>,
+    /// What counts as reproduced. The file has it only for a bound, an order and an `exception`; else the rule of `quantity` makes it.
     #[serde(default)]
     pub tolerance: Option<Tolerance>,
+    /// Why it has a tolerance of its own instead of that of a kind of quantity.
+    #[serde(default)]
+    pub exception: Option<String>,
     /// What is done with it, where that differs from the result.
     #[serde(default)]
     pub kind: Option<Kind>,
     /// Why it is not compared.
     #[serde(default)]
     pub why: Option<String>,
-    /// Why ours differs, where it does.
+    /// Why ours differs, where it does: a sentence that `experiment` shows to be true, or that `open` leaves so.
     #[serde(default)]
     pub reason: Option<String>,
+    /// The one change by which it matches.
+    #[serde(default)]
+    pub experiment: Option<Experiment>,
+    /// That the reason is not known, and what was tried.
+    #[serde(default)]
+    pub open: Option<String>,
+}
+
+/// One change of one thing by which a row that misses matches.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// An assumption and its value, as for `cwnd paper ID RESULT --set`: `short-access-rtt=5ms`.
+    #[serde(default)]
+    pub set: Option<String>,
+    /// For rows `paper` of daimd: the change of one rule, as `--ablate` names it: `delay_warnings=off`.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The length without any change: a miss of `--quick` that `--full` does not have.
+    #[serde(default)]
+    pub full: bool,
+    /// What it gives is known from the record only, since it takes long: no test runs it.
+    #[serde(default)]
+    pub slow: bool,
 }
 
 /// A number or words.
@@ -171,11 +202,14 @@ impl Published {
     /// `text` is no TOML, has an unknown key, or a row contradicts itself: the first place, with its line.
     pub(crate) fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Source::read(name, text, &[])?;
-        let published: Self = source.document()?;
-        match published.fault() {
-            Some((key, reason)) => Err(ScenarioError { place: source.place_of(&key), fault: Fault::Document(reason) }),
-            None => Ok(published),
+        let mut published: Self = source.document()?;
+        if let Some((key, reason)) = published.fault() {
+            return Err(ScenarioError { place: source.place_of(&key), fault: Fault::Document(reason) });
         }
+        for row in published.result.iter_mut().flat_map(|result| &mut result.rows) {
+            row.tolerance = row.tolerance.take().or_else(|| row.made());
+        }
+        Ok(published)
     }
 
     /// The result called `id`.
@@ -226,6 +260,53 @@ impl PublishedRow {
         let number = self.published.as_ref().and_then(Value::number);
         self.basis.unwrap_or(if number.is_some() { Basis::Printed } else { Basis::Claim })
     }
+
+    /// The tolerance that the rule of its quantity makes.
+    fn made(&self) -> Option<Tolerance> {
+        let number = self.published.as_ref().and_then(Value::number);
+        self.quantity?.tolerance(number, &self.statement())
+    }
+
+    fn statement(&self) -> String {
+        self.published.as_ref().map_or_else(String::new, ToString::to_string)
+    }
+
+    /// What is wrong with what counts as reproduced, if anything is.
+    fn tolerance_fault(&self) -> Option<String> {
+        let id = &self.id;
+        match (self.quantity, &self.tolerance, &self.exception) {
+            (None, None, _) => Some(format!("row `{id}` is compared and has no `quantity`")),
+            (None, Some(_), None) => Some(format!(
+                "row `{id}` has a `tolerance` of its own, and neither a `quantity` nor an `exception` that says why"
+            )),
+            (None, Some(_), Some(_)) => None,
+            (Some(_), _, Some(_)) => Some(format!("row `{id}` has a `quantity` and is no `exception`")),
+            (Some(quantity), Some(tolerance), None) => (!quantity.allows(tolerance, &self.statement()))
+                .then(|| format!("the tolerance of row `{id}` is not one of its `quantity`: {}", quantity.expected())),
+            (Some(quantity), None, None) => {
+                self.made().is_none().then(|| format!("the `quantity` of row `{id}` needs {}", quantity.needs()))
+            }
+        }
+    }
+
+    /// What is wrong with its reason, if anything is.
+    fn reason_fault(&self) -> Option<String> {
+        let (id, changes) = (&self.id, self.experiment.as_ref().map(Experiment::changes));
+        match (&self.reason, changes, &self.open) {
+            (_, Some(changes), _) if changes != 1 => {
+                Some(format!("the experiment of row `{id}` is one change: `set`, `rule` or `full`"))
+            }
+            (_, Some(_), Some(_)) => Some(format!("row `{id}` has an `experiment` and is not `open`")),
+            (None, Some(_), _) => Some(format!("row `{id}` has an `experiment` and no `reason`")),
+            _ => None,
+        }
+    }
+}
+
+impl Experiment {
+    fn changes(&self) -> usize {
+        usize::from(self.set.is_some()) + usize::from(self.rule.is_some()) + usize::from(self.full)
+    }
 }
 
 impl PublishedResult {
@@ -237,22 +318,24 @@ impl PublishedResult {
         }
         let kind = row.kind.unwrap_or(self.kind);
         let number = row.published.as_ref().and_then(Value::number);
-        match (&row.tolerance, kind) {
-            (None, Kind::Compared) => Some(format!("row `{id}` is compared and has no `tolerance`")),
-            (Some(_), Kind::Illustration | Kind::NotReproducible) => {
+        let compares = row.tolerance.is_some() || row.quantity.is_some();
+        match (compares, kind) {
+            (_, Kind::Compared) => {
+                let tolerance = row.tolerance.as_ref();
+                let needs = tolerance.is_some_and(Tolerance::needs_published) && number.is_none();
+                let fault = tolerance.and_then(Tolerance::fault).map(str::to_string);
+                fault
+                    .or_else(|| needs.then(|| format!("the tolerance of row `{id}` needs a `published` number")))
+                    .or_else(|| row.tolerance_fault())
+                    .or_else(|| row.reason_fault())
+            }
+            (true, Kind::Illustration | Kind::NotReproducible) => {
                 Some(format!("row `{id}` is not compared and has a `tolerance`"))
             }
-            (Some(tolerance), Kind::Compared) => {
-                let needs = tolerance.needs_published() && number.is_none();
-                tolerance
-                    .fault()
-                    .map(str::to_string)
-                    .or_else(|| needs.then(|| format!("the tolerance of row `{id}` needs a `published` number")))
-            }
-            (None, _) if row.why.is_none() && self.why.is_none() => {
+            (false, _) if row.why.is_none() && self.why.is_none() => {
                 Some(format!("row `{id}` is not compared and does not say `why`"))
             }
-            (None, _) => None,
+            (false, _) => None,
         }
     }
 }
@@ -346,7 +429,18 @@ mod tests {
     #[test]
     fn errors_name_the_file_the_line_and_what_is_wrong() {
         let row = |row: &str| fault(&format!("{RESULT}rows = [\n  {{ id = \"a\", {row} }},\n]\n"));
-        assert!(row("published = 1").starts_with("published.toml:12:3: row `a` is compared and has no `tolerance`"));
+        assert!(row("published = 1").starts_with("published.toml:12:3: row `a` is compared and has no `quantity`"));
+        assert!(row("published = 1, tolerance = { at-most = 2 }").contains("neither a `quantity` nor an `exception`"));
+        assert!(row("published = 1, quantity = \"rate\", tolerance = { at-most = 2 }").contains("none is stated"));
+        assert!(
+            row("published = \"above 3\", quantity = \"bound\", tolerance = { above = 2 }").contains("a number that")
+        );
+        assert!(row("published = \"fast\", quantity = \"rate\"").contains("needs a `published` number"));
+        assert!(row("published = 1, quantity = \"rat\"").contains("did you mean `rate`?"));
+        assert!(
+            row("published = 1, quantity = \"rate\", reason = \"r\", experiment = { slow = true }")
+                .contains("one change")
+        );
         assert!(row("tolerance = { relative = 0.1 }").contains("needs a `published` number"));
         assert!(row("tolerance = { ratio-within = 1 }, published = 2").contains("a ratio is above 1"));
         assert!(row("kind = \"illustration\"").contains("does not say `why`"));

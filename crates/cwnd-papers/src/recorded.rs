@@ -8,10 +8,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::computed::Interval;
 use super::files::paper_file;
+use super::published::{Published, Value};
 use super::row::JudgedRow;
 use super::selection::PaperRun;
 use super::settings::Scale;
+use super::tolerance::Tolerance;
 use super::verdict::Verdict;
 use cwnd_run::scenario::{ScenarioError, Source};
 
@@ -96,6 +99,26 @@ impl Recorded {
         }
     }
 
+    /// Judges what is on record by the tolerances of now: the rows whose verdict no longer follows from their number, with the verdicts
+    /// before and after. Nothing is run.
+    pub(crate) fn judge_anew(&mut self, published: &Published) -> Vec<(String, Verdict, Verdict)> {
+        let paper = &published.paper.id;
+        let mut changed = Vec::new();
+        for (result, row) in published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))
+        {
+            let entry =
+                self.0.get_mut(paper).and_then(|all| all.get_mut(&result.id)).and_then(|all| all.get_mut(&row.id));
+            let (Some(entry), Some(tolerance)) = (entry, &row.tolerance) else { continue };
+            let number = row.published.as_ref().and_then(Value::number);
+            let Some(verdicts) = entry.judged(tolerance, number) else { continue };
+            if !verdicts.contains(&entry.verdict) {
+                changed.push((format!("{paper} {}: {}", result.id, row.id), entry.verdict, verdicts[0]));
+                entry.verdict = verdicts[0];
+            }
+        }
+        changed
+    }
+
     /// What was recorded of a row.
     #[must_use]
     pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&RecordedRow> {
@@ -139,6 +162,43 @@ impl fmt::Display for Difference {
             (Some(recorded), Some((now, ours))) => write!(out, "{recorded} on record, now {now} ({ours})"),
         }
     }
+}
+
+impl RecordedRow {
+    /// What the recorded number comes to under `tolerance`: the verdicts that it may have within the rounding of its digits, the one of the
+    /// digits as they stand first. None where it is no number: an order, or no value.
+    pub(crate) fn judged(&self, tolerance: &Tolerance, published: Option<f64>) -> Option<Vec<Verdict>> {
+        if matches!(tolerance, Tolerance::Ordering(_)) {
+            return None;
+        }
+        let mut words = self.ours.split(' ');
+        let (value, rounding) = written(words.next()?)?;
+        let (half, of_half) = match words.next() {
+            Some("±") => written(words.next()?)?,
+            _ => (0.0, 0.0),
+        };
+        let mut verdicts = Vec::new();
+        for (value, half) in [0.0, -0.5, 0.5]
+            .into_iter()
+            .flat_map(|by| [0.0, -0.5, 0.5].map(|of| (value + by * rounding, (half + of * of_half).max(0.0))))
+        {
+            let interval = Interval { value, low: value - half, high: value + half };
+            let verdict = tolerance.judge_interval(published, interval);
+            if !verdicts.contains(&verdict) {
+                verdicts.push(verdict);
+            }
+        }
+        Some(verdicts)
+    }
+}
+
+/// A number with one unit of its last digit; 0 stands for itself.
+fn written(text: &str) -> Option<(f64, f64)> {
+    let value: f64 = text.parse().ok()?;
+    let (digits, power) = text.split_once('e').unwrap_or((text, "0"));
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let unit: f64 = format!("1e{}", power.parse::<i32>().ok()? - i32::try_from(decimals).ok()?).parse().ok()?;
+    Some((value, if text == "0" { 0.0 } else { unit }))
 }
 
 /// Rows that the paper has nothing for have no verdict that could change.

@@ -118,6 +118,26 @@ fn a_row_that_is_compared_is_not_on_record_as_one_that_cannot_be() {
     }
 }
 
+/// With `CWND_BLESS` set the verdicts are written anew, without a run, and what changed is printed for the register.
+#[test]
+fn verdicts_on_record_follow_from_the_numbers_on_record() {
+    let mut faults = Vec::new();
+    for (scale, name) in [(Scale::Quick, "expected"), (Scale::Full, "full")] {
+        let mut recorded = Recorded::at(scale).unwrap_or_else(|error| panic!("{error}"));
+        for paper in PAPERS {
+            let changed = recorded.judge_anew(&published(paper));
+            faults.extend(
+                changed.iter().map(|(row, before, after)| format!("\"{row}\" = \"{name}: {before} became {after}\"")),
+            );
+        }
+        if std::env::var_os("CWND_BLESS").is_some() {
+            let path = format!("{}/../../papers/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            std::fs::write(path, recorded.to_toml()).expect("writable");
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn every_result_on_record_says_what_it_was_made_with() {
     let made = Provenance::recorded().unwrap_or_else(|error| panic!("{error}"));

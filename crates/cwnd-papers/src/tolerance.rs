@@ -56,8 +56,16 @@ impl Tolerance {
         if let Self::Ordering(names) = self {
             return order(names, ours);
         }
-        let Some(interval) = ours.interval() else { return Verdict::Undecided };
-        let accepted = match self {
+        ours.interval().map_or(Verdict::Undecided, |interval| self.accepted(published).judge(interval))
+    }
+
+    /// Judges a value by its interval. Not for an order.
+    pub(super) fn judge_interval(&self, published: Option<f64>, interval: Interval) -> Verdict {
+        self.accepted(published).judge(interval)
+    }
+
+    fn accepted(&self, published: Option<f64>) -> Accepted {
+        match self {
             Self::AtLeast(low) => Accepted { low: *low, ..Accepted::ALL },
             Self::AtMost(high) => Accepted { high: *high, ..Accepted::ALL },
             Self::Above(low) => Accepted { low: *low, open: true, ..Accepted::ALL },
@@ -69,8 +77,7 @@ impl Tolerance {
             }
             Self::RatioWithin(by) => Accepted::around(published, |value| (value / by, value * by)),
             Self::Ordering(_) => Accepted::ALL,
-        };
-        accepted.judge(interval)
+        }
     }
 }
 
