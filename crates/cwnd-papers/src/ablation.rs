@@ -30,7 +30,7 @@ pub struct Ablation {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`.
+    /// `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`.
     pub profile: String,
     /// The parameter that is changed, as `naks=once`; empty for the profile as it is.
     pub change: String,
@@ -181,7 +181,7 @@ impl Variant {
 /// How rows of the algorithm that stands in place of the paper's begin.
 const OF_VARIANT: &str = "paper: ";
 /// The profiles on the endpoints of the author's agents.
-const PROFILES: [&str; 4] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2"];
+const PROFILES: [&str; 5] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "daimd-fitted"];
 /// The rules that can be chosen, and all that each can be.
 const SWITCHES: [(&str, &[&str]); 9] = [
     ("acknowledge", &["cumulative", "over-holes"]),
@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(all[..at].iter().find(same).map(Variant::algorithm), None, "{}", variant.algorithm());
         }
         // A profile and 18 changes each: 27 values of nine rules, of which one each is its own.
-        assert_eq!(all.len(), 4 * 19);
+        assert_eq!(all.len(), 5 * 19);
     }
 
     #[test]

@@ -94,8 +94,9 @@ fn best<'a>(candidates: &'a [Variant], results: &[String]) -> Option<(&'a Varian
 
 /// The table of the cross-validation, as docs/papers.md has it.
 fn table(fitting: &Fitting, candidates: &[Variant]) -> Option<String> {
-    let mut text =
-        String::from("| chosen on | best candidate | there | on the other half | match there |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| chosen on | best candidate | there | on the other half | match there |\n|---|---|---|---|---|\n",
+    );
     let shown = |counts: [usize; 3]| format!("{} / {} / {}", counts[0], counts[1], counts[2]);
     let mut outside = [0; 3];
     for (at, half) in fitting.halves.iter().enumerate() {
@@ -103,7 +104,7 @@ fn table(fitting: &Fitting, candidates: &[Variant]) -> Option<String> {
         let tested = Score::of(winner, &fitting.halves[1 - at])?.counts;
         outside.iter_mut().zip(tested).for_each(|(sum, count)| *sum += count);
         text.push_str(&format!(
-            "| {} | `{}` | {} | {} | {:.0} % |\n",
+            "| {} | `{}` | {} | {} | {:.1} % |\n",
             half.iter().map(|result| format!("`{result}`")).collect::<Vec<_>>().join(", "),
             winner.algorithm(),
             shown(inside.counts),
@@ -111,11 +112,11 @@ fn table(fitting: &Fitting, candidates: &[Variant]) -> Option<String> {
             Score::share(tested),
         ));
     }
-    text.push_str(&format!("| both, exchanged | | | {} | {:.0} % |\n", shown(outside), Score::share(outside)));
+    text.push_str(&format!("| both, exchanged | | | {} | {:.1} % |\n", shown(outside), Score::share(outside)));
     let all = fitting.halves.concat();
     let (winner, counts) = best(candidates, &all).map(|(winner, score)| (winner, score.counts))?;
     text.push_str(&format!(
-        "| all | `{}` | {} ({:.0} %) | | |\n",
+        "| all | `{}` | {} ({:.1} %) | | |\n",
         winner.algorithm(),
         shown(counts),
         Score::share(counts)

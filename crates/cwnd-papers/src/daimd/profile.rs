@@ -80,8 +80,7 @@ fn every_rule_of_the_profile_has_its_sentence_or_its_reason() {
 fn the_profile_changes_only_with_an_entry_in_the_register() {
     let rules: String = habits(&algorithm()).iter().map(|(field, value)| format!("{field} = {value}\n")).collect();
     let definition = format!("{}\n{rules}", algorithm());
-    let register: toml::Table =
-        toml::from_str(paper_file!("changes.toml")).unwrap_or_else(|error| panic!("{error}"));
+    let register: toml::Table = toml::from_str(paper_file!("changes.toml")).unwrap_or_else(|error| panic!("{error}"));
     let changes = register["change"].as_array().map_or(&[][..], Vec::as_slice);
     let last = changes.iter().rev().find_map(|change| change.get("definitions")?.get("udt:profile=paper")?.as_str());
     let hash = format!("{:016x}", fnv1a(&definition));

@@ -13,6 +13,8 @@ pub enum Profile {
     Release20,
     /// That of release 2.2 (2006).
     Release22,
+    /// Rules of the releases, chosen because they come nearest to the printed tables of daimd.
+    Fitted,
     /// The library libudt 4.11.
     Udt4,
 }
@@ -257,6 +259,10 @@ impl Habits {
         mixes_gaps: false,
         ..Self::RELEASE_1_1
     };
+
+    /// The nearest to the printed tables of daimd among the candidates of `papers/daimd/fitting.toml`: release 2.2 with the cuts and the
+    /// clock of growth of release 1.1. No text of the author has it.
+    pub const FITTED: Self = Self { cuts: AgentCuts::Doubling, grows: Grows::PerSyn, ..Self::RELEASE_2_2 };
 }
 
 /// What an agent starts with, and its timeout.
