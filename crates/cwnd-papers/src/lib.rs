@@ -28,6 +28,7 @@ mod published;
 mod quantity;
 mod record_file;
 mod recorded;
+mod register;
 mod reproduction;
 mod row;
 mod selection;
@@ -49,6 +50,7 @@ pub use published::{Assumption, Confidence, Experiment, Kind, Paper, Published, 
 pub use quantity::Quantity;
 pub use record_file::RecordFile;
 pub use recorded::{Difference, Recorded, RecordedRow};
+pub use register::{Change, Register};
 pub use reproduction::Reproduction;
 pub use row::JudgedRow;
 pub use selection::{PAPERS, PaperRun, ResultRun, Selection};

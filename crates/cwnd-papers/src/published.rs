@@ -125,6 +125,9 @@ pub struct PublishedRow {
     /// What it holds the paper to, where `published` does not say it: see [`PublishedRow::basis`].
     #[serde(default)]
     pub basis: Option<Basis>,
+    /// By how much a number of a figure may be wrong, in its unit.
+    #[serde(default)]
+    pub reading_error: Option<f64>,
     /// Its unit; empty for a plain number.
     #[serde(default)]
     pub unit: String,
@@ -261,6 +264,27 @@ impl PublishedRow {
         self.basis.unwrap_or(if number.is_some() { Basis::Printed } else { Basis::Claim })
     }
 
+    /// What was published, without its unit, and marked where the paper does not print it: `0.842 (derived)`, `0.47 (figure, ± 0.01)`.
+    #[must_use]
+    pub fn published_text(&self) -> String {
+        self.published
+            .as_ref()
+            .map_or_else(|| "–".to_string(), |value| marked(value.to_string(), self.basis(), self.reading_error))
+    }
+
+    /// Why ours differs, with the experiment that shows it, or with what is open; none where nothing is recorded.
+    #[must_use]
+    pub fn reason_text(&self) -> Option<String> {
+        let reason = self.reason.as_deref();
+        match (&self.experiment, &self.open) {
+            (Some(experiment), _) => Some(format!("{} [{experiment}]", reason.unwrap_or_default())),
+            (None, Some(open)) => {
+                Some(reason.map_or_else(|| format!("open: {open}"), |one| format!("{one}; open: {open}")))
+            }
+            (None, None) => reason.map(str::to_string),
+        }
+    }
+
     /// The tolerance that the rule of its quantity makes.
     fn made(&self) -> Option<Tolerance> {
         let number = self.published.as_ref().and_then(Value::number);
@@ -303,9 +327,28 @@ impl PublishedRow {
     }
 }
 
+/// A published value with what it is.
+pub(super) fn marked(text: String, basis: Basis, reading_error: Option<f64>) -> String {
+    match (basis.mark(), reading_error) {
+        ("", _) => text,
+        (mark, None) => format!("{text} ({mark})"),
+        (mark, Some(error)) => format!("{text} ({mark}, ± {error})"),
+    }
+}
+
 impl Experiment {
     fn changes(&self) -> usize {
         usize::from(self.set.is_some()) + usize::from(self.rule.is_some()) + usize::from(self.full)
+    }
+}
+
+impl fmt::Display for Experiment {
+    /// The change by which the row matches, as it is given to `cwnd paper`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = if self.full { "--full" } else { "" };
+        let change = self.set.as_ref().map(|set| format!("--set {set}"));
+        let change = change.or_else(|| self.rule.as_ref().map(|rule| format!("--ablate: {rule}")));
+        write!(out, "it matches with {}", change.as_deref().unwrap_or(length))
     }
 }
 
@@ -328,6 +371,12 @@ impl PublishedResult {
                     .or_else(|| needs.then(|| format!("the tolerance of row `{id}` needs a `published` number")))
                     .or_else(|| row.tolerance_fault())
                     .or_else(|| row.reason_fault())
+                    .or_else(|| {
+                        let figure = row.basis() == Basis::Figure;
+                        (figure != row.reading_error.is_some()).then(|| {
+                            format!("row `{id}`: a `reading_error` is that of a row whose `basis` is `figure`")
+                        })
+                    })
             }
             (true, Kind::Illustration | Kind::NotReproducible) => {
                 Some(format!("row `{id}` is not compared and has a `tolerance`"))

@@ -103,10 +103,12 @@ impl Quantity {
             }
             Self::Index => {
                 let lack = 1.0 - number?;
-                Tolerance::Between(
-                    [(2.0 * lack).max(lack + 0.01), (lack / 2.0).min(lack - 0.01).max(0.0)]
-                        .map(|one| rounded(1.0 - one)),
-                )
+                let low = rounded(1.0 - (2.0 * lack).max(lack + 0.01));
+                // An index is at most 1: an interval that reaches above says nothing.
+                match (lack / 2.0).min(lack - 0.01) {
+                    least if least > 0.0 => Tolerance::Between([low, rounded(1.0 - least)]),
+                    _ => Tolerance::AtLeast(low),
+                }
             }
             Self::Oscillation => Tolerance::RatioWithin(2.0),
             Self::Loss if number == Some(0.0) => Tolerance::AtMost(1e-6),
@@ -246,7 +248,7 @@ mod tests {
             (Quantity::Rate, 902.0, "± 10 %"),
             (Quantity::Share, 0.4676, "0.3676 to 0.5676"),
             (Quantity::Share, 0.0326, "0.0163 to 0.0652"),
-            (Quantity::Index, 0.999, "0.989 to 1"),
+            (Quantity::Index, 0.999, "≥ 0.989"),
             (Quantity::Index, 0.966, "0.932 to 0.983"),
             (Quantity::Oscillation, 0.02, "factor 2"),
             (Quantity::Loss, 0.001, "factor 3"),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::computed::Computed;
-use super::published::{Kind, PublishedResult, PublishedRow, Value};
+use super::published::{Kind, PublishedResult, PublishedRow, Value, marked};
 use super::verdict::{Basis, Verdict};
 use cwnd_run::measure::digits::with_half;
 
@@ -21,6 +21,8 @@ pub struct JudgedRow {
     pub published: Option<Value>,
     /// What the row is compared with.
     pub basis: Basis,
+    /// By how much a number of a figure may be wrong, in `unit`; null for others.
+    pub reading_error: Option<f64>,
     /// The value computed here; text for an ordering; null where there is none.
     pub ours: Option<Value>,
     /// Half the width of the 95 % interval of `ours`; null where it is exact, a text, or a single run.
@@ -55,8 +57,8 @@ impl JudgedRow {
         };
         let reason = match verdict {
             Verdict::Match => None,
-            Verdict::Miss => Some(listed.reason.clone().unwrap_or_else(|| UNEXPLAINED.to_string())),
-            Verdict::Undecided => Some(listed.reason.clone().unwrap_or_else(|| unsure(ours))),
+            Verdict::Miss => Some(listed.reason_text().unwrap_or_else(|| UNEXPLAINED.to_string())),
+            Verdict::Undecided => Some(listed.reason_text().unwrap_or_else(|| unsure(ours))),
             Verdict::NotReproducible | Verdict::Illustration => listed.why.clone().or_else(|| result.why.clone()),
         };
         Self {
@@ -65,6 +67,7 @@ impl JudgedRow {
             row: listed.id.clone(),
             published: published.cloned(),
             basis: listed.basis(),
+            reading_error: listed.reading_error,
             ours: ours.and_then(shown),
             ci95: ours.and_then(half_width),
             unit: listed.unit.clone(),
@@ -89,6 +92,7 @@ impl JudgedRow {
             row: row.to_string(),
             published: None,
             basis: Basis::Claim,
+            reading_error: None,
             ours: shown(ours),
             ci95: half_width(ours),
             unit: unit.to_string(),
@@ -102,14 +106,15 @@ impl JudgedRow {
         }
     }
 
-    /// The published value with its unit, for people.
+    /// The published value with its unit, for people, marked where the paper does not print it: `0.842 (derived)`.
     #[must_use]
     pub fn published_text(&self) -> String {
-        match &self.published {
+        let text = match &self.published {
             None => "–".to_string(),
             Some(Value::Text(text)) => text.clone(),
             Some(Value::Number(value)) => with_unit(value.to_string(), &self.unit),
-        }
+        };
+        marked(text, self.basis, self.reading_error)
     }
 
     /// The computed value with its interval and unit, for people.

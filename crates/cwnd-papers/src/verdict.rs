@@ -25,12 +25,16 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A number the paper prints.
+    /// A number the paper prints, once.
     Printed,
+    /// A number of a figure: read off it, or of the authors' data behind it, with the error of that.
+    Figure,
     /// A number that follows from printed formulas or numbers.
     Derived,
     /// What the paper says in words: an order, a bound, a tendency.
     Claim,
+    /// A printed number that another row compares already: in another place of the paper, or under another algorithm.
+    Repeat,
     /// An identity, or what another row says already.
     Check,
 }
@@ -41,7 +45,19 @@ pub struct Counts([[usize; Verdict::ALL.len()]; Basis::ALL.len()]);
 
 impl Basis {
     /// All of them, in the order they are counted.
-    pub const ALL: [Self; 4] = [Self::Printed, Self::Derived, Self::Claim, Self::Check];
+    pub const ALL: [Self; 6] = [Self::Printed, Self::Figure, Self::Derived, Self::Claim, Self::Repeat, Self::Check];
+
+    /// What is written behind a published number of this kind; nothing behind what the paper prints or claims.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Printed | Self::Claim => "",
+            Self::Figure => "figure",
+            Self::Derived => "derived",
+            Self::Repeat => "repeat",
+            Self::Check => "check",
+        }
+    }
 
     /// What rows of this kind are called together.
     #[must_use]
@@ -49,7 +65,9 @@ impl Basis {
         match self {
             Self::Printed => "printed numbers",
             Self::Derived => "derived numbers",
+            Self::Figure => "numbers of figures",
             Self::Claim => "claims",
+            Self::Repeat => "repeats",
             Self::Check => "checks",
         }
     }

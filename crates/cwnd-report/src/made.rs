@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use cwnd_papers::{Alternatives, Made, PAPERS, Provenance, Scale};
+use cwnd_papers::{Alternatives, Made, PAPERS, Provenance, Register, Scale, Verdict};
 
 /// A row for each alternative and result, with the rows of the result that change.
 pub(crate) fn alternatives(recorded: &Alternatives) -> String {
@@ -22,6 +22,24 @@ pub(crate) fn alternatives(recorded: &Alternatives) -> String {
                 counts(outcome.counts),
                 rows.join("; ").replace('|', "\\|"),
             );
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// A row for each verdict that a registered change of what rows are compared with has changed.
+pub(crate) fn register(register: &Register) -> String {
+    let mut text = "\n| date | row | compared with | `--full` | `--quick` |\n|---|---|---|---|---|\n".to_string();
+    for change in &register.change {
+        for (row, verdicts) in &change.verdicts {
+            let with = change.values.get(row).map_or("", |with| with.trim_end_matches(", Compared"));
+            let of = |length: &str| {
+                let changed = |[before, after]: &[Verdict; 2]| format!("{before} → {after}");
+                verdicts.get(length).map(changed).unwrap_or_default()
+            };
+            let cells = [&*change.date, row, with, &of("full"), &of("quick")].map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
         }
     }
     text.push('\n');

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use cwnd_papers::{
     Ablation, Alternatives, Basis, Counts, InNs2, PAPERS, PaperError, Provenance, Published, PublishedResult,
-    PublishedRow, RecordFile, Recorded, RecordedRow, Scale, Verdict,
+    PublishedRow, RecordFile, Recorded, RecordedRow, Register, Scale, Verdict,
 };
 
 use crate::made;
@@ -31,6 +31,7 @@ pub fn papers() -> Result<String, PaperError> {
     summary.push('\n');
     page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
     page = replaced(&page, "alternatives", &made::alternatives(&Alternatives::recorded()?));
+    page = replaced(&page, "register", &made::register(&Register::recorded()?));
     page = replaced(&page, "provenance", &made::provenance(&Provenance::recorded()?));
     Ok(replaced(&page, "all", &summary))
 }
@@ -166,9 +167,10 @@ fn cells(counts: Counts) -> String {
 }
 
 fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, (entry, in_ns2): (&RecordedRow, &InNs2)) {
-    let published = row.published.as_ref().map_or_else(|| "–".to_string(), ToString::to_string);
+    let published = row.published_text();
     let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
-    let reason = match (row.reason.as_deref(), entry.verdict) {
+    let reason = row.reason_text();
+    let reason = match (reason.as_deref(), entry.verdict) {
         (Some(reason), _) => reason,
         (None, Verdict::Miss) => "",
         (None, _) => "the interval reaches across the edge",

@@ -42,6 +42,7 @@ fn a_result_is_compared_row_by_row() {
         "ours",
         "paper",
         "published",
+        "reading_error",
         "reason",
         "result",
         "row",
