@@ -92,3 +92,27 @@ fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
 fn mbit(packets_per_syn: f64) -> f64 {
     packets_per_syn * PACKET.bits() / cwnd::rate::udt::SYN.as_secs_f64() * 1e-6
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PAPER;
+    use cwnd_run::scenario::Scenario;
+
+    /// Rows count what arrives in bits on the wire, `cwnd run` in bits of payload: the same number where a packet is all payload.
+    #[test]
+    fn scenarios_of_agents_alone_count_whole_packets() {
+        let mut checked = 0;
+        for (name, text) in PAPER.files.scenarios {
+            let scenario = Scenario::read(&PAPER.files.path(&format!("{name}.toml")), text, &[])
+                .unwrap_or_else(|error| panic!("{error}"));
+            let document = scenario.document();
+            let agents = document.flow.iter().all(|flow| flow.algorithm.to_string().starts_with("udt:profile=paper"));
+            // The scenario of Tables 4 and 5 is TCP's, too.
+            if document.cbr.is_empty() && agents && *name != "delay" {
+                assert_eq!(document.payload.value(), document.packet.value(), "{name}");
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 7);
+    }
+}
