@@ -120,7 +120,7 @@ fn ratio(udt: &str, error: f64, rtt: &str) -> f64 {
 
 #[test]
 fn a_capacity_taken_for_too_much_costs_no_more_than_its_bound() {
-    // With the feedback of release 1.1, as `paper` has it, the bound is exceeded from some error on: both flows do not cut alike.
+    // In `paper` the bound is exceeded from some error on: both flows do not cut alike.
     for (udt, errors) in [("udt:profile=paper", [0.0, 0.2, 0.5]), ("udt:profile=udt4", [0.2, 0.5, 2.0])] {
         for error in errors {
             let bound = cwnd_model::udt::worst_ratio(error).expect("within its range");
