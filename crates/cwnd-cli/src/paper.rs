@@ -197,7 +197,9 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
         }
     }
     if found.variant.is_empty() {
-        return Err(Failure::Input("--profile: expected `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`".to_string()));
+        return Err(Failure::Input(
+            "--profile: expected `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`".to_string(),
+        ));
     }
     let mut table = Table::left();
     table.row(["profile", "change"].into_iter().chain(results.iter().copied()));

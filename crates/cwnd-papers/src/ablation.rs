@@ -30,7 +30,7 @@ pub struct Ablation {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`.
+    /// `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`.
     pub profile: String,
     /// The parameter that is changed, as `naks=once`; empty for the profile as it is.
     pub change: String,
@@ -51,22 +51,14 @@ pub struct Variant {
 /// Every profile as it is, and with each of its rules changed to each of the others.
 #[must_use]
 pub fn variants() -> Vec<Variant> {
-    let variant = |profile: &str, change: String| Variant {
-        profile: profile.to_string(),
-        change,
-        counts: BTreeMap::new(),
-        distance: BTreeMap::new(),
-        misses: BTreeMap::new(),
-        undecided: BTreeMap::new(),
-    };
     let mut all = Vec::new();
     for profile in PROFILES {
-        let whole = variant(profile, String::new());
+        let whole = Variant::named(profile, String::new());
         let habits = whole.habits();
         all.push(whole);
         let changes =
             SWITCHES.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
-        let changed = changes.map(|change| variant(profile, change));
+        let changed = changes.map(|change| Variant::named(profile, change));
         all.extend(changed.filter(|variant| variant.habits() != habits));
     }
     all
@@ -125,6 +117,18 @@ impl Ablation {
 }
 
 impl Variant {
+    /// A profile with some rules changed, as `naks=once,grows=per-ack`; nothing is known of it.
+    pub(crate) fn named(profile: &str, change: String) -> Self {
+        Self {
+            profile: profile.to_string(),
+            change,
+            counts: BTreeMap::new(),
+            distance: BTreeMap::new(),
+            misses: BTreeMap::new(),
+            undecided: BTreeMap::new(),
+        }
+    }
+
     /// The algorithm.
     #[must_use]
     pub fn algorithm(&self) -> String {
@@ -177,7 +181,7 @@ impl Variant {
 /// How rows of the algorithm that stands in place of the paper's begin.
 const OF_VARIANT: &str = "paper: ";
 /// The profiles on the endpoints of the author's agents.
-const PROFILES: [&str; 4] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2"];
+const PROFILES: [&str; 5] = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "daimd-fitted"];
 /// The rules that can be chosen, and all that each can be.
 const SWITCHES: [(&str, &[&str]); 9] = [
     ("acknowledge", &["cumulative", "over-holes"]),
@@ -185,7 +189,7 @@ const SWITCHES: [(&str, &[&str]); 9] = [
     ("decrease", &["per-nak", "per-interval", "per-epoch", "doubling", "random-2.0", "random-2.2"]),
     ("counts", &["unacknowledged", "in-flight"]),
     ("capacity_filter", &["newest", "smoothed"]),
-    ("grows", &["per-syn", "per-quiet-syn", "per-ack"]),
+    ("grows", &["per-syn", "per-quiet-syn", "per-clean-syn", "per-ack"]),
     ("step", &["eq8", "ninth-1.1", "ninth-2.0"]),
     ("at_once", &["never", "nak", "ack-and-nak"]),
     ("delay_warnings", &["on", "off"]),
@@ -203,8 +207,8 @@ mod tests {
             let same = |other: &&Variant| other.profile == variant.profile && other.habits() == Some(habits);
             assert_eq!(all[..at].iter().find(same).map(Variant::algorithm), None, "{}", variant.algorithm());
         }
-        // A profile and 17 changes each: 26 values of nine rules, of which one each is its own.
-        assert_eq!(all.len(), 4 * 18);
+        // A profile and 18 changes each: 27 values of nine rules, of which one each is its own.
+        assert_eq!(all.len(), 5 * 19);
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub struct Change {
     /// What rows are compared with from then on.
     #[serde(default)]
     pub values: BTreeMap<String, String>,
+    /// Hashes of what algorithms are from then on.
+    #[serde(default)]
+    pub definitions: BTreeMap<String, String>,
     /// The verdict before and after of each row whose verdict changed, by what was on record: `quick` or `full`.
     #[serde(default)]
     pub verdicts: BTreeMap<String, BTreeMap<String, [Verdict; 2]>>,

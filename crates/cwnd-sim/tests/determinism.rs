@@ -78,7 +78,7 @@ fn a_rule_that_is_renos_runs_as_reno() {
 
 #[test]
 fn every_profile_of_udt_runs_as_recorded() {
-    let profiles = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "udt4"];
+    let profiles = ["paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "daimd-fitted", "udt4"];
     compare("profiles.txt", profiles.into_iter().map(|name| (name, cell(&format!("udt:profile={name}"), 1))));
 }
 

@@ -293,13 +293,49 @@ fn paper_grows_by_equation_8_where_release_1_1_has_ten_times_that_or_a_ninth_of_
         close(sender.rate(), 9000.0 + step);
     }
     // After a cut a ninth of 600 Mbit/s counts in release 1.1: 0.1 packets per SYN.
-    for (profile, step) in [("paper", 100.0), ("ns2-1.1", 10.0)] {
-        let mut sender = settled(&format!("udt:profile={profile}"));
-        sender.nak(102, 5);
-        sender.nak(103, 6);
-        sender.wake(120);
-        close(sender.rate(), 8000.0 + step);
-    }
+    let mut sender = settled("udt:profile=ns2-1.1");
+    sender.nak(102, 5);
+    sender.nak(103, 6);
+    sender.wake(120);
+    close(sender.rate(), 8000.0 + 10.0);
+}
+
+#[test]
+fn paper_cuts_at_every_negative_feedback_and_grows_in_a_syn_without_any() {
+    let cut = |times: i32| 9000.0 / 1.125_f64.powi(times);
+    let mut sender = settled("udt:profile=paper");
+    sender.nak(102, 5);
+    sender.nak(103, 6);
+    // No pause: the rate is what is left at once. No growth at the end of this SYN.
+    close(sender.rate(), cut(2));
+    sender.wake(110);
+    close(sender.rate(), cut(2));
+    // An acknowledgement of that SYN does not count for the next one, which has none.
+    sender.wake(120);
+    close(sender.rate(), cut(2));
+    sender.ack(121, 1, report(9000.0, 50_000.0));
+    sender.wake(130);
+    close(sender.rate(), cut(2) + 100.0);
+    // A rising delay is a negative feedback, too.
+    sender.ack(131, 1, report(9000.0, 50_000.0));
+    let before = sender.rate();
+    let view = sender.view(132);
+    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    sender.wake(140);
+    close(sender.rate(), before / 1.125);
+}
+
+#[test]
+fn paper_rounds_no_window_and_grows_by_nothing_at_the_capacity() {
+    let mut sender = Sender::new("udt:profile=paper,start=none,initial_rate=108mbit,initial_window=8");
+    sender.ack(100, 1, report(9000.0, 9000.0));
+    // 0.875 * 8 + 0.125 * 9000 * 0.1 = 119.5, and one more packet may leave.
+    assert_eq!(sender.window(), 120.0);
+    sender.ack(105, 1, report(9000.0, 9000.0));
+    // 0.875 * 119.5 + 112.5 = 217.06; rounded up at each step it would be 218.
+    assert_eq!(sender.window(), 218.0);
+    sender.wake(110);
+    close(sender.rate(), 9000.0);
 }
 
 #[test]

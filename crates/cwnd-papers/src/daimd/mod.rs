@@ -3,7 +3,11 @@
 mod claims;
 mod delay;
 mod errors;
+#[cfg(test)]
+mod fit;
 mod paths;
+#[cfg(test)]
+mod profile;
 mod rest;
 mod stages;
 mod testbed;
@@ -48,10 +52,20 @@ pub(super) const PAPER: Reproduction = Reproduction {
     ],
 };
 
-/// The two UDTs that are compared with the paper: its equations in release 1.1 of its author's ns-2 agent, and release 2.2.
+/// The two UDTs that are compared with the paper: what its sentences say, and release 2.2 of its author's ns-2 agent.
 const PROFILES: [&str; 2] = ["paper", "ns2-2.2"];
 /// A packet on the wire; the stages are balanced for this size.
 const PACKET: Bytes = Bytes(1500);
+
+/// The rules of profile `paper` that the paper leaves open, by parameter of `udt` and key of the assumption.
+const RULES: [(&str, &str); 6] = [
+    ("decrease", "decrease"),
+    ("start", "start"),
+    ("initial_window", "initial-window"),
+    ("acknowledge", "acknowledge"),
+    ("naks", "naks"),
+    ("delay_warnings", "delay-warnings"),
+];
 
 /// Those of which there are rows; a variant stands in place of `paper`, alone.
 fn profiles(bench: &Bench<'_>) -> &'static [&'static str] {
@@ -67,12 +81,38 @@ fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
     if profile != "paper" {
         return Ok(format!("udt:profile={profile},lambda={lambda}"));
     }
-    let (decrease, start) = (bench.assumed("decrease")?, bench.assumed("start")?);
-    let window = bench.assumed("initial-window")?;
-    Ok(format!("udt:profile=paper,decrease={decrease},start={start},initial_window={window},lambda={lambda}"))
+    let mut algorithm = format!("udt:profile=paper,lambda={lambda}");
+    for (parameter, key) in RULES {
+        algorithm.push_str(&format!(",{parameter}={}", bench.assumed(key)?));
+    }
+    Ok(algorithm)
 }
 
 /// Packets per SYN as Mbit/s.
 fn mbit(packets_per_syn: f64) -> f64 {
     packets_per_syn * PACKET.bits() / cwnd::rate::udt::SYN.as_secs_f64() * 1e-6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PAPER;
+    use cwnd_run::scenario::Scenario;
+
+    /// Rows count what arrives in bits on the wire, `cwnd run` in bits of payload: the same number where a packet is all payload.
+    #[test]
+    fn scenarios_of_agents_alone_count_whole_packets() {
+        let mut checked = 0;
+        for (name, text) in PAPER.files.scenarios {
+            let scenario = Scenario::read(&PAPER.files.path(&format!("{name}.toml")), text, &[])
+                .unwrap_or_else(|error| panic!("{error}"));
+            let document = scenario.document();
+            let agents = document.flow.iter().all(|flow| flow.algorithm.to_string().starts_with("udt:profile=paper"));
+            // The scenario of Tables 4 and 5 is TCP's, too.
+            if document.cbr.is_empty() && agents && *name != "delay" {
+                assert_eq!(document.payload.value(), document.packet.value(), "{name}");
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, 7);
+    }
 }

@@ -147,7 +147,7 @@ impl Sender {
         let Some(leaves) = self.rule.on_nak(nak, self.rtt) else { return };
         let lists = self.rule.habits().lists_numbers;
         // Of a range that begins below, the last packet alone is taken; the part of a list that does not arrive reads as zeros.
-        let below = !lists && numbers.first().is_some_and(|first| *first < self.acked);
+        let below = self.rule.habits().takes_last_of_old && numbers.first().is_some_and(|first| *first < self.acked);
         let accepted = if below { &numbers[numbers.len() - 1..] } else { numbers };
         let zero = (lists && nak.count > numbers.len() as u64).then_some(&0);
         let before = self.lost.len();

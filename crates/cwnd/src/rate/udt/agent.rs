@@ -38,7 +38,7 @@ pub struct Agent {
     before_cut: f64,
     pause: bool,
     cuts: Cuts,
-    /// Since the last SYN: packets sent, packets reported lost, and acknowledgements that advanced.
+    /// Since the last SYN: packets sent, packets reported lost and warnings that count as such, and acknowledgements that advanced.
     sent: u64,
     lost: u64,
     acks: u64,
@@ -113,7 +113,11 @@ impl Agent {
             packet,
             known: choices.capacity.map(|capacity| capacity.to_packets(packet).0),
             lambda: choices.lambda,
-            floor: choices.floor.map_or(1.0 / f64::from(packet.0.max(1)), |floor| floor.0),
+            floor: match choices.floor {
+                Some(floor) => floor.0,
+                None if habits.floors => 1.0 / f64::from(packet.0.max(1)),
+                None => 0.0,
+            },
             max_window,
             interval: if choices.slow_start { LEAST_INTERVAL } else { within(1.0 / rate) },
             window: initial.min(max_window),
@@ -192,7 +196,8 @@ impl Agent {
         } else if report.arrivals > 0.0 {
             // daimd eq. 21.
             let target = report.arrivals * (rtt + SYN.as_secs_f64());
-            self.window = libm::ceil(self.window * self.lambda + target * (1.0 - self.lambda));
+            let window = self.window * self.lambda + target * (1.0 - self.lambda);
+            self.window = if self.habits.whole_window { libm::ceil(window) } else { window };
         }
         if self.window > self.max_window {
             self.slow_start = false;
@@ -230,7 +235,7 @@ impl Agent {
             if first {
                 self.cuts.forgiven = false;
                 self.cuts.begin(self.habits.cuts, nak.next);
-                self.pause = true;
+                self.pause = self.habits.pauses;
             } else if further && self.habits.cuts != AgentCuts::Doubling {
                 self.cuts.epoch_from = nak.next;
             }
@@ -251,6 +256,7 @@ impl Agent {
         self.before_cut = self.interval;
         self.cut();
         self.cuts.begin(self.habits.cuts, next);
+        self.lost += u64::from(self.habits.grows == Grows::PerCleanSyn);
     }
 
     /// A SYN has passed.
@@ -268,6 +274,7 @@ impl Agent {
                 // The count of acknowledgements starts anew only after a SYN that may grow.
                 Grows::PerQuietSyn if lost > 0 || self.acks == 0 => return,
                 Grows::PerQuietSyn => true,
+                Grows::PerCleanSyn => lost == 0 && self.acks > 0,
                 Grows::PerAck => false,
             };
             if grows {

@@ -29,9 +29,8 @@ pub const UDT: Entry<Built> = Entry {
     source: "daimd sections III and VI, eqs. 2, 8 and 21; the author's ns-2 agents of releases 1.1 (2003), 2.0 (2004) and 2.2 (2006); \
              libudt 4.11",
     deviations: &[
-        "paper: where the text is silent it is release 1.1: which feedback cuts, how a flow starts, delay warnings, acknowledging",
-        "paper: eq. 8 where capacity is spare, and 1/S packets per SYN at least, as in release 1.1, where the text is silent: `floor=0` is eq. 8 \
-         alone",
+        "paper: where the text is silent it is release 1.1 without the mistakes of its code: how a flow starts, how a rising delay is seen, what \
+         an ACK names, how often a loss is reported; papers/daimd/profile.toml has every rule with its sentence",
         "udt4: losses among the packets sent before an arrival rate is known end slow start once it is, and further ones at \
          window/(RTT + SYN); libudt goes on with 16 packets/s, which costs seconds",
         "udt4: slow start that ends because the window is full goes on at window/RTT at least; libudt's rate is what arrived while the \
@@ -46,16 +45,17 @@ pub const UDT: Entry<Built> = Entry {
         "udt4: acknowledgements up to half a SYN early count as on time, so that jitter swallows no increase",
         "udt4: nothing grows while application or receiver hold the sender, except in eras of ns-2; libudt grows on, as the other profiles do \
          in every era",
-        "paper and ns2-*: in the simulator both ends are the agent's, and every packet that arrives counts as delivered, also one retransmitted \
+        "paper, ns2-* and daimd-fitted: in the simulator both ends are the agent's, and every packet that arrives counts as delivered, also one retransmitted \
          spuriously, as the author's scripts count",
-        "paper and ns2-*: elsewhere the protocol is the wire's: its acknowledgements, NAKs and estimates, and no delay warnings; a rate \
+        "paper, ns2-* and daimd-fitted: elsewhere the protocol is the wire's: its acknowledgements, NAKs and estimates, and no delay warnings; a rate \
          does not fall below a packet per second",
         "ns2-2.0 and ns2-2.2: draws come from the seed",
+        "daimd-fitted: none of the author's: rules of his releases that come nearest to the tables of daimd, chosen by them",
         "a congestion mark counts as a NAK; UDT knows no marks",
         "udt4: a cut does not go below one packet per second, or nothing would ever come back",
     ],
     parameters: &[
-        Parameter::choice("profile", &["udt4", "paper", "ns2-1.1", "ns2-2.0", "ns2-2.2"], "which UDT"),
+        Parameter::choice("profile", &["udt4", "paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "daimd-fitted"], "which UDT"),
         Parameter::bit_rate(
             "capacity",
             "capacity of the path, or what is wished of it; otherwise packet pairs measure it",
@@ -63,10 +63,10 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice(
             "decrease",
             &["profile", "per-nak", "per-interval", "per-epoch", "doubling", "random-2.0", "random-2.2"],
-            "which NAKs cut; by profile: paper and ns2-1.1 doubling, ns2-2.0 and ns2-2.2 their random, udt4 its own random",
+            "which NAKs cut; by profile: paper per-nak, ns2-1.1 and daimd-fitted doubling, ns2-2.0 and ns2-2.2 their random, udt4 its own random",
         ),
         Parameter::choice("start", &["slow-start", "none"], "how a flow starts"),
-        Parameter::derived("initial_window", "udt4: 16; ns2-2.2: 2; others: 1", "window at the start")
+        Parameter::derived("initial_window", "udt4: 16; ns2-2.2 and daimd-fitted: 2; others: 1", "window at the start")
             .unit("packets")
             .at_least(1.0)
             .at_most(1e6),
@@ -74,7 +74,7 @@ pub const UDT: Entry<Built> = Entry {
             "initial_rate",
             "rate at the start where that is not slow start; otherwise a packet per SYN",
         ),
-        Parameter::derived("floor", "udt4: 0.01; others: 1/S", "least increase per SYN")
+        Parameter::derived("floor", "udt4: 0.01; paper: 0; others: 1/S", "least increase per SYN")
             .unit("packets")
             .at_least(0.0)
             .at_most(1e6),
@@ -82,12 +82,12 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice(
             "acknowledge",
             &["profile", "cumulative", "over-holes"],
-            "what an ACK names (not udt4); by profile: ns2-2.2 over-holes, others cumulative",
+            "what an ACK names (not udt4); by profile: ns2-2.2 and daimd-fitted over-holes, others cumulative",
         ),
         Parameter::choice(
             "naks",
             &["profile", "once", "repeated", "repeated-uncut"],
-            "how often a loss is reported, and whether repeats cut (not udt4); by profile: ns2-2.2 once, others repeated",
+            "how often a loss is reported, and whether repeats cut (not udt4); by profile: ns2-2.2 and daimd-fitted once, others repeated",
         ),
         Parameter::choice(
             "counts",
@@ -97,22 +97,22 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice(
             "capacity_filter",
             &["profile", "newest", "smoothed"],
-            "which reports make the capacity (not udt4); by profile: ns2-2.2 smoothed, others newest",
+            "which reports make the capacity (not udt4); by profile: ns2-2.2 and daimd-fitted smoothed, others newest",
         ),
         Parameter::choice(
             "grows",
-            &["profile", "per-syn", "per-quiet-syn", "per-ack"],
-            "when the rate grows (not udt4); by profile: paper and ns2-1.1 per-syn, ns2-2.0 per-quiet-syn, ns2-2.2 per-ack",
+            &["profile", "per-syn", "per-quiet-syn", "per-clean-syn", "per-ack"],
+            "when the rate grows (not udt4); by profile: paper per-clean-syn, ns2-1.1 and daimd-fitted per-syn, ns2-2.0 per-quiet-syn, ns2-2.2 per-ack",
         ),
         Parameter::choice(
             "step",
             &["profile", "eq8", "ninth-1.1", "ninth-2.0"],
-            "by how much it grows (not udt4); by profile: paper and ns2-2.2 eq8, ns2-1.1 and ns2-2.0 theirs",
+            "by how much it grows (not udt4); by profile: ns2-1.1 and ns2-2.0 theirs, others eq8",
         ),
         Parameter::choice(
             "at_once",
             &["profile", "never", "nak", "ack-and-nak"],
-            "what lets a packet leave at once (not udt4); by profile: ns2-2.2 ack-and-nak, ns2-2.0 nak, others never",
+            "what lets a packet leave at once (not udt4); by profile: ns2-2.2 and daimd-fitted ack-and-nak, ns2-2.0 nak, others never",
         ),
         Parameter::choice(
             "delay_warnings",
@@ -149,6 +149,7 @@ fn build(values: &Values, start: &Start) -> Result<Built, Refusal> {
         Profile::Release11 => Habits::RELEASE_1_1,
         Profile::Release20 => Habits::RELEASE_2_0,
         Profile::Release22 => Habits::RELEASE_2_2,
+        Profile::Fitted => Habits::FITTED,
         Profile::Udt4 => return Ok(Built::Udt(Udt::new(&choices, udt4_decrease(values)?, start))),
     };
     Ok(Built::Agent(Agent::new(habits(values, of_release), &choices, start)))
@@ -160,6 +161,7 @@ fn profile(values: &Values) -> Profile {
         "ns2-1.1" => Profile::Release11,
         "ns2-2.0" => Profile::Release20,
         "ns2-2.2" => Profile::Release22,
+        "daimd-fitted" => Profile::Fitted,
         _ => Profile::Udt4,
     }
 }
@@ -167,7 +169,7 @@ fn profile(values: &Values) -> Profile {
 /// `udt4` runs on the protocol of the wire, which has no such rules.
 fn udt4_decrease(values: &Values) -> Result<Decrease, Refusal> {
     if let Some(parameter) = AGENTS_ONLY.into_iter().find(|name| values.choice(name) != "profile") {
-        let reason = "`profile` alone, unless `profile` is `paper`, `ns2-1.1`, `ns2-2.0` or `ns2-2.2`: it is a rule of the agents";
+        let reason = "`profile` alone, unless `profile` is `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`: it is a rule of the agents";
         return Err(Refusal::new(parameter, reason));
     }
     match values.choice("decrease") {
@@ -223,6 +225,7 @@ fn habits(values: &Values, release: Habits) -> Habits {
         grows: match values.choice("grows") {
             "per-syn" => Grows::PerSyn,
             "per-quiet-syn" => Grows::PerQuietSyn,
+            "per-clean-syn" => Grows::PerCleanSyn,
             "per-ack" => Grows::PerAck,
             _ => release.grows,
         },

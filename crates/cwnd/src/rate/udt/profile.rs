@@ -5,7 +5,7 @@ use crate::units::{BitRate, Packets};
 /// Which UDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// The equations of daimd where it gives any, and release 1.1 where it gives none.
+    /// What daimd states, and release 1.1 without the mistakes of its code where daimd is silent.
     Paper,
     /// The author's ns-2 agent of release 1.1 (2003).
     Release11,
@@ -13,6 +13,8 @@ pub enum Profile {
     Release20,
     /// That of release 2.2 (2006).
     Release22,
+    /// Rules of the releases, chosen because they come nearest to the printed tables of daimd.
+    Fitted,
     /// The library libudt 4.11.
     Udt4,
 }
@@ -40,6 +42,8 @@ pub struct Habits {
     pub delay_warnings: bool,
     /// The first NAK of an epoch is ignored once where it names fewer than two packets.
     pub forgives_single: bool,
+    /// The first NAK of an epoch pauses the sender for a SYN.
+    pub pauses: bool,
     /// The rate before each NAK counts as that before the last cut, whether the NAK cuts or not.
     pub remembers_each_nak: bool,
     /// Slow start sets the sending interval to that of the arrivals.
@@ -48,8 +52,14 @@ pub struct Habits {
     pub bound: Bound,
     /// While the window is full the sender waits for an ACK or a NAK; otherwise its timer goes on.
     pub stops_when_full: bool,
+    /// The rate grows by 1/S packets per SYN at least, S bytes being the size of a packet; otherwise by no more than [`step`](Self::step).
+    pub floors: bool,
+    /// The window of eq. 21 is rounded up to whole packets.
+    pub whole_window: bool,
     /// A NAK names its packets one by one, 300 at most, of which 75 arrive whole; otherwise as a range.
     pub lists_numbers: bool,
+    /// Of a NAK whose first packet is acknowledged meanwhile, the last packet alone is taken.
+    pub takes_last_of_old: bool,
     /// The removal of acknowledged packets from the list of lost ones skips every other entry.
     pub skips_entries: bool,
     /// Sorting the gaps of pairs takes gaps between arrivals for some of them.
@@ -110,8 +120,10 @@ pub enum Counts {
 pub enum Grows {
     /// Every SYN, unless as many packets were reported lost in it as were sent (1.1).
     PerSyn,
-    /// Every SYN with an acknowledgement and no loss (2.0).
+    /// Every SYN with an acknowledgement and no loss; an acknowledgement counts for later SYNs until the rate grows (2.0).
     PerQuietSyn,
+    /// Every SYN with an acknowledgement and without a NAK or a delay warning (daimd section II).
+    PerCleanSyn,
     /// With every acknowledgement that advances (2.2).
     PerAck,
 }
@@ -185,11 +197,15 @@ impl Habits {
         at_once: AtOnce::Never,
         delay_warnings: true,
         forgives_single: true,
+        pauses: true,
         remembers_each_nak: false,
         slow_start_paces: true,
         bound: Bound::Never,
         stops_when_full: false,
+        floors: true,
+        whole_window: true,
         lists_numbers: true,
+        takes_last_of_old: false,
         skips_entries: true,
         mixes_gaps: true,
         constants: Constants::Early,
@@ -221,14 +237,32 @@ impl Habits {
         bound: Bound::AckAndNak,
         stops_when_full: true,
         lists_numbers: false,
+        takes_last_of_old: true,
         skips_entries: false,
         mixes_gaps: false,
         constants: Constants::Late,
         ..Self::RELEASE_2_0
     };
 
-    /// Release 1.1 with daimd eq. 8 for its increase; eqs. 2 and 21 are in all releases.
-    pub const PAPER: Self = Self { step: Step::Eq8, ..Self::RELEASE_1_1 };
+    /// What daimd states; what it leaves open as in release 1.1, without the mistakes of its code. `papers/daimd/profile.toml` has the
+    /// sentence or the reason of each rule.
+    pub const PAPER: Self = Self {
+        cuts: AgentCuts::PerNak,
+        grows: Grows::PerCleanSyn,
+        step: Step::Eq8,
+        forgives_single: false,
+        pauses: false,
+        floors: false,
+        whole_window: false,
+        lists_numbers: false,
+        skips_entries: false,
+        mixes_gaps: false,
+        ..Self::RELEASE_1_1
+    };
+
+    /// The nearest to the printed tables of daimd among the candidates of `papers/daimd/fitting.toml`: release 2.2 with the cuts and the
+    /// clock of growth of release 1.1. No text of the author has it.
+    pub const FITTED: Self = Self { cuts: AgentCuts::Doubling, grows: Grows::PerSyn, ..Self::RELEASE_2_2 };
 }
 
 /// What an agent starts with, and its timeout.
