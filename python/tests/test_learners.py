@@ -165,7 +165,8 @@ def reward(step: cwnd.gym.Step, path: cwnd.gym.Path) -> Any:
 
 
 def seen(step: cwnd.gym.Step) -> Any:
-    return np.stack([step.rtt / step.min_rtt, step.lost / step.sent, step.window / 100], axis=-1)
+    lost = step.lost / (step.delivered + step.lost)
+    return np.stack([step.rtt / step.min_rtt, lost, step.window / 100], axis=-1)
 
 
 OWN = (seen, gymnasium.spaces.Box(0.0, 100.0, (3,), np.float32))
@@ -271,7 +272,7 @@ def test_a_policy_is_in_a_run_what_it_is_in_an_environment(lever: str, own: Any)
 
     def policy(rows: Any, into: int) -> Any:
         notes[into].append(rows.copy())
-        wish = 0.4 - rows[:, 1:2] - rows[:, 3:4] if own is None else 1.6 - rows[:, :1] - rows[:, 1:2]
+        wish = 0.5 - 0.4 * rows[:, 1:2] - rows[:, 3:4] if own is None else 0.9 - 0.4 * rows[:, :1] - rows[:, 1:2]
         return np.clip(wish, -1, 1)
 
     kind: dict[str, Any] = {"action": LEVERS[lever], "observation": own}
