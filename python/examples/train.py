@@ -10,6 +10,7 @@ the training.
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 import numpy as np
@@ -64,17 +65,18 @@ def scores(of: Any, episodes: int) -> NDArray[np.float64]:
 
 
 def compare(learner: Any, paths: list[tuple[str, str, str]], seeds: int) -> None:
-    """Print what two flows of the learner, and two of CUBIC, make of each path."""
-    print(f"\n{'path':>20}  algorithm  utilisation  queueing, ms  loss, %  fairness")
+    """Print what two flows of the learner, and of CUBIC, make of each path, alone and beside two flows of CUBIC."""
+    print(f"\n{'path':>20}  algorithm  utilisation  queueing, ms  loss, %  fairness  share beside cubic")
     for rate, rtt, queue in paths:
         path: dict[str, Any] = {"rate": rate, "rtt": rtt, "queue": f"droptail:{queue}"}
-        result = cwnd.compare([learner, "cubic"], **path, duration="30s", warmup="10s", seeds=seeds)
+        result = cwnd.compare([learner, "cubic"], versus="cubic", **path, duration="30s", warmup="10s", seeds=seeds)
         for name in result:
             row = result[name]
             wait, loss = row["queue_delay_mean_s"].mean * 1e3, row["loss_rate"].mean * 100
+            share = row.versus.share if row.versus else None
             print(
                 f"{f'{rate} {rtt} {queue}':>20}  {name:>9}  {row['utilisation'].mean:11.3f}  {wait:12.1f}"
-                f"  {loss:7.3f}  {row['jain'].mean:8.3f}"
+                f"  {loss:7.3f}  {row['jain'].mean:8.3f}  {share.mean if share else math.nan:18.2f}"
             )
 
 
