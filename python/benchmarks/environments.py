@@ -69,7 +69,7 @@ def many(env: Any, steps: int, clock: Callable[[], float]) -> float:
         seen, *_ = env.step(act(seen, random))
     taken = clock() - began
     env.close()
-    return steps * env.num_envs / taken
+    return steps * int(env.num_envs) / taken
 
 
 def ours(**options: Any) -> gymnasium.Env[Any, Any]:

@@ -95,7 +95,8 @@ def main() -> None:
 
     def policy(seen: NDArray[np.float32]) -> NDArray[np.float64]:
         # Sums in a fixed order: a row alone and a row of many have the same.
-        return np.tanh((seen * weights[:-1]).sum(axis=1, keepdims=True) + weights[-1])
+        sums: NDArray[np.float64] = (seen * weights[:-1]).sum(axis=1, keepdims=True) + weights[-1]
+        return np.tanh(sums)
 
     print(f"\n{'':>12}  goodput   delay    loss  reward per step, and how much it is above cubic's (95 % interval)")
     entrants: dict[str, Any] = {"learner": policy} | {name: name for name in ("reno", "cubic", "vegas")}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -37,7 +39,7 @@ def clean() -> gymnasium.Env[Any, Any]:
     env = wrappers.NormalizeObservation(env)
     env = wrappers.TransformObservation(env, lambda seen: np.clip(seen, -10, 10), env.observation_space)
     env = wrappers.NormalizeReward(env, gamma=0.99)
-    return wrappers.TransformReward(env, lambda reward: float(np.clip(reward, -10, 10)))
+    return wrappers.TransformReward(env, lambda reward: float(np.clip(float(reward), -10, 10)))
 
 
 def through(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
@@ -98,7 +100,7 @@ VECTORS: dict[str, Callable[[], Any]] = {
 def test_vectors_of_gymnasium_hold_environments(name: str) -> None:
     env = VECTORS[name]()
     try:
-        rows, infos = env.reset(seed=[3, 4])
+        rows, _ = env.reset(seed=[3, 4])
         again, _ = env.reset(seed=3)
         np.testing.assert_allclose(rows, again, atol=5)
         for _ in range(12):
@@ -116,8 +118,8 @@ def test_vectors_of_gymnasium_hold_environments(name: str) -> None:
 
 
 def test_own_vectors_and_gymnasiums_name_the_same_numbers() -> None:
-    ours = gymnasium.make_vec(NAME, 2, "vector_entry_point", **OPTIONS)
-    theirs = gymnasium.make_vec(NAME, 2, "sync", **OPTIONS)
+    ours: Any = gymnasium.make_vec(NAME, 2, "vector_entry_point", **OPTIONS)
+    theirs: Any = gymnasium.make_vec(NAME, 2, "sync", **OPTIONS)
     for env in (ours, theirs):
         env.reset(seed=[5, 9])
     for _ in range(13):
@@ -143,16 +145,12 @@ def test_the_checkers_find_nothing_wrong() -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 def test_stable_baselines3_trains() -> None:
-    pytest.importorskip(
-        "stable_baselines3", reason="Stable-Baselines3 and PyTorch are not among what the tests install"
-    )
-    from stable_baselines3 import PPO  # noqa: PLC0415 - it is optional
-    from stable_baselines3.common.env_checker import check_env as check  # noqa: PLC0415
-    from stable_baselines3.common.env_util import make_vec_env  # noqa: PLC0415
-
-    check(cwnd.gym.BottleneckEnv(**OPTIONS))
-    envs = make_vec_env(NAME, n_envs=2, seed=1, env_kwargs=OPTIONS)
-    model = PPO("MlpPolicy", envs, n_steps=50, batch_size=50, n_epochs=1, seed=1, device="cpu")
+    missing = "Stable-Baselines3 and PyTorch are not among what the tests install"
+    sb3 = pytest.importorskip("stable_baselines3", reason=missing)
+    common = partial(importlib.import_module, package="stable_baselines3.common")
+    common(".env_checker").check_env(cwnd.gym.BottleneckEnv(**OPTIONS))
+    envs = common(".env_util").make_vec_env(NAME, n_envs=2, seed=1, env_kwargs=OPTIONS)
+    model = sb3.PPO("MlpPolicy", envs, n_steps=50, batch_size=50, n_epochs=1, seed=1, device="cpu")
     model.learn(100)
     assert len(model.ep_info_buffer) > 0, "its Monitor notes episodes"
     assert cwnd.gym.evaluate(model, episodes=2, **OPTIONS).of == "policy"
@@ -183,7 +181,7 @@ MADE: dict[str, Callable[[], Any]] = {
 def test_copies_are_environments_of_the_same_options(name: str, copied: Callable[[Any], Any]) -> None:
     env = MADE[name]()
     twin = copied(env)
-    action = {} if name == "shared" else np.full((2, 1) if name == "vector" else (1,), 0.1, np.float32)
+    action: Any = {} if name == "shared" else np.full((2, 1) if name == "vector" else (1,), 0.1, np.float32)
     found = []
     for one in (env, twin):
         first, _ = one.reset(seed=2)

@@ -156,7 +156,7 @@ class Course:
 
     def _begun(self) -> NDArray[np.bool_]:
         """Say which flows have had a packet delivered; of the others there is nothing to see."""
-        return cast("NDArray[np.bool_]", self.measured[:, :, NAMES.index("min_rtt")] > 0.0)
+        return self.measured[:, :, NAMES.index("min_rtt")] > 0.0
 
     def _numbers(self, flows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Give the numbers of these flows in rows, those of a flow alone as they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -55,8 +55,8 @@ class Options(TypedDict, total=False):
     loss: Number
     action: Action
     gain: float | None
-    packets: int
-    steps: int
+    packets: SupportsIndex
+    steps: SupportsIndex
     reward: Reward
     observation: Observation | None
     algorithm: Algorithm | None
@@ -112,7 +112,7 @@ def checked(given: Mapping[str, Any], place: str = "") -> Options:
             near = difflib.get_close_matches(name, DEFAULTS, n=1, cutoff=0.5)
             hint = f"did you mean `{near[0]}`?" if near else f"expected one of {', '.join(DEFAULTS)}"
             raise KeywordError(f"{place}{name}: there is no such option, {hint}")
-    return {**DEFAULTS, **given}  # type: ignore[typeddict-item]
+    return cast("Options", {**DEFAULTS, **given})
 
 
 def changed(before: Options, given: Mapping[str, Any] | None) -> Options | None:
@@ -120,7 +120,7 @@ def changed(before: Options, given: Mapping[str, Any] | None) -> Options | None:
     if given is None or not mapping("options", given):
         return None
     checked(given, "options: ")
-    return {**before, **given}  # type: ignore[typeddict-item]
+    return cast("Options", {**before, **given})
 
 
 def scenarios(given: object, agents: range | list[int] | None) -> list[Scenario]:

@@ -38,7 +38,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
 
     metadata: ClassVar[dict[str, Any]] = {"name": "cwnd_shared_bottleneck_v0", "render_modes": []}
 
-    def __init__(  # type: ignore[misc] - `agents` is an option too
+    def __init__(  # type: ignore[misc]  # `agents` is an option too
         self, agents: Any = 2, *, render_mode: str | None = None, **options: Unpack[Options]
     ) -> None:
         refuse_rendering(render_mode)
