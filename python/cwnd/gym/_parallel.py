@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.spaces import Space
@@ -36,6 +37,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         Those of :class:`BottleneckEnv`. Goodput counts as a share of the whole capacity.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: ClassVar[dict[str, Any]] = {"name": "cwnd_shared_bottleneck_v0", "render_modes": []}
 
     def __init__(  # type: ignore[misc]  # `agents` is an option too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
@@ -74,6 +75,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
         An algorithm in the learner's place: actions then change nothing.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
 
     def __init__(self, render_mode: str | None = None, **options: Unpack[Options]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from inspect import Signature
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium.utils import EzPickle
@@ -42,6 +43,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
         Those of :class:`BottleneckEnv`.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: dict[str, Any] = {  # noqa: RUF012 - the base class declares it so
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
