@@ -1,41 +1,104 @@
-"""How many steps a second environments do on one core.
+"""How many steps a second environments do, compared with a plain environment of the same shape.
 
-Processor time is counted, so that the numbers mean the same on a machine that does other work as well.
+The plain one computes nothing: what it takes is what Gymnasium and Python take. On one core processor time is counted,
+so that the numbers mean the same on a machine that does other work as well; with processes it is the clock, on a
+machine that does nothing else.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 import cwnd.gym
 
-CASES: dict[str, dict[str, Any]] = {
-    "some 10 packets a step: 2 to 4 Mbit/s, 20 to 40 ms": {"rate": ("2mbit", "4mbit"), "rtt": ("20ms", "40ms")},
-    "as they come: 4 to 40 Mbit/s, 10 to 100 ms": {},
-}
+SMALL: dict[str, Any] = {"rate": ("2mbit", "4mbit"), "rtt": ("20ms", "40ms")}
 
 
-def steps_per_second(num_envs: int, steps: int, **options: Any) -> float:
-    """Keep windows near one bandwidth-delay product by a rule of thumb, with noise, and count."""
-    env = cwnd.gym.BottleneckVectorEnv(num_envs, copy=False, **options)
-    observations, _ = env.reset(seed=1)
-    noise = np.random.default_rng(1).uniform(-0.3, 0.3, (steps, num_envs)).astype(np.float32)
-    began = time.process_time()
+class Plain(gymnasium.Env[Any, Any]):
+    """An environment of the same spaces and length of episodes, which computes nothing."""
+
+    def __init__(self) -> None:
+        ours = cwnd.gym.BottleneckEnv()
+        self.observation_space, self.action_space = ours.observation_space, ours.action_space
+        self._seen = np.zeros(8, np.float32)
+        self._steps = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        super().reset(seed=seed)
+        self._steps = 0
+        return self._seen.copy(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Count."""
+        self._steps += 1
+        return self._seen.copy(), 0.0, False, self._steps >= 400, {}
+
+
+def act(seen: Any, noise: Any) -> Any:
+    """Keep windows near one bandwidth-delay product by a rule of thumb, with noise."""
+    delay, loss, window = seen[..., 1:2], seen[..., 3:4], seen[..., 5:6]
+    return np.clip(noise - 0.4 * delay - loss - 0.3 * (window - 0.3), -1.0, 1.0)
+
+
+def single(env: gymnasium.Env[Any, Any], steps: int, clock: Callable[[], float]) -> float:
+    """Count the steps per second of one environment."""
+    seen, _ = env.reset(seed=1)
+    noise = np.random.default_rng(1).uniform(-0.3, 0.3, (steps, 1)).astype(np.float32)
+    began = clock()
     for random in noise:
-        delay, loss, window = observations[:, 1], observations[:, 3], observations[:, 5]
-        actions = np.clip(random - 0.4 * delay - loss - 0.3 * (window - 0.3), -1.0, 1.0)
-        observations, *_ = env.step(actions[:, None])
-    return steps * num_envs / (time.process_time() - began)
+        seen, _, _, truncated, _ = env.step(act(seen, random))
+        if truncated:
+            seen, _ = env.reset()
+    return steps / (clock() - began)
+
+
+def many(env: Any, steps: int, clock: Callable[[], float]) -> float:
+    """Count the steps per second of a vector of environments, all of them together."""
+    seen, _ = env.reset(seed=1)
+    noise = np.random.default_rng(1).uniform(-0.3, 0.3, (steps, env.num_envs, 1)).astype(np.float32)
+    began = clock()
+    for random in noise:
+        seen, *_ = env.step(act(seen, random))
+    taken = clock() - began
+    env.close()
+    return steps * int(env.num_envs) / taken
+
+
+def ours(**options: Any) -> gymnasium.Env[Any, Any]:
+    """Make an environment without the wrappers of ``gymnasium.make``."""
+    return cwnd.gym.BottleneckEnv(**options)
 
 
 def main() -> None:
     """Print a line for each case."""
-    for name, options in CASES.items():
-        print(f"{steps_per_second(64, 3000, **options):10,.0f} steps/s  64 environments, {name}")
-    print(f"{steps_per_second(1, 20000):10,.0f} steps/s   1 environment, as it comes")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--share", type=float, default=1.0, help="of the steps that are counted otherwise")
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    cpu, wall, processes = time.process_time, time.perf_counter, arguments.processes
+    steps = [max(int(count * arguments.share), 2) for count in (20000, 3000, 4000)]
+    vector = cwnd.gym.BottleneckVectorEnv
+    cases: dict[str, Callable[[], float]] = {
+        "1, plain": lambda: single(Plain(), steps[0], cpu),
+        "1, some 10 packets a step": lambda: single(ours(**SMALL), steps[0], cpu),
+        "1, as it comes": lambda: single(ours(), steps[0], cpu),
+        "64 in one array, some 10 packets a step": lambda: many(vector(64, copy=False, **SMALL), steps[1], cpu),
+        "64 in one array, as they come": lambda: many(vector(64, copy=False), steps[1], cpu),
+        "8 in SyncVectorEnv, plain": lambda: many(SyncVectorEnv([Plain] * 8), steps[2], cpu),
+        "8 in SyncVectorEnv, as they come": lambda: many(SyncVectorEnv([ours] * 8), steps[2], cpu),
+        f"{processes} processes, plain": lambda: many(AsyncVectorEnv([Plain] * processes), steps[2], wall),
+        f"{processes} processes, as they come": lambda: many(AsyncVectorEnv([ours] * processes), steps[2], wall),
+    }
+    for name, case in cases.items():
+        print(f"{case():12,.0f} steps/s  {name}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd._native import Ack, Congestion, Control, Start, View
@@ -12,7 +12,7 @@ from cwnd._native import Ack, Congestion, Control, Start, View
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Algorithm", "CongestionControl", "Outside", "WindowRule", "fresh", "label"]
+__all__ = ["OUTSIDE", "Algorithm", "CongestionControl", "Learnt", "Outside", "WindowRule", "fresh", "label"]
 
 
 class _Copied:
@@ -373,10 +373,41 @@ class WindowRule(_Copied, ABC):
         return {}
 
 
+class Learnt(ABC):
+    """A trained policy that steers flows: :func:`cwnd.gym.algorithm` makes it."""
+
+    name: str
+    """What tables call it."""
+
+    @abstractmethod
+    def steering(self) -> Mapping[str, object]:
+        """Say what an action changes and how long a step is: ``lever``, ``over``, ``gain`` and ``packets``."""
+
+    @abstractmethod
+    def act(self, observation: Sequence[float], step: Sequence[float]) -> float:
+        """Choose the action for the step that begins.
+
+        Parameters
+        ----------
+        observation : sequence of float
+            The numbers of ``cwnd.gym.FEATURES``.
+        step : sequence of float
+            The numbers of ``cwnd.gym.Step``.
+
+        Returns
+        -------
+        float
+            From -1 to 1.
+        """
+
+
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 
-Outside = CongestionControl | WindowRule | type[CongestionControl] | type[WindowRule]
-"""An algorithm in Python: an object or its class."""
+Outside = CongestionControl | WindowRule | Learnt | type[CongestionControl] | type[WindowRule]
+"""An algorithm in Python: an object or its class, or a trained policy."""
+
+OUTSIDE = (type, CongestionControl, WindowRule, Learnt)
+"""What such an algorithm is an instance of."""
 
 Algorithm = str | Outside
 """An algorithm as people give it: text such as ``aimd:b=1/8``, or one of their own."""

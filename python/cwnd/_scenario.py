@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from cwnd import _arguments as arguments
 from cwnd import _native
-from cwnd._algorithm import Algorithm, CongestionControl, Outside, WindowRule
+from cwnd._algorithm import OUTSIDE, Algorithm, Outside
 from cwnd._arguments import mapping, plain
 from cwnd._files import read_text
 from cwnd.errors import ScenarioError
@@ -200,7 +200,7 @@ class Scenario(MutableMapping[str, Any]):
         flows = document.get("flow")
         for index, group in enumerate(flows if isinstance(flows, list) else []):
             algorithm = group.get("algorithm") if isinstance(group, dict) else None
-            if isinstance(algorithm, (type, CongestionControl, WindowRule)):
+            if isinstance(algorithm, OUTSIDE):
                 outside.append((index, algorithm))
                 group["algorithm"] = "reno"
         return json.dumps(document, default=_no_value), outside
@@ -297,7 +297,7 @@ def _plain(key: str, value: object) -> Any:
         return {name: _plain(f"{key}.{name}" if key else name, item) for name, item in items.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(f"{key}.{index}", item) for index, item in enumerate(value)]
-    algorithm = isinstance(value, (type, CongestionControl, WindowRule))
+    algorithm = isinstance(value, OUTSIDE)
     finite = isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
     if algorithm or finite:
         return value

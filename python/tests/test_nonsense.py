@@ -16,7 +16,7 @@ import pytest
 
 import cwnd
 import cwnd.gym
-from cwnd.gym._course import Course
+from cwnd.gym._options import DEFAULTS
 
 SHORT: dict[str, Any] = {"rate": "2mbit", "rtt": "20ms", "duration": "1s", "seeds": 1}
 BASE = cwnd.Scenario.dumbbell("reno", **SHORT)
@@ -66,6 +66,10 @@ CASES: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "cwnd.gym.BottleneckEnv": (cwnd.gym.BottleneckEnv, {}),
     "cwnd.gym.BottleneckVectorEnv": (cwnd.gym.BottleneckVectorEnv, {}),
     "cwnd.gym.SharedBottleneckEnv": (cwnd.gym.SharedBottleneckEnv, {}),
+    "cwnd.gym.algorithm": (
+        lambda **given: cwnd.Scenario.dumbbell(cwnd.gym.algorithm(**given), **SHORT).check(),
+        {"policy": lambda rows: rows[:, :1]},
+    ),
     "cwnd.gym.evaluate": (cwnd.gym.evaluate, {"policy": "reno", "episodes": 1, "steps": 5, "rate": "4mbit"}),
     "cwnd.plot.colour": (cwnd.plot.colour, {"algorithm": "reno"}),
     "cwnd.plot.heatmap": (
@@ -123,8 +127,8 @@ def parameters(name: str) -> list[str]:
         found = getattr(found, part)
     own = inspect.signature(found).parameters.values()
     names = [one.name for one in own if one.kind is not one.VAR_KEYWORD and one.name != "self"]
-    if name.startswith("cwnd.gym."):
-        names += [one for one in inspect.signature(Course).parameters if one not in {*names, "num_envs"}]
+    if name == "cwnd.gym.evaluate":
+        names += [one for one in DEFAULTS if one not in names]
     return names
 
 

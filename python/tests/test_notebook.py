@@ -139,11 +139,13 @@ MADE: dict[str, Callable[[], Any]] = {
     "cwnd.gym.BottleneckVectorEnv": lambda: cwnd.gym.BottleneckVectorEnv(2, steps=5, copy=False),
     "cwnd.gym.SharedBottleneckEnv": lambda: cwnd.gym.SharedBottleneckEnv(2, steps=5),
     "cwnd.gym.Feature": lambda: next(iter(cwnd.gym.FEATURES.values())),
+    "cwnd.gym.Path": lambda: cwnd.gym.Path(700.0, 0.02),
+    "cwnd.gym.Step": lambda: cwnd.gym.Step(*map(float, range(11))),
     "cwnd.gym.Score": lambda: cwnd.gym.evaluate("reno", episodes=1, steps=5, rate="4mbit"),
     "cwnd.statistics.Interval": lambda: cwnd.statistics.t_interval([1.0, 2.0, 4.0]),
 }
 # What people subclass or what only works.
-NOT_MADE = {"cwnd.CongestionControl", "cwnd.WindowRule"}
+NOT_MADE = {"cwnd.CongestionControl", "cwnd.WindowRule", "cwnd.gym.Options"}
 # What a notebook shows as a page, with a plot where there is something to draw.
 PAGES = {
     "cwnd.Comparison": True,

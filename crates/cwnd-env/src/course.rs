@@ -1,6 +1,9 @@
 //! The network of an environment and the flows that a learner steers.
 
+use cwnd::random::uniform;
 use cwnd_sim::{LinkId, Setup, Simulation, Source, Variation};
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::draw::Reference;
 use crate::error::CourseError;
@@ -15,6 +18,8 @@ pub struct Course {
     pub(crate) bottlenecks: Vec<usize>,
     pub(crate) path: Reference,
     pub(crate) options: Options,
+    /// Other networks for an episode.
+    others: Vec<Course>,
 }
 
 impl Course {
@@ -52,7 +57,31 @@ impl Course {
         let bottlenecks = slowest.into_iter().map(|(_, link)| link).collect();
         // The trace is not used: nothing is sampled.
         let setup = Setup { sampling: None, packet_log: None, ..setup };
-        Ok(Self { setup, steered, bottlenecks, path, options })
+        Ok(Self { setup, steered, bottlenecks, path, options, others: Vec::new() })
+    }
+
+    /// The course whose episodes are on its own network or on `other`'s; of several alternatives one is drawn for each episode, evenly.
+    ///
+    /// # Errors
+    /// Not as many flows are steered on the two.
+    pub fn or(mut self, other: Self) -> Result<Self, CourseError> {
+        if other.steered() != self.steered() {
+            return Err(CourseError::Steered);
+        }
+        self.others.push(other);
+        Ok(self)
+    }
+
+    /// The network of the next episode, and its number among the alternatives.
+    pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> (&Self, usize) {
+        if self.others.is_empty() {
+            return (self, 0);
+        }
+        let nth = (uniform(random.next_u64()) * (1 + self.others.len()) as f64) as usize;
+        match nth.checked_sub(1).and_then(|nth| self.others.get(nth)) {
+            Some(other) => (other, nth),
+            None => (self, 0),
+        }
     }
 
     /// How many flows the learner steers.

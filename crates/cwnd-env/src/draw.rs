@@ -56,7 +56,8 @@ pub(crate) fn vary(setup: &mut Setup, path: Reference, options: &Options, random
         let p = range.draw(random);
         setup.links[path.link].loss = if p > 0.0 { Loss::Bernoulli(p) } else { Loss::None };
     }
-    setup.seed = random.next_u64();
+    // A scenario can be run by the same seed: files know signed numbers only.
+    setup.seed = random.next_u64() >> 1;
 }
 
 fn scaled(value: u64, factor: f64) -> u64 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::{Span, Spec, Time};
-use cwnd_sim::{FlowState, QueueLimit, Setup, Simulation, State};
+use cwnd_sim::{Setup, Simulation, State};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -11,7 +11,7 @@ use crate::course::Course;
 use crate::draw::vary;
 use crate::observation::{FEATURES, StepReport};
 use crate::reward::PathCapacity;
-use crate::steered::{Counters, SharedWindow, SteeredMaker};
+use crate::steered::Shared;
 
 /// Runs episodes one after another.
 pub struct Environment {
@@ -21,6 +21,8 @@ pub struct Environment {
     setup: Setup,
     simulation: Simulation,
     agents: Vec<Agent>,
+    /// The number of the network among those of the course.
+    drawn: usize,
     steps: u32,
 }
 
@@ -37,29 +39,36 @@ pub struct Totals {
     pub reward: f64,
 }
 
+/// What a step of a flow was, and what its path offered meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What the sender measured.
+    pub report: StepReport,
+    /// What the bottleneck could carry, packets per second.
+    pub capacity: f64,
+    /// The round trip of a packet that meets no other, seconds.
+    pub empty_rtt: f64,
+}
+
+/// What was drawn for an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Episode {
+    /// The seed of the simulation, which fits into a signed number.
+    pub seed: u64,
+    /// The number of the network among those of the course.
+    pub course: usize,
+}
+
 /// A steered flow.
 #[derive(Debug)]
 struct Agent {
     flow: usize,
     link: usize,
-    window: Arc<SharedWindow>,
-    /// The largest window, packets: it bounds the packets that one acknowledgement can release.
-    max_window: f64,
-    counts: Counts,
-    best_rate: f64,
-    mean_rtt: f64,
+    shared: Arc<Shared>,
+    outcome: Outcome,
     empty_rtt: f64,
     carried: f64,
     reward: f64,
-}
-
-/// Packets of a flow since it began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    sent: u64,
-    delivered: u64,
-    lost: u64,
-    counters: Counters,
 }
 
 impl Environment {
@@ -67,8 +76,8 @@ impl Environment {
     #[must_use]
     pub fn new(course: Arc<Course>, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (setup, agents, simulation) = episode(&course, &mut random);
-        Self { course, random, setup, simulation, agents, steps: 0 }
+        let Begun { setup, agents, simulation, drawn } = begin(&course, &mut random);
+        Self { course, random, setup, simulation, agents, drawn, steps: 0 }
     }
 
     /// Starts the next episode; with a `seed`, the first episode of that seed.
@@ -76,8 +85,8 @@ impl Environment {
         if let Some(seed) = seed {
             self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
         }
-        (self.setup, self.agents, self.simulation) = episode(&self.course, &mut self.random);
-        self.steps = 0;
+        let Begun { setup, agents, simulation, drawn } = begin(&self.course, &mut self.random);
+        (self.setup, self.agents, self.simulation, self.drawn, self.steps) = (setup, agents, simulation, drawn, 0);
     }
 
     /// Applies an action per steered flow, each from -1 to 1, and runs a step: whether it was the last of its episode. NaN counts as 0.
@@ -87,10 +96,8 @@ impl Environment {
     pub fn step(&mut self, actions: &[f32], observations: &mut [f32], rewards: &mut [f32]) -> bool {
         let agents = self.agents.len();
         assert!(actions.len() == agents && rewards.len() == agents, "one action and reward per steered flow");
-        let gain = self.course.options.gain;
         for (agent, action) in self.agents.iter().zip(actions) {
-            let window = agent.window.get() * factor(gain, f64::from(*action));
-            agent.window.set(window.min(agent.max_window).max(1.0));
+            agent.shared.sender().act(f64::from(*action));
         }
         self.steps += 1;
         let from = self.simulation.state().now();
@@ -132,21 +139,36 @@ impl Environment {
     /// The measures of each steered flow over the episode so far.
     pub fn totals(&self) -> impl Iterator<Item = Totals> {
         self.agents.iter().map(|agent| {
-            let Counts { delivered, lost, counters, .. } = agent.counts;
-            let (delivered, lost) = (delivered as f64, lost as f64);
+            let counts = agent.shared.sender().counts();
+            let (delivered, lost) = (counts.delivered as f64, counts.lost as f64);
             Totals {
                 goodput: if agent.carried > 0.0 { delivered / agent.carried } else { 0.0 },
-                delay: if counters.rtts > 0.0 { counters.rtt_sum / counters.rtts / agent.empty_rtt } else { 0.0 },
+                delay: if counts.rtts > 0.0 { counts.rtt_sum / counts.rtts / agent.empty_rtt } else { 0.0 },
                 loss: lost / (delivered + lost).max(1.0),
                 reward: agent.reward,
             }
         })
     }
 
-    /// Runs the simulation for a step.
+    /// What the last step of each steered flow was.
+    pub fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        self.agents.iter().map(|agent| agent.outcome)
+    }
+
+    /// What was drawn for the current episode.
+    #[must_use]
+    pub fn episode(&self) -> Episode {
+        Episode { seed: self.setup.seed, course: self.drawn }
+    }
+
+    /// Runs the simulation for a step: that of a single flow ends by its own clock.
     fn run_step(&mut self) {
         let Self { simulation, agents, course, .. } = self;
         let end = simulation.end();
+        if let [agent] = &agents[..] {
+            simulation.advance(end, |_| !agent.shared.is_over());
+            return;
+        }
         let state = simulation.state();
         let delivered = |state: State<'_>| agents.iter().map(|agent| state.flow(agent.flow).delivered()).sum::<u64>();
         let running = agents.iter().map(|agent| state.flow(agent.flow)).filter(|flow| flow.delivered() > 0);
@@ -168,125 +190,60 @@ impl Environment {
             let bottleneck = &self.setup.links[agent.link];
             let packet = self.setup.flows[agent.flow].packet;
             let capacity = bottleneck.mean_rate(from, now).unwrap_or(0.0) / packet.bits();
-            let report = agent.report(state.flow(agent.flow), now.since(from));
+            let by_own_clock = agent.shared.take_report();
+            let report =
+                by_own_clock.unwrap_or_else(|| agent.shared.sender().close(now, state.flow(agent.flow).window().0));
             report.observe(observation);
             let path = PathCapacity { capacity, empty_rtt: agent.empty_rtt };
             let earned = if report.min_rtt > 0.0 { self.course.options.reward.of(&report, path) } else { 0.0 };
-            agent.carried += capacity * report.duration;
+            agent.outcome = Outcome { report, capacity, empty_rtt: agent.empty_rtt };
+            agent.carried += capacity * now.since(from).as_secs_f64();
             agent.reward += earned;
             *reward = earned as f32;
         }
     }
 }
 
-impl Agent {
-    fn new(setup: &Setup, flow: usize, link: usize, window: Arc<SharedWindow>) -> Self {
-        Self {
-            flow,
-            link,
-            window,
-            max_window: f64::INFINITY,
-            counts: Counts::default(),
-            best_rate: 0.0,
-            mean_rtt: 0.0,
-            empty_rtt: setup.links[link].rate.map_or(0.0, |rate| setup.flows[flow].packet.bits() / rate as f64),
-            carried: 0.0,
-            reward: 0.0,
-        }
-    }
-
-    /// The step of `duration` that has just passed.
-    fn report(&mut self, flow: FlowState<'_>, duration: Span) -> StepReport {
-        let counters = Counters::of(flow);
-        let counts = Counts { sent: flow.sent(), delivered: flow.delivered(), lost: flow.lost(), counters };
-        let before = std::mem::replace(&mut self.counts, counts);
-        let since = |new: u64, old: u64| new.saturating_sub(old) as f64;
-        let samples = counters.rtts - before.counters.rtts;
-        let rtt = if samples > 0.0 { (counters.rtt_sum - before.counters.rtt_sum) / samples } else { self.mean_rtt };
-        let rtt_before = if self.mean_rtt > 0.0 { self.mean_rtt } else { rtt };
-        self.mean_rtt = rtt;
-        let duration = duration.as_secs_f64();
-        let delivered = since(counts.delivered, before.delivered);
-        if duration > 0.0 {
-            self.best_rate = self.best_rate.max(delivered / duration);
-        }
-        StepReport {
-            duration,
-            sent: since(counts.sent, before.sent),
-            delivered,
-            lost: since(counts.lost, before.lost),
-            marked: counters.marked - before.counters.marked,
-            rtt,
-            rtt_before,
-            min_rtt: flow.rtt().map_or(0.0, |rtt| rtt.min.as_secs_f64()),
-            best_rate: self.best_rate,
-            window: flow.window().0,
-        }
-    }
+/// An episode at its start.
+struct Begun {
+    setup: Setup,
+    agents: Vec<Agent>,
+    simulation: Simulation,
+    drawn: usize,
 }
 
 /// Draws the next episode.
-fn episode(course: &Course, random: &mut Xoshiro256PlusPlus) -> (Setup, Vec<Agent>, Simulation) {
+fn begin(course: &Course, random: &mut Xoshiro256PlusPlus) -> Begun {
+    let (course, drawn) = course.draw(random);
     let mut setup = course.setup.clone();
     vary(&mut setup, course.path, &course.options, random);
+    let clocked = course.steered() == 1;
     let ends = course.steered.iter().zip(&course.bottlenecks);
     let mut agents: Vec<Agent> = ends
         .map(|(&flow, &link)| {
-            let window = Arc::new(SharedWindow::default());
-            let algorithm = course.options.algorithm.clone();
-            let label = algorithm.as_ref().map_or("steered", Spec::label).to_string();
-            setup.flows[flow].algorithm =
-                Spec::outside(&label, Arc::new(SteeredMaker { window: Arc::clone(&window), algorithm }));
-            Agent::new(&setup, flow, link, window)
+            let shared = Arc::new(Shared::new(&course.options.steering()));
+            let label = course.options.algorithm.as_ref().map_or("steered", Spec::label).to_string();
+            setup.flows[flow].algorithm = Spec::outside(&label, Arc::new(course.options.maker(&shared, clocked)));
+            let rate = setup.links[link].rate;
+            let empty_rtt = rate.map_or(0.0, |rate| setup.flows[flow].packet.bits() / rate as f64);
+            Agent { flow, link, shared, outcome: Outcome::default(), empty_rtt, carried: 0.0, reward: 0.0 }
         })
         .collect();
     let simulation =
         Simulation::new(&setup).expect("the setup of the course was checked, and what is drawn stays in range");
     for agent in &mut agents {
-        let link = &setup.links[agent.link];
-        let packet = setup.flows[agent.flow].packet;
-        let base = simulation.state().flow(agent.flow).base_rtt().as_secs_f64();
-        agent.empty_rtt += base;
-        let product = link.rate.map_or(0.0, |rate| rate as f64 * agent.empty_rtt / packet.bits());
-        let waiting = match link.queue {
-            QueueLimit::Packets(packets) => f64::from(packets),
-            QueueLimit::Bytes(bytes) => bytes as f64 / f64::from(packet.0),
-            QueueLimit::Unlimited => product,
-        };
-        agent.max_window = (MAX_PATHS * (product + waiting)).max(MIN_MAX_WINDOW);
+        agent.empty_rtt += simulation.state().flow(agent.flow).base_rtt().as_secs_f64();
     }
-    (setup, agents, simulation)
+    Begun { setup, agents, simulation, drawn }
 }
-
-/// The factor by which an action changes a window (Aurora, section 3).
-fn factor(gain: f64, action: f64) -> f64 {
-    let action = if action.is_nan() { 0.0 } else { action.clamp(-1.0, 1.0) };
-    if action >= 0.0 { 1.0 + gain * action } else { 1.0 / (1.0 - gain * action) }
-}
-
-/// The largest window, in multiples of what link and queue hold: with it nearly every packet is lost.
-const MAX_PATHS: f64 = 4.0;
-/// The largest window on the smallest paths, packets.
-const MIN_MAX_WINDOW: f64 = 64.0;
 
 #[cfg(test)]
 mod tests {
     use cwnd::registry::Transport;
-    use cwnd_sim::{Dumbbell, Era, LinuxHost};
+    use cwnd_sim::{Dumbbell, Era, LinuxHost, QueueLimit};
 
     use super::*;
-    use crate::{CourseError, Options};
-
-    #[test]
-    fn actions_change_windows_as_in_aurora() {
-        for (gain, action, expected) in
-            [(0.025, 1.0, 1.025), (0.025, -1.0, 1.0 / 1.025), (1.0, 0.5, 1.5), (1.0, -1.0, 0.5)]
-        {
-            assert!((factor(gain, action) - expected).abs() < 1e-12, "{gain}, {action}");
-        }
-        assert!((factor(1.0, 7.0) - 2.0).abs() < 1e-12, "actions are clamped to -1..=1");
-        assert!((factor(1.0, f64::NAN) - 1.0).abs() < 1e-12);
-    }
+    use crate::{CourseError, Lever, Options};
 
     /// A queue of a fifth of a bandwidth-delay product on 20 Mbit/s and 40 ms.
     fn path(host: LinuxHost) -> Setup {
@@ -317,6 +274,47 @@ mod tests {
                 setup.flows[0].algorithm = algorithm.clone();
                 let alone = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
                 assert_eq!(steered.digest, alone.digest, "{}, {host:?}", entry.name);
+            }
+        }
+    }
+
+    /// Follows what it sees.
+    #[derive(Debug)]
+    struct Careful;
+
+    impl crate::Policy for Careful {
+        fn act(&self, step: &StepReport) -> f64 {
+            let mut seen = [0.0; FEATURES.len()];
+            step.observe(&mut seen);
+            f64::from(careful(&seen))
+        }
+    }
+
+    fn careful(seen: &[f32]) -> f32 {
+        0.4 - seen[1] - 4.0 * seen[3] - 0.1 * seen[5]
+    }
+
+    #[test]
+    fn a_policy_sends_as_an_algorithm_what_it_sends_in_an_environment() {
+        let cubic = Spec::parse("cubic").expect("registered");
+        for lever in [Lever::Window, Lever::Rate, Lever::Over(cubic)] {
+            for host in [LinuxHost::default(), LinuxHost { tso: true, fq: true, ..LinuxHost::default() }] {
+                let options = Options { lever: lever.clone(), steps: u32::MAX, ..Options::default() };
+                let steering = options.steering();
+                let course = Course::new(path(host), vec![0], options).expect("a course");
+                let mut environment = Environment::new(Arc::new(course), 1);
+                let (mut seen, mut reward) = (vec![0.0; FEATURES.len()], [0.0]);
+                environment.observe(&mut seen);
+                while !environment.step(&[careful(&seen)], &mut seen, &mut reward) {}
+                assert!(environment.steps > 40, "{lever:?}: {} steps", environment.steps);
+                let goodput = environment.totals().next().map_or(0.0, |totals| totals.goodput);
+                assert!(goodput > 0.3, "{lever:?}: {goodput}");
+                let Environment { simulation, mut setup, .. } = environment;
+                let steered = simulation.finish(&setup, &mut |_| true).expect("a valid setup");
+                setup.flows[0].algorithm =
+                    crate::learnt("careful", Arc::new(Careful), steering).expect("within the ranges");
+                let alone = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+                assert_eq!(steered.digest, alone.digest, "{lever:?}, {host:?}");
             }
         }
     }

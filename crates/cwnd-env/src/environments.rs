@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::course::Course;
-use crate::environment::{Environment, Totals};
+use crate::environment::{Environment, Episode, Outcome, Totals};
 use crate::observation::FEATURES;
 
 /// Environments on one course that are stepped together, on the thread of the caller.
@@ -23,16 +23,17 @@ impl Environments {
         Self { members: (0..count).map(member).collect(), ended: vec![false; count] }
     }
 
-    /// Starts the next episode in all environments; with a `seed`, number `n` starts the first episode of `seed + n`.
+    /// Starts the next episode in all environments; number `n` starts the first episode of the seed `seeds(n)` if there is one.
     ///
     /// # Panics
     /// `observations` does not have [`FEATURES`] numbers per steered flow and environment.
-    pub fn reset(&mut self, seed: Option<u64>, observations: &mut [f32]) {
+    pub fn reset(&mut self, seeds: impl Fn(usize) -> Option<u64>, observations: &mut [f32]) {
         self.ended.fill(false);
         let width = self.width(observations.len());
-        for ((nth, member), observations) in (0_u64..).zip(&mut self.members).zip(observations.chunks_exact_mut(width))
+        for ((nth, member), observations) in
+            self.members.iter_mut().enumerate().zip(observations.chunks_exact_mut(width))
         {
-            member.reset(seed.map(|seed| seed.wrapping_add(nth)));
+            member.reset(seeds(nth));
             member.observe(observations);
         }
     }
@@ -84,6 +85,20 @@ impl Environments {
     /// `index` is not below [`len`](Self::len).
     pub fn totals(&self, index: usize) -> impl Iterator<Item = Totals> {
         self.members[index].totals()
+    }
+
+    /// What the last step of each steered flow was, of all environments one after the other.
+    pub fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        self.members.iter().flat_map(Environment::outcomes)
+    }
+
+    /// What was drawn for the current episode of environment `index`.
+    ///
+    /// # Panics
+    /// `index` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn episode(&self, index: usize) -> Episode {
+        self.members[index].episode()
     }
 
     /// The length of one environment's observation.

@@ -31,8 +31,8 @@ pub enum CourseError {
         /// What is accepted.
         accepted: &'static str,
     },
-    /// A flow is steered twice, or none at all.
-    #[error("the flows to steer must be at least one, and different ones")]
+    /// A flow is steered twice, or none at all, or not as many on each network.
+    #[error("the flows to steer must be at least one, different ones, and as many on each network")]
     Steered,
     /// The setup of the network is invalid.
     #[error(transparent)]

@@ -13,23 +13,47 @@ pub struct Feature {
     pub help: &'static str,
 }
 
-/// One step of one flow as its sender measured it. Times in seconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StepReport {
-    pub(crate) duration: f64,
-    pub(crate) sent: f64,
-    pub(crate) delivered: f64,
-    pub(crate) lost: f64,
-    pub(crate) marked: f64,
-    /// Mean round-trip time, and that of the step before.
-    pub(crate) rtt: f64,
-    pub(crate) rtt_before: f64,
-    /// The smallest round-trip time of the flow so far.
-    pub(crate) min_rtt: f64,
+/// One step of one flow as its sender measured it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// When it ended, seconds since the run began.
+    pub time: f64,
+    /// How long it was, seconds.
+    pub duration: f64,
+    /// New packets sent, and packets found lost, which are sent again.
+    pub sent: f64,
+    /// Packets delivered.
+    pub delivered: f64,
+    /// Packets found lost.
+    pub lost: f64,
+    /// Acknowledged packets whose acknowledgement echoed a congestion mark.
+    pub marked: f64,
+    /// Mean round-trip time, seconds.
+    pub rtt: f64,
+    /// That of the step before, seconds.
+    pub rtt_before: f64,
+    /// The smallest round-trip time of the flow so far, seconds; 0 before the first.
+    pub min_rtt: f64,
     /// The largest delivery rate of a step so far, this one included, packets per second.
-    pub(crate) best_rate: f64,
-    pub(crate) window: f64,
+    pub best_rate: f64,
+    /// The window at its end, packets; where a rate is steered, what that rate sends in a smoothed round trip.
+    pub window: f64,
 }
+
+/// Name, unit and meaning of the numbers of a [`StepReport`], in the order of [`StepReport::values`].
+pub const MEASURED: [(&str, &str, &str); 11] = [
+    ("time", "s", "when the step ended, since the run began"),
+    ("duration", "s", "how long it was"),
+    ("sent", "packets", "new packets sent, and packets found lost, which are sent again"),
+    ("delivered", "packets", "packets delivered"),
+    ("lost", "packets", "packets found lost"),
+    ("marked", "packets", "acknowledged packets whose acknowledgement echoed a congestion mark"),
+    ("rtt", "s", "mean round-trip time"),
+    ("rtt_before", "s", "that of the step before"),
+    ("min_rtt", "s", "the smallest round-trip time of the flow so far"),
+    ("best_rate", "packets/s", "the largest delivery rate of a step so far"),
+    ("window", "packets", "the window at its end; where a rate is steered, what it sends in a smoothed round trip"),
+];
 
 /// The numbers of an observation, in order. All of them are 0 before the flow has had a packet delivered.
 pub const FEATURES: [Feature; 8] = [
@@ -69,8 +93,15 @@ impl StepReport {
         self.lost / (self.delivered + self.lost).max(1.0)
     }
 
-    /// Writes the observation.
-    pub(crate) fn observe(&self, into: &mut [f32]) {
+    /// Its numbers, in the order of [`MEASURED`].
+    #[must_use]
+    pub fn values(&self) -> [f64; MEASURED.len()] {
+        let Self { time, duration, sent, delivered, lost, marked, rtt, rtt_before, min_rtt, best_rate, window } = *self;
+        [time, duration, sent, delivered, lost, marked, rtt, rtt_before, min_rtt, best_rate, window]
+    }
+
+    /// Writes the observation that a learner gets of the step: as many of the [`FEATURES`] as `into` has room for.
+    pub fn observe(&self, into: &mut [f32]) {
         if self.min_rtt <= 0.0 || self.best_rate <= 0.0 {
             into.fill(0.0);
             return;
@@ -98,6 +129,7 @@ mod tests {
     #[test]
     fn an_observation() {
         let report = StepReport {
+            time: 3.0,
             duration: 0.2,
             sent: 30.0,
             delivered: 15.0,

@@ -12,8 +12,9 @@ use crate::reward::Reward;
 /// What a learner may do, and what differs between episodes.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How much an action `a` from -1 to 1 changes a window `w`, above 0 and at most 15: to `w (1 + gain a)` for `a >= 0`, to
-    /// `w / (1 - gain a)` for `a < 0`. This is Aurora's rule; Aurora uses 0.025.
+    /// What an action changes.
+    pub lever: Lever,
+    /// How much an action changes: see [`Lever`].
     pub gain: f64,
     /// A step lasts until this many packets were delivered on average per steered flow; at least 1.
     pub packets: u64,
@@ -34,6 +35,31 @@ pub struct Options {
     pub algorithm: Option<Spec>,
 }
 
+/// What an action `a` from -1 to 1 changes, and by how much.
+#[derive(Clone, Debug, Default)]
+pub enum Lever {
+    /// The window `w`: to `w (1 + gain a)` for `a >= 0`, to `w / (1 - gain a)` for `a < 0`. The gain is above 0 and at most 15.
+    #[default]
+    Window,
+    /// The rate, likewise. This is Aurora's rule; Aurora has a gain of 0.025. It begins with the rate of the initial window; at most
+    /// four times what the path has been seen to hold is in flight.
+    Rate,
+    /// The window, and the rate if there is one, of an algorithm that sees every signal: it is multiplied by `2^(gain a)`. Orca does so
+    /// with CUBIC and a gain of 2. Orca sets CUBIC's own window; here the algorithm keeps its own. The gain is above 0 and at most 4.
+    Over(Spec),
+}
+
+/// How a learner, or what it has learnt, steers a flow.
+#[derive(Clone, Debug)]
+pub struct Steering {
+    /// What an action changes.
+    pub lever: Lever,
+    /// How much an action changes: see [`Lever`].
+    pub gain: f64,
+    /// A step lasts a smoothed round trip, and until this many packets were delivered; at least 1.
+    pub packets: u64,
+}
+
 /// The range from which a quantity is drawn; equal ends fix it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -46,12 +72,8 @@ pub struct Range {
 impl Options {
     /// Checks the ranges of all options.
     pub(crate) fn check(&self) -> Result<(), CourseError> {
-        let require = |holds: bool, option, accepted| {
-            if holds { Ok(()) } else { Err(CourseError::Option { option, accepted }) }
-        };
+        self.steering().check()?;
         let within = |range: Option<Range>, least, most| range.is_none_or(|range| range.is_within(least, most));
-        require(self.gain > 0.0 && self.gain <= MAX_GAIN, "gain", "above 0 and at most 15")?;
-        require(self.packets > 0, "packets", "at least 1")?;
         require(self.steps > 0, "steps", "at least 1")?;
         require(within(self.rate, 1e3, 1e12), "rate", "a range within 1 kbit/s and 1 Tbit/s")?;
         require(within(self.rtt, 1e-6, 100.0), "rtt", "a range within 1 us and 100 s")?;
@@ -62,12 +84,39 @@ impl Options {
             Reward::Power { loss, margin } => loss.is_finite() && margin >= 1.0,
         };
         require(weights, "the reward", "of finite weights, with a margin of at least 1")?;
-        match &self.algorithm {
-            Some(spec) if spec.entry().transport != Transport::Acked => {
-                Err(CourseError::Algorithm(spec.label().to_string()))
+        self.algorithm.as_ref().map_or(Ok(()), acked)
+    }
+
+    /// How flows are steered.
+    pub(crate) fn steering(&self) -> Steering {
+        Steering { lever: self.lever.clone(), gain: self.gain, packets: self.packets }
+    }
+}
+
+impl Steering {
+    /// Checks the ranges.
+    pub(crate) fn check(&self) -> Result<(), CourseError> {
+        let within = |most| self.gain > 0.0 && self.gain <= most;
+        match &self.lever {
+            Lever::Over(spec) => {
+                acked(spec)?;
+                require(within(MAX_OCTAVES), "gain", "above 0 and at most 4 over an algorithm")?;
             }
-            _ => Ok(()),
+            Lever::Window | Lever::Rate => require(within(MAX_GAIN), "gain", "above 0 and at most 15")?,
         }
+        require(self.packets > 0, "packets", "at least 1")
+    }
+}
+
+fn require(holds: bool, option: &'static str, accepted: &'static str) -> Result<(), CourseError> {
+    if holds { Ok(()) } else { Err(CourseError::Option { option, accepted }) }
+}
+
+fn acked(spec: &Spec) -> Result<(), CourseError> {
+    if spec.entry().transport == Transport::Acked {
+        Ok(())
+    } else {
+        Err(CourseError::Algorithm(spec.label().to_string()))
     }
 }
 
@@ -75,6 +124,7 @@ impl Default for Options {
     /// A window is doubled or halved at most, as slow start and Reno do in a round trip. With ten packets a loss rate can be measured.
     fn default() -> Self {
         Self {
+            lever: Lever::Window,
             gain: 1.0,
             packets: 10,
             steps: 400,
@@ -108,3 +158,5 @@ impl Range {
 
 /// One action multiplies a window by 16 at most, which bounds the burst that follows.
 const MAX_GAIN: f64 = 15.0;
+/// As much, in octaves.
+const MAX_OCTAVES: f64 = 4.0;

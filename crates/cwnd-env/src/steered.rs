@@ -1,82 +1,165 @@
-//! The congestion control of a steered flow: the window that the learner sets, or an algorithm to compare it with.
+//! The congestion control of a steered flow: what the learner sets, or an algorithm to compare it with.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{
     Ack, Algorithm, Congestion, CongestionControl, Control, Maker, Packets, Spec, Start, View, Wrapped, Wrapper,
 };
 
-/// The window that a learner sets, shared by the environment and the flow. Both are on one thread.
-#[derive(Debug, Default)]
-pub(crate) struct SharedWindow(AtomicU64);
+use crate::observation::StepReport;
+use crate::options::{Lever, Options, Steering};
+use crate::policy::Policy;
+use crate::sender::Sender;
 
-/// Makes the congestion control of a steered flow.
+/// A sender that an environment and its flow share. Both are on one thread.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    sender: Mutex<Sender>,
+    /// A step has ended, and its report waits for the environment.
+    over: AtomicBool,
+    report: Mutex<Option<StepReport>>,
+}
+
+/// Makes the congestion control of a flow that an environment steers.
 #[derive(Debug)]
 pub(crate) struct SteeredMaker {
-    pub(crate) window: Arc<SharedWindow>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) steering: Steering,
     /// Controls the flow instead of the learner.
     pub(crate) algorithm: Option<Spec>,
+    /// Whether steps end by the flow's own clock.
+    pub(crate) clocked: bool,
 }
 
-/// Sums over the acknowledgements of a steered flow since it began.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counters {
-    /// Sum of the measured round-trip times, seconds, and their number.
-    pub(crate) rtt_sum: f64,
-    pub(crate) rtts: f64,
-    /// Acknowledged packets whose acknowledgement echoed a mark.
-    pub(crate) marked: f64,
+/// Makes the congestion control of a flow that a policy steers.
+#[derive(Debug)]
+pub(crate) struct PolicyMaker {
+    pub(crate) steering: Steering,
+    pub(crate) policy: Arc<dyn Policy>,
 }
 
-/// A flow's algorithm, with what the environment counts.
+/// Who is told that a step has ended.
 #[derive(Clone, Debug)]
+enum Actor {
+    /// Acts at once.
+    Policy(Arc<dyn Policy>),
+    /// Acts when it has looked at the report.
+    Environment,
+    /// Ends steps by itself, for several flows together.
+    Course,
+}
+
+/// A flow's algorithm, and the sender that counts for it.
+#[derive(Debug)]
 struct Steered {
     inner: Algorithm,
-    counters: Counters,
+    shared: Arc<Shared>,
+    actor: Actor,
 }
 
-/// Keeps the window that the learner sets.
+/// Stands inside where the learner sets everything.
 #[derive(Clone, Debug)]
-struct Learner(Arc<SharedWindow>);
+struct Nobody;
 
-impl SharedWindow {
-    /// The window, packets.
-    pub(crate) fn get(&self) -> f64 {
-        f64::from_bits(self.0.load(Ordering::Relaxed))
+impl Shared {
+    pub(crate) fn new(steering: &Steering) -> Self {
+        let sender = Sender::new(steering, true, &Start::default());
+        Self { sender: Mutex::new(sender), over: AtomicBool::new(false), report: Mutex::new(None) }
     }
 
-    /// Sets the window.
-    pub(crate) fn set(&self, window: f64) {
-        self.0.store(window.to_bits(), Ordering::Relaxed);
+    /// The sender.
+    pub(crate) fn sender(&self) -> MutexGuard<'_, Sender> {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a step has ended by the flow's own clock.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// The report of the step that has ended by the flow's own clock.
+    pub(crate) fn take_report(&self) -> Option<StepReport> {
+        self.over.store(false, Ordering::Relaxed);
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn end_step(&self, report: StepReport) {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        self.over.store(true, Ordering::Relaxed);
     }
 }
 
-impl Counters {
-    /// Reads the counters of a steered flow.
-    pub(crate) fn of(flow: cwnd_sim::FlowState<'_>) -> Self {
-        let mut counters = Self::default();
-        flow.inspect(&mut |name, value| match name {
-            "rtt_sum" => counters.rtt_sum = value,
-            "rtts" => counters.rtts = value,
-            "marked" => counters.marked = value,
-            _ => {}
-        });
-        counters
+impl Steered {
+    /// Ends the step if it is due.
+    fn end_if_due(&self, view: &View) {
+        if !self.shared.sender().is_due(view.now) {
+            return;
+        }
+        let requested = Wrapper::control(self).window.0;
+        match &self.actor {
+            Actor::Course => {}
+            Actor::Environment => {
+                let report = self.shared.sender().close(view.now, requested);
+                self.shared.end_step(report);
+            }
+            Actor::Policy(policy) => {
+                let report = self.shared.sender().close(view.now, requested);
+                let action = policy.act(&report);
+                self.shared.sender().act(action);
+            }
+        }
+    }
+}
+
+/// A copy has a sender of its own.
+impl Clone for Steered {
+    fn clone(&self) -> Self {
+        let sender = self.shared.sender().clone();
+        let shared = Shared { sender: Mutex::new(sender), over: AtomicBool::new(false), report: Mutex::new(None) };
+        Self { inner: self.inner.clone(), shared: Arc::new(shared), actor: self.actor.clone() }
     }
 }
 
 impl Maker for SteeredMaker {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
-        self.window.set(start.window.0);
+        *self.shared.sender() = Sender::new(&self.steering, self.algorithm.is_none(), start);
         let inner = match &self.algorithm {
-            None => Algorithm::Custom(Box::new(Learner(Arc::clone(&self.window)))),
+            None => inside(&self.steering, start),
             Some(spec) => spec.start(start),
         };
-        Box::new(Wrapped(Steered { inner, counters: Counters::default() }))
+        let actor = if self.clocked { Actor::Environment } else { Actor::Course };
+        Box::new(Wrapped(Steered { inner, shared: Arc::clone(&self.shared), actor }))
     }
 }
 
+impl Maker for PolicyMaker {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        let shared = Arc::new(Shared::new(&self.steering));
+        *shared.sender() = Sender::new(&self.steering, true, start);
+        let (inner, actor) = (inside(&self.steering, start), Actor::Policy(Arc::clone(&self.policy)));
+        Box::new(Wrapped(Steered { inner, shared, actor }))
+    }
+}
+
+/// The algorithm on top of which a learner steers.
+fn inside(steering: &Steering, start: &Start) -> Algorithm {
+    match &steering.lever {
+        Lever::Over(spec) => spec.start(start),
+        Lever::Window | Lever::Rate => Algorithm::Custom(Box::new(Nobody)),
+    }
+}
+
+impl Options {
+    /// What makes the congestion control of a flow; `clocked` if its steps end by its own clock.
+    pub(crate) fn maker(&self, shared: &Arc<Shared>, clocked: bool) -> SteeredMaker {
+        let (shared, algorithm) = (Arc::clone(shared), self.algorithm.clone());
+        SteeredMaker { shared, steering: self.steering(), algorithm, clocked }
+    }
+}
+
+/// An action is applied by the first signal after the event that ended its step. The end of a recovery and a restart may belong to that
+/// event itself, which an environment has not seen the end of: they apply nothing.
 impl Wrapper for Steered {
     type Inner = Algorithm;
 
@@ -88,26 +171,48 @@ impl Wrapper for Steered {
         &mut self.inner
     }
 
-    fn on_ack(&mut self, view: &View, ack: &Ack) {
-        if let Some(rtt) = view.rtt {
-            self.counters.rtt_sum += rtt.latest.as_secs_f64();
-            self.counters.rtts += 1.0;
-        }
-        self.counters.marked += f64::from(ack.marked);
-        self.inner.on_ack(view, ack);
+    fn control(&self) -> Control {
+        self.shared.sender().control(|| self.inner.control())
     }
 
-    /// The counters take the place of what the algorithm shows: nothing else reads it in an environment.
-    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("rtt_sum", self.counters.rtt_sum);
-        visit("rtts", self.counters.rtts);
-        visit("marked", self.counters.marked);
+    fn on_ack(&mut self, view: &View, ack: &Ack) {
+        {
+            let mut sender = self.shared.sender();
+            sender.apply();
+            sender.count(view, ack);
+        }
+        self.inner.on_ack(view, ack);
+        self.end_if_due(view);
+    }
+
+    fn on_congestion(&mut self, view: &View, event: &Congestion) {
+        {
+            let mut sender = self.shared.sender();
+            sender.apply();
+            sender.count_losses(view);
+        }
+        self.inner.on_congestion(view, event);
+    }
+
+    fn on_fluid(&mut self, view: &View, acked: Packets) {
+        {
+            let mut sender = self.shared.sender();
+            sender.apply();
+            sender.count(view, &Ack::fluid(view, acked));
+        }
+        self.inner.on_fluid(view, acked);
+        self.end_if_due(view);
+    }
+
+    fn on_wake(&mut self, view: &View) {
+        self.shared.sender().apply();
+        self.inner.on_wake(view);
     }
 }
 
-impl CongestionControl for Learner {
+impl CongestionControl for Nobody {
     fn control(&self) -> Control {
-        Control::window(Packets(self.0.get()))
+        Control::window(Packets(1.0))
     }
 
     fn on_ack(&mut self, _view: &View, _ack: &Ack) {}
@@ -138,11 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_in_the_learners_place_gets_every_signal() {
+    fn an_algorithm_in_the_learners_place_or_below_it_gets_every_signal() {
+        let once = |inner| Spec::outside("inner", Arc::new(Once(Mutex::new(Some(inner)))));
         let missed = not_forwarded(|inner| {
-            let algorithm = Some(Spec::outside("inner", Arc::new(Once(Mutex::new(Some(inner))))));
-            SteeredMaker { window: Arc::default(), algorithm }.start(&Start::default())
+            let options = Options { algorithm: Some(once(inner)), ..Options::default() };
+            let shared = Arc::new(Shared::new(&options.steering()));
+            options.maker(&shared, true).start(&Start::default())
         });
-        assert_eq!(missed, ["inspect"], "the environment's counters are shown instead");
+        assert!(missed.is_empty(), "{missed:?}");
+        let missed = not_forwarded(|inner| {
+            let options = Options { lever: Lever::Over(once(inner)), ..Options::default() };
+            let shared = Arc::new(Shared::new(&options.steering()));
+            options.maker(&shared, true).start(&Start::default())
+        });
+        assert!(missed.is_empty(), "{missed:?}");
     }
 }

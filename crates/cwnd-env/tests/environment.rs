@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::{Span, Spec};
-use cwnd_env::{Course, CourseError, Environment, Environments, FEATURES, Options, Range, Reward};
+use cwnd_env::{Course, CourseError, Environment, Environments, FEATURES, Lever, Options, Range, Reward};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Setup, Source, Variation};
 
 /// 12 Mbit/s and 100 ms: 1000 packets of 1500 bytes a second, 100 of them in a round trip, and as many in the queue.
@@ -112,7 +112,7 @@ fn walk(seed: u64) -> Vec<f32> {
     let mut environments = Environments::new(&course, 4, 0);
     let width = 2 * FEATURES.len();
     let (mut seen, mut rewards, mut ended) = (vec![0.0; 4 * width], vec![0.0; 8], [false; 4]);
-    environments.reset(Some(seed), &mut seen);
+    environments.reset(|nth| Some(seed + nth as u64), &mut seen);
     let mut all = seen.clone();
     for _ in 0..90 {
         let actions: Vec<f32> = seen.chunks(FEATURES.len()).map(|seen| 0.3 - seen[1] - seen[3]).collect();
@@ -138,7 +138,7 @@ fn an_environment_in_an_array_is_an_environment() {
     let course = Arc::new(Course::new(path(1), vec![0], drawn()).expect("a course"));
     let mut many = Environments::new(&course, 3, 0);
     let mut seen = vec![0.0; 3 * FEATURES.len()];
-    many.reset(Some(40), &mut seen);
+    many.reset(|nth| Some(40 + nth as u64), &mut seen);
     let mut single = Environment::new(Arc::clone(&course), 42);
     let mut alone = vec![0.0; FEATURES.len()];
     single.observe(&mut alone);
@@ -197,4 +197,44 @@ fn what_cannot_be_steered_is_refused() {
     let never = Setup { duration: Span::ZERO, ..path(1) };
     let error = Course::new(never, vec![0], Options::default()).err();
     assert!(matches!(error, Some(CourseError::Setup(_))), "{error:?}");
+}
+
+#[test]
+fn one_of_several_networks_is_drawn_for_each_episode() {
+    let slow =
+        Course::new(path(1), vec![0], Options { rtt: Some(Range { low: 0.4, high: 0.4 }), ..Options::default() });
+    let course = Course::new(path(1), vec![0], Options::default()).expect("a course");
+    let course = course.or(slow.expect("a course")).expect("both steer one flow");
+    let mut environment = Environment::new(Arc::new(course), 1);
+    let mut drawn = [0, 0];
+    for _ in 0..40 {
+        environment.observe(&mut vec![0.0; FEATURES.len()]);
+        let empty = environment.outcomes().next().expect("one flow").empty_rtt;
+        let nth = environment.episode().course;
+        assert!((empty - [0.101, 0.401][nth]).abs() < 1e-9, "{empty} on {nth}");
+        drawn[nth] += 1;
+        environment.reset(None);
+    }
+    assert!(drawn.iter().all(|times| *times > 8), "{drawn:?}");
+    let two = Course::new(path(2), vec![0, 1], Options::default()).expect("a course");
+    let one = Course::new(path(1), vec![0], Options::default()).expect("a course");
+    assert!(matches!(one.or(two), Err(CourseError::Steered)));
+}
+
+#[test]
+fn a_rate_of_one_capacity_fills_the_path() {
+    // 1000 packets a second; the initial window of ten makes 100.
+    let options = Options { lever: Lever::Rate, gain: 9.0, ..Options::default() };
+    let mut environment = Environment::new(course(options), 1);
+    let (mut seen, mut reward) = (vec![0.0; FEATURES.len()], [0.0]);
+    environment.observe(&mut seen);
+    environment.step(&[1.0], &mut seen, &mut reward);
+    for _ in 0..30 {
+        environment.step(&[0.0], &mut seen, &mut reward);
+    }
+    let outcome = environment.outcomes().next().expect("one flow");
+    // The first ten packets wait for each other: their round trips are some 4 % longer, and the rate is as much lower.
+    near((outcome.report.delivered / outcome.report.duration) as f32, 1000.0, 60.0);
+    near(outcome.capacity as f32, 1000.0, 0.1);
+    assert_eq!(outcome.report.lost, 0.0);
 }

@@ -1,16 +1,16 @@
 //! Environments for learners.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cwnd::registry::SpecError;
-use cwnd::{Spec, quantity};
-use cwnd_env::{Course, CourseError, FEATURES, Options, Range, Reward};
+use cwnd::quantity;
+use cwnd_env::{Course, CourseError, FEATURES, MEASURED, Options, Outcome, Range, Reward};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::failure::Failure;
+use crate::outside::{AlgorithmErrors, lever, written};
 use crate::scenario::checked;
 use crate::work::catch_panic;
 
@@ -25,6 +25,8 @@ pub(crate) struct Environments {
     observations: Arc<[AtomicU32]>,
     rewards: Arc<[AtomicU32]>,
     ended: Arc<[AtomicU8]>,
+    measured: Arc<[AtomicU64]>,
+    errors: Arc<AlgorithmErrors>,
 }
 
 /// The environments, and where a step is computed.
@@ -45,13 +47,16 @@ pub(crate) struct Memory {
 
 enum Cells {
     Reals(Arc<[AtomicU32]>),
+    Doubles(Arc<[AtomicU64]>),
     Flags(Arc<[AtomicU8]>),
 }
 
 /// What [`Options`] are given as.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Settings {
+struct Settings<'py> {
+    lever: String,
+    over: Option<Bound<'py, PyAny>>,
     gain: f64,
     packets: u64,
     steps: u32,
@@ -60,7 +65,7 @@ struct Settings {
     rtt: Option<(String, String)>,
     queue: Option<(f64, f64)>,
     loss: Option<(f64, f64)>,
-    algorithm: Option<String>,
+    algorithm: Option<Bound<'py, PyAny>>,
 }
 
 /// Name, least and largest value, and meaning of every number of an observation.
@@ -69,15 +74,29 @@ pub(crate) fn features() -> Vec<(&'static str, f32, f32, &'static str)> {
     FEATURES.map(|feature| (feature.name, feature.low, feature.high, feature.help)).to_vec()
 }
 
+/// Name, unit and meaning of the numbers that are measured of a step.
+#[pyfunction]
+pub(crate) fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
+    MEASURED.into_iter().chain(PATH).collect()
+}
+
 #[pymethods]
 impl Environments {
-    /// `count` environments on the network of a scenario, given as JSON, in which the flows of the numbers `agents` are steered.
+    /// `count` environments on the networks of scenarios, given as JSON, of which one is drawn for each episode; the flows of the numbers
+    /// `agents` are steered.
     #[new]
-    fn new(document: &str, agents: Vec<usize>, count: usize, settings: Settings) -> Result<Self, Failure> {
+    fn new(
+        py: Python<'_>,
+        documents: Vec<String>,
+        agents: Vec<usize>,
+        count: usize,
+        settings: Settings<'_>,
+    ) -> Result<Self, Failure> {
         if !(1..=MAX_COUNT).contains(&count) {
             return Err(Failure::Argument(format!("num_envs: expected 1 to {MAX_COUNT}, got {count}")));
         }
-        let setup = checked(document)?.setup(0).into_setup();
+        let errors: Arc<AlgorithmErrors> = Arc::default();
+        let options = settings.options(&errors)?;
         let refused = |error: CourseError| {
             let argument = match error {
                 CourseError::Algorithm(_) => "algorithm: ",
@@ -88,12 +107,20 @@ impl Environments {
             };
             Failure::Argument(format!("{argument}{error}"))
         };
-        catch_panic(|| {
-            let course = Arc::new(Course::new(setup, agents, settings.options()?).map_err(refused)?);
+        let course = |document: &String| {
+            let setup = checked(document)?.setup(0).into_setup();
+            Course::new(setup, agents.clone(), options.clone()).map_err(refused)
+        };
+        let made = catch_panic(|| {
+            let (first, others) =
+                documents.split_first().ok_or_else(|| Failure::Argument("scenario: name at least one".to_string()))?;
+            let joined =
+                others.iter().try_fold(course(first)?, |joined, other| joined.or(course(other)?).map_err(refused));
+            let course = Arc::new(joined?);
             let steered = count * course.steered();
             let reals = |count: usize| (0..count).map(|_| AtomicU32::new(0)).collect();
             let own = Own {
-                environments: cwnd_env::Environments::new(&course, count, 0),
+                environments: py.detach(|| cwnd_env::Environments::new(&course, count, 0)),
                 actions: vec![0.0; steered],
                 observations: vec![0.0; steered * FEATURES.len()],
                 rewards: vec![0.0; steered],
@@ -107,8 +134,11 @@ impl Environments {
                 observations: reals(steered * FEATURES.len()),
                 rewards: reals(steered),
                 ended: (0..count).map(|_| AtomicU8::new(0)).collect(),
+                measured: (0..steered * WIDTH).map(|_| AtomicU64::new(0)).collect(),
+                errors: Arc::clone(&errors),
             })
-        })
+        });
+        errors.or_result(made)
     }
 
     /// The names of the flows that are steered.
@@ -116,19 +146,24 @@ impl Environments {
         self.names.clone()
     }
 
-    /// Memory of the actions (to be written), observations, rewards and ends.
-    fn memory(&self) -> (Memory, Memory, Memory, Memory) {
+    /// Memory of the actions (to be written), observations, rewards and ends, and of what was measured.
+    fn memory(&self) -> (Memory, Memory, Memory, Memory, Memory) {
         let (count, agents) = (self.count, self.names.len());
         let reals = |cells: &Arc<[AtomicU32]>, shape| Memory { cells: Cells::Reals(Arc::clone(cells)), shape };
         let ended = Memory { cells: Cells::Flags(Arc::clone(&self.ended)), shape: vec![count] };
         let seen = reals(&self.observations, vec![count, agents, FEATURES.len()]);
-        (reals(&self.actions, vec![count, agents]), seen, reals(&self.rewards, vec![count, agents]), ended)
+        let measured = Memory { cells: Cells::Doubles(Arc::clone(&self.measured)), shape: vec![count, agents, WIDTH] };
+        (reals(&self.actions, vec![count, agents]), seen, reals(&self.rewards, vec![count, agents]), ended, measured)
     }
 
-    /// Starts the next episode everywhere, with a seed the first of other series, and shows the first observations.
-    #[pyo3(signature = (seed=None))]
-    fn reset(&self, py: Python<'_>, seed: Option<u64>) -> Result<(), Failure> {
+    /// Starts the next episode everywhere, with seeds, one for each environment, the first of other series, and shows the first observations.
+    #[pyo3(signature = (seeds=None))]
+    fn reset(&self, py: Python<'_>, seeds: Option<Vec<Option<u64>>>) -> Result<(), Failure> {
+        if seeds.as_ref().is_some_and(|seeds| seeds.len() != self.count) {
+            return Err(Failure::Argument(format!("seed: expected {} of them", self.count)));
+        }
         self.work(py, |own| {
+            let seed = |nth: usize| seeds.as_ref().and_then(|seeds| seeds.get(nth).copied().flatten());
             own.environments.reset(seed, &mut own.observations);
             own.rewards.fill(0.0);
             own.ended.fill(false);
@@ -146,17 +181,30 @@ impl Environments {
     }
 
     /// Goodput, delay, loss and reward of each steered flow of an environment over its episode so far.
-    fn totals(&self, index: usize) -> PyResult<Vec<(f64, f64, f64, f64)>> {
-        if index >= self.count {
-            return Err(PyIndexError::new_err(format!("there are {} environments", self.count)));
-        }
-        let own = self.own();
-        let totals = own.environments.totals(index);
-        Ok(totals.map(|totals| (totals.goodput, totals.delay, totals.loss, totals.reward)).collect())
+    fn totals(&self, py: Python<'_>, index: usize) -> PyResult<Vec<(f64, f64, f64, f64)>> {
+        self.check(index)?;
+        // Whoever has the environments may wait for the interpreter.
+        Ok(py.detach(|| {
+            let own = self.own();
+            let totals = own.environments.totals(index);
+            totals.map(|totals| (totals.goodput, totals.delay, totals.loss, totals.reward)).collect()
+        }))
+    }
+
+    /// What was drawn for the episode of an environment: the seed of the simulation, and the number of the scenario.
+    fn episode(&self, py: Python<'_>, index: usize) -> PyResult<(u64, usize)> {
+        self.check(index)?;
+        let episode = py.detach(|| self.own().environments.episode(index));
+        Ok((episode.seed, episode.course))
     }
 }
 
 impl Environments {
+    fn check(&self, index: usize) -> PyResult<()> {
+        let known = index < self.count;
+        known.then_some(()).ok_or_else(|| PyIndexError::new_err(format!("there are {} environments", self.count)))
+    }
+
     /// Does `job` while the interpreter goes on, and shows what came of it.
     fn work(&self, py: Python<'_>, job: impl FnOnce(&mut Own) + Send) -> Result<(), Failure> {
         py.detach(|| {
@@ -171,7 +219,10 @@ impl Environments {
             }
             let ends = self.ended.iter().zip(&own.ended);
             ends.for_each(|(shown, own)| shown.store(u8::from(*own), Ordering::Relaxed));
-            Ok(())
+            let measured = own.environments.outcomes().flat_map(numbers);
+            let shown = self.measured.iter().zip(measured);
+            shown.for_each(|(shown, own)| shown.store(own.to_bits(), Ordering::Relaxed));
+            self.errors.or_result(Ok(()))
         })
     }
 
@@ -188,6 +239,7 @@ impl Memory {
         let order = if cfg!(target_endian = "little") { '<' } else { '>' };
         let (address, kind) = match &self.cells {
             Cells::Reals(cells) => (cells.as_ptr().expose_provenance(), format!("{order}f4")),
+            Cells::Doubles(cells) => (cells.as_ptr().expose_provenance(), format!("{order}f8")),
             Cells::Flags(cells) => (cells.as_ptr().expose_provenance(), "|b1".to_string()),
         };
         let interface = PyDict::new(py);
@@ -199,28 +251,28 @@ impl Memory {
     }
 }
 
-impl Settings {
-    fn options(&self) -> Result<Options, Failure> {
+impl Settings<'_> {
+    fn options(&self, errors: &Arc<AlgorithmErrors>) -> Result<Options, Failure> {
         let refused = |option: &str, error: quantity::QuantityError| Failure::Argument(format!("{option}: {error}"));
         let rate = |text: &str| quantity::bit_rate(text).map(|rate| rate.0).map_err(|error| refused("rate", error));
         let rtt = |text: &str| quantity::span(text).map(cwnd::Span::as_secs_f64).map_err(|error| refused("rtt", error));
-        let written = |range: &Option<(String, String)>, read: &dyn Fn(&str) -> Result<f64, Failure>| match range {
+        let ends = |range: &Option<(String, String)>, read: &dyn Fn(&str) -> Result<f64, Failure>| match range {
             Some((low, high)) => Ok::<_, Failure>(Some(Range { low: read(low)?, high: read(high)? })),
             None => Ok(None),
         };
         let plain = |range: Option<(f64, f64)>| range.map(|(low, high)| Range { low, high });
-        let unknown = |error: SpecError| Failure::Algorithm { argument: "algorithm".to_string(), error: error.into() };
-        let algorithm = self.algorithm.as_deref().map(Spec::parse).transpose().map_err(unknown)?;
+        let algorithm = self.algorithm.as_ref().map(|given| written("algorithm", given, errors)).transpose()?;
         Ok(Options {
+            lever: lever(&self.lever, self.over.as_ref(), errors)?,
             gain: self.gain,
             packets: self.packets,
             steps: self.steps,
             reward: reward(&self.reward)?,
-            rate: written(&self.rate, &rate)?,
-            rtt: written(&self.rtt, &rtt)?,
+            rate: ends(&self.rate, &rate)?,
+            rtt: ends(&self.rtt, &rtt)?,
             queue: plain(self.queue),
             loss: plain(self.loss),
-            algorithm,
+            algorithm: algorithm.map(|algorithm| algorithm.value().clone()),
         })
     }
 }
@@ -237,5 +289,16 @@ fn reward((kind, weights): &(String, Vec<f64>)) -> Result<Reward, Failure> {
     }
 }
 
+/// What was measured of a step, and what its path offered.
+fn numbers(outcome: Outcome) -> impl Iterator<Item = f64> {
+    outcome.report.values().into_iter().chain([outcome.capacity, outcome.empty_rtt])
+}
+
+/// What only the simulator knows of a step.
+const PATH: [(&str, &str, &str); 2] = [
+    ("capacity", "packets/s", "what the bottleneck could carry; no sender knows it"),
+    ("empty_rtt", "s", "round trip of a packet that meets no other; no sender knows it"),
+];
+const WIDTH: usize = MEASURED.len() + PATH.len();
 /// Each has a simulator of its own.
 const MAX_COUNT: usize = 1 << 16;

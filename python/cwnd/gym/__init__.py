@@ -20,17 +20,25 @@ except ImportError as _error:  # pragma: no cover
 
 from cwnd.gym._course import FEATURES, Feature
 from cwnd.gym._evaluate import Score, evaluate
+from cwnd.gym._options import Options
 from cwnd.gym._parallel import SharedBottleneckEnv
+from cwnd.gym._policy import algorithm
 from cwnd.gym._single import BottleneckEnv
+from cwnd.gym._step import MEASURED, Path, Step
 from cwnd.gym._vector import BottleneckVectorEnv
 
 __all__ = [
     "FEATURES",
+    "MEASURED",
     "BottleneckEnv",
     "BottleneckVectorEnv",
     "Feature",
+    "Options",
+    "Path",
     "Score",
     "SharedBottleneckEnv",
+    "Step",
+    "algorithm",
     "evaluate",
 ]
 

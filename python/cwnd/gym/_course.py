@@ -1,26 +1,23 @@
-"""What all environments share: the network, the options, and the memory they see it in."""
+"""What all environments share: the networks, and the memory they see them in."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
 from cwnd import _native
-from cwnd._arguments import optional, plain, real, reals, text, whole
-from cwnd._scenario import Scenario
+from cwnd._arguments import whole
 from cwnd.errors import ArgumentError, SimulationError
+from cwnd.gym import _options
+from cwnd.gym._options import Observation, Options, Reals
+from cwnd.gym._step import NAMES, Path, Step, split
 
-__all__ = ["FEATURES", "Course", "Drawn", "Feature", "Number", "Reals", "Reward", "episode", "refuse_rendering"]
-
-Reals: TypeAlias = NDArray[np.float32]
-Drawn: TypeAlias = str | tuple[str, str] | None
-Number: TypeAlias = float | tuple[float, float] | None
-Reward: TypeAlias = str | tuple[str, Sequence[float]]
+__all__ = ["FEATURES", "Course", "Feature", "episode"]
 
 
 class Feature(NamedTuple):
@@ -46,85 +43,144 @@ FEATURES: dict[str, Feature] = {name: Feature(low, high, text) for name, low, hi
 
 
 class Course:
-    """Environments on one network, and arrays of NumPy on their memory.
+    """Environments on networks, and arrays of NumPy on their memory.
 
     Attributes
     ----------
-    actions, observations, rewards, ended : numpy.ndarray
-        ``(num_envs, agents)``, ``(num_envs, agents, features)``, ``(num_envs, agents)`` and ``(num_envs,)``. A step
-        reads the first and writes the others where they are.
+    options : dict
+        All of them, as they were given.
+    actions, observations, rewards, ended, measured : numpy.ndarray
+        ``(num_envs, agents)``, ``(num_envs, agents, …)``, ``(num_envs, agents)``, ``(num_envs,)`` and
+        ``(num_envs, agents, numbers)``. A step reads the first and writes the others where they are.
     names : list of str
         The steered flows.
     """
 
-    def __init__(
-        self,
-        num_envs: int,
-        *,
-        scenario: Scenario | None = None,
-        agents: int | Sequence[int] | None = None,
-        rate: Drawn = ("4mbit", "40mbit"),
-        rtt: Drawn = ("10ms", "100ms"),
-        queue: Number = (0.5, 2.0),
-        loss: Number = 0.0,
-        gain: float = 1.0,
-        packets: int = 10,
-        steps: int = 400,
-        reward: Reward = "linear",
-        algorithm: str | None = None,
-    ) -> None:
+    def __init__(self, num_envs: int, given: Mapping[str, Any]) -> None:
         count = whole("num_envs", num_envs, 1, 1 << 16)
-        flows = _flows(agents)
-        if scenario is None:
-            # An episode ends after so many steps: the end of the run is only far away.
-            scenario = Scenario.dumbbell(flows=max(flows, default=0) + 1 if flows else 1, duration="10000s")
-            scenario["sampling"] = "off"
-        elif not isinstance(scenario, Scenario):
-            raise ArgumentError(f"scenario: expected a cwnd.Scenario, got {scenario!r}")
-        document, outside = scenario.serialized()
-        if outside:
-            raise ArgumentError(f"flow.{outside[0][0]}.algorithm is in Python: in an environment only a learner may be")
+        self.options: Options = _options.checked(given)
+        flows = _options.flows(self.options["agents"])
+        settings = _options.settings(self.options)
+        scenarios = _options.scenarios(self.options["scenario"], flows)
+        documents = []
+        for scenario in scenarios:
+            document, outside = scenario.serialized()
+            if outside:
+                raise ArgumentError(
+                    f"scenario: flow.{outside[0][0]}.algorithm is in Python: in an environment only a learner may be"
+                )
+            documents.append(document)
         if flows is None:
-            flows = range(int(scenario.complete()["flow.0.count"]))
-        settings = {
-            "gain": real("gain", gain),
-            "packets": whole("packets", packets, 1, 2**53),
-            "steps": whole("steps", steps, 1, 2**32 - 1),
-            "reward": _reward(reward),
-            "rate": _range("rate", rate, lambda name, end: text(name, end, "4mbit")),
-            "rtt": _range("rtt", rtt, lambda name, end: text(name, end, "10ms")),
-            "queue": _range("queue", queue, real),
-            "loss": _range("loss", loss, real),
-            "algorithm": optional(text, "algorithm", algorithm, "reno"),
-        }
-        self.native = _native.Environments(document, list(flows), count, settings)
+            flows = range(int(scenarios[0].complete()["flow.0.count"]))
+        own = _options.observation(self.options["observation"])
+        self.native = _native.Environments(documents, list(flows), count, settings)
         self._seeded = False
         self._running = False
-        actions, observations, rewards, ended = self.native.memory()
+        actions, observations, rewards, ended, measured = self.native.memory()
         self.actions: Reals = np.asarray(actions)
         self.observations: Reals = np.asarray(observations)
         self.rewards: Reals = np.asarray(rewards)
         self.ended: NDArray[np.bool_] = np.asarray(ended)
+        self.measured: NDArray[np.float64] = np.asarray(measured)
         self.names: list[str] = self.native.names()
+        self._observe: Callable[[Step], Any] | None = None
+        self._earn: Callable[[Step, Path], Any] | None = None
+        self.space: Space[Any] = observation_space(own)
+        if own is not None:
+            self._observe = own[0]
+            self.observations = np.zeros((*self.rewards.shape, *(own[1].shape)), own[1].dtype)
+        if callable(self.options["reward"]):
+            self._earn = self.options["reward"]
+            self.rewards = np.zeros_like(self.rewards)
+            self._earned = np.zeros(self.rewards.shape)
 
-    def reset(self, seed: int | None, draw: Callable[[], int]) -> None:
-        """Start the next episode; the first takes its seed from `draw` if none is given."""
-        given = None if seed is None else whole("seed", seed, 0, 2**64 - 1)
-        if given is None and not self._seeded:
-            given = draw()
-        self._seeded = self._running = True
-        self.native.reset(given)
+    def changed(self, given: Mapping[str, Any] | None) -> Course | None:
+        """Make the course that options of a reset ask for; None if they ask for nothing."""
+        options = _options.changed(self.options, given)
+        if options is None:
+            return None
+        other = Course(len(self.ended), options)
+        if len(other.names) != len(self.names):
+            raise ArgumentError(f"options: agents: {len(self.names)} of them here, got {len(other.names)}")
+        if other.space != self.space:
+            raise ArgumentError("options: observation: the space of observations stays the same")
+        return other
+
+    def reset(self, seeds: list[int | None] | None, draw: Callable[[], int]) -> None:
+        """Start the next episode; the first takes its seeds from `draw` if none is given."""
+        if seeds is None and not self._seeded:
+            seeds = _options.seeds(draw(), len(self.ended))
+        self._seeded, self._running = True, False
+        self.native.reset(seeds)
+        if self._earn:
+            self.rewards.fill(0.0)
+            self._earned.fill(0.0)
+        self._look()
+        self._running = True
 
     def step(self, name: str, actions: object, shapes: Sequence[tuple[int, ...]]) -> None:
         """Take actions, one number for each steered flow, of one of these shapes, and let a step pass."""
         if not self._running:
             raise SimulationError("step: there is no episode, call reset() first")
         self.actions[:] = self.read(name, actions, shapes).reshape(self.actions.shape)
-        self.native.step()
+        before = self.ended.copy() if self._earn else None
+        try:
+            self.native.step()
+            if before is not None:
+                self._reward(before)
+            self._look()
+        except BaseException:
+            self._running = False
+            raise
 
     def end(self) -> None:
         """Let the next step wait for a reset."""
         self._running = False
+
+    def totals(self, index: int) -> list[dict[str, float]]:
+        """Name what the flows of an environment got over its episode."""
+        totals = [episode(total) for total in self.native.totals(index)]
+        if self._earn:
+            for agent, total in enumerate(totals):
+                total["reward"] = float(self._earned[index, agent])
+        return totals
+
+    def drawn(self, index: int) -> dict[str, int]:
+        """Name what was drawn for the episode of an environment."""
+        seed, scenario = self.native.episode(index)
+        return {"seed": seed, "scenario": scenario}
+
+    def info(self, index: int, agent: int) -> dict[str, Any]:
+        """Name what was measured of a step of a flow."""
+        return dict(zip(NAMES, self.measured[index, agent].tolist(), strict=True))
+
+    def _begun(self) -> NDArray[np.bool_]:
+        """Say which flows have had a packet delivered; of the others there is nothing to see."""
+        return self.measured[:, :, NAMES.index("min_rtt")] > 0.0
+
+    def _numbers(self, flows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Give the numbers of these flows in rows, those of a flow alone as they are."""
+        rows = self.measured[flows]
+        return cast("NDArray[np.float64]", rows[0] if self.rewards.size == 1 else rows)
+
+    def _look(self) -> None:
+        if self._observe is None:
+            return
+        begun = self._begun()
+        self.observations[~begun] = 0
+        if begun.any():
+            seen = self._observe(split(self._numbers(begun))[0])
+            self.observations[begun] = shaped("observation", seen, self.observations[begun].shape)
+
+    def _reward(self, before: NDArray[np.bool_]) -> None:
+        """Reward by a function of one's own; `before` are the environments that have just begun an episode."""
+        self.rewards.fill(0.0)
+        self._earned[before] = 0.0
+        begun = self._begun() & ~before[:, None]
+        if self._earn is not None and begun.any():
+            earned = self._earn(*split(self._numbers(begun)))
+            self.rewards[begun] = shaped("reward", earned, (int(begun.sum()),))
+        self._earned += self.rewards
 
     @staticmethod
     def read(name: str, actions: object, shapes: Sequence[tuple[int, ...]]) -> Reals:
@@ -142,58 +198,35 @@ class Course:
         return found
 
     @staticmethod
-    def observation_space() -> Space[Reals]:
-        """Make the space of one flow's observations."""
-        low, high, _ = zip(*FEATURES.values(), strict=True)
-        return cast("Space[Reals]", Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32))
-
-    @staticmethod
     def action_space() -> Space[Any]:
         """Make the space of one flow's actions."""
         return Box(-1.0, 1.0, (1,), np.float32)
 
 
-def _flows(agents: object) -> range | list[int] | None:
-    agents = plain(agents)
-    if agents is None:
-        return None
-    if isinstance(agents, Iterable) and not isinstance(agents, str):
-        return [whole("agents", agent, 0, MAX_FLOWS) for agent in agents]
-    return range(whole("agents", agents, 1, MAX_FLOWS))
+def observation_space(own: Observation | None) -> Space[Any]:
+    """Make the space of one flow's observations."""
+    if own is not None:
+        return cast("Space[Any]", own[1])
+    low, high, _ = zip(*FEATURES.values(), strict=True)
+    return cast("Space[Any]", Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32))
 
 
-def _range(name: str, given: object, read: Callable[[str, object], Any]) -> tuple[Any, Any] | None:
-    given = plain(given)
-    if given is None:
-        return None
-    if isinstance(given, (tuple, list)):
-        if len(given) != ENDS:
-            raise ArgumentError(f"{name}: expected a value, or where it begins and ends, got {given!r}")
-        return read(name, given[0]), read(name, given[1])
-    return read(name, given), read(name, given)
+def shaped(name: str, found: object, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Read what a function of one's own returned, for a flow alone or for all of them."""
+    accepted = [shape, shape[1:]] if shape[0] == 1 else [shape]
+    try:
+        numbers = np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: the function returned {found!r}, expected numbers") from None
+    if numbers.shape not in accepted:
+        wanted = " or ".join(str(one) for one in accepted)
+        raise ArgumentError(f"{name}: the function returned the shape {numbers.shape}, expected {wanted}")
+    if not np.isfinite(numbers).all():
+        raise ArgumentError(f"{name}: the function returned {found!r}, expected finite numbers")
+    return numbers.reshape(shape)
 
 
-def _reward(given: object) -> tuple[str, list[float]]:
-    if isinstance(given, str):
-        return given, []
-    if isinstance(given, (tuple, list)) and len(given) == ENDS:
-        return text("reward", given[0], "linear"), reals("reward", given[1])
-    raise ArgumentError(f'reward: expected "linear", "power", or one of these with its weights, got {given!r}')
-
-
-def refuse_rendering(render_mode: object) -> None:
-    """Refuse every way of rendering."""
-    if render_mode is not None:
-        raise ArgumentError(f"render_mode: there is nothing to render, got {render_mode!r}")
-
-
-# Numbers of a range, and parts of a reward.
-ENDS = 2
-# What a scenario accepts.
-MAX_FLOWS = 4_000_000
-
-
-def episode(totals: tuple[float, float, float, float]) -> dict[str, Any]:
+def episode(totals: tuple[float, float, float, float]) -> dict[str, float]:
     """Name what a flow got over an episode."""
     goodput, delay, loss, reward = totals
     return {"goodput": goodput, "delay": delay, "loss": loss, "reward": reward}

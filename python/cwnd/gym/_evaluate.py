@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from cwnd._algorithm import OUTSIDE, Algorithm, Learnt, label
 from cwnd._arguments import whole
 from cwnd._html import page
 from cwnd.errors import AlgorithmError, ArgumentError
-from cwnd.gym._course import Reals
+from cwnd.gym._course import Course
+from cwnd.gym._options import Options
+from cwnd.gym._policy import Policy, chooser
 from cwnd.gym._vector import BottleneckVectorEnv
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Score", "evaluate"]
 
@@ -30,12 +34,15 @@ class Score(NamedTuple):
         Share of packets lost.
     reward : float
         Sum over an episode.
+    of : str
+        What was evaluated: ``policy``, or ``algorithm`` and its name.
     """
 
     goodput: float
     delay: float
     loss: float
     reward: float
+    of: str
 
     def _repr_html_(self) -> str:
         rest = "Goodput is a share of the capacity, delay a multiple of the empty path's."
@@ -43,18 +50,19 @@ class Score(NamedTuple):
 
 
 def evaluate(
-    policy: str | Callable[[Reals], ArrayLike],
+    policy: Policy | Algorithm,
     *,
     episodes: int = 32,
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Score:
-    """Let a policy, or a built-in algorithm in its place, go through episodes.
+    """Let a policy, or an algorithm in its place, go through episodes.
 
     Parameters
     ----------
-    policy : callable or str
-        Makes actions ``(episodes, 1)`` of observations ``(episodes, features)``; or the text of an algorithm.
+    policy : callable, object, str, CongestionControl, WindowRule or a class of these
+        Makes actions ``(episodes, 1)`` of observations ``(episodes, features)``; or an object whose ``predict`` does;
+        or an algorithm, as text or in Python. ``Score.of`` says which it was taken for.
     episodes : int
         How many, all at once.
     seed : int
@@ -74,26 +82,36 @@ def evaluate(
     >>> reno.goodput > 0.8
     True
     """
-    algorithm = policy if isinstance(policy, str) else None
-    if algorithm is None and not callable(policy):
-        raise ArgumentError(f'policy: expected a function, or an algorithm such as "reno", got {policy!r}')
-    if "algorithm" in options:
+    algorithm = policy if isinstance(policy, (str, *OUTSIDE)) else None
+    choose = None if algorithm is not None else chooser("policy", policy)
+    if options.get("algorithm") is not None:
         raise ArgumentError("algorithm: the policy is one already")
     episodes = whole("episodes", episodes, 1, 1 << 16)
+    given: Options = {**options, "algorithm": algorithm}
     try:
-        env = BottleneckVectorEnv(episodes, algorithm=algorithm, **options)
-    except AlgorithmError as error:
+        env = BottleneckVectorEnv(episodes, **given)
+    except (AlgorithmError, ArgumentError) as error:
         # There it is an argument of its own.
-        raise AlgorithmError(f"policy: {str(error).removeprefix('algorithm: ')}") from None
+        said = str(error)
+        if algorithm is None or not said.startswith("algorithm: "):
+            raise
+        raise type(error)(f"policy: {said.removeprefix('algorithm: ')}") from None
     observations, _ = env.reset(seed=seed)
-    idle = np.zeros((episodes, 1), np.float32)
+    actions: Any = np.zeros((episodes, 1), np.float32)
     found: dict[int, tuple[float, ...]] = {}
     while len(found) < episodes:
-        actions = idle if isinstance(policy, str) else policy(observations)
+        if choose is not None:
+            actions = Course.read("policy", choose(observations), [(episodes, 1), (episodes,)]).reshape(episodes, 1)
         observations, _, _, _, infos = env.step(actions)
-        if infos:
-            for index in np.flatnonzero(infos["_episode"]):
-                totals = infos["episode"]
-                found.setdefault(int(index), tuple(float(totals[name][index]) for name in Score._fields))
+        totals = infos["cwnd"].get("episode", {})
+        for index in np.flatnonzero(infos["cwnd"].get("_episode", False)):
+            found.setdefault(int(index), tuple(float(totals[name][index]) for name in Score._fields[:-1]))
     goodput, delay, loss, reward = np.mean(list(found.values()), axis=0).tolist()
-    return Score(goodput, delay, loss, reward)
+    return Score(goodput, delay, loss, reward, _taken(algorithm))
+
+
+def _taken(algorithm: Algorithm | None) -> str:
+    """Say what was evaluated."""
+    if algorithm is None:
+        return "policy"
+    return f"{'policy' if isinstance(algorithm, Learnt) else 'algorithm'} {label(algorithm)}"

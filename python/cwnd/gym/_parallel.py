@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from inspect import Signature
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.spaces import Space
 from gymnasium.utils import EzPickle, seeding
@@ -11,13 +12,18 @@ from pettingzoo import ParallelEnv
 
 from cwnd._arguments import mapping
 from cwnd.errors import ArgumentError
-from cwnd.gym._course import Course, Reals, episode, refuse_rendering
+from cwnd.gym._course import Course
+from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["SharedBottleneckEnv"]
 
 
+@completed
 class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
-    """Learners set the windows of flows that share a network; each agent is a flow.
+    """Learners steer flows that share a network; each agent is a flow.
 
     A step is the longest of their smoothed round trips, and goes on until ``packets`` packets per flow were delivered,
     on average. Until a flow has started and had a packet delivered, its observation and its reward are 0. All agents
@@ -31,16 +37,20 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         Those of :class:`BottleneckEnv`. Goodput counts as a share of the whole capacity.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: ClassVar[dict[str, Any]] = {"name": "cwnd_shared_bottleneck_v0", "render_modes": []}
 
-    def __init__(self, agents: Any = 2, *, render_mode: None = None, **options: Any) -> None:
+    def __init__(  # type: ignore[misc]  # `agents` is an option too
+        self, agents: Any = 2, *, render_mode: str | None = None, **options: Unpack[Options]
+    ) -> None:
         refuse_rendering(render_mode)
-        EzPickle.__init__(self, agents, **options)
+        EzPickle.__init__(self, **{"agents": agents, **options})
         self.render_mode = None
-        self._course = Course(1, agents=agents, **options)
+        self._course = Course(1, {"agents": agents, **options})
         self.possible_agents = [f"flow_{index}" for index in range(len(self._course.names))]
         self.agents: list[str] = []
-        self.observation_spaces = {agent: Course.observation_space() for agent in self.possible_agents}
+        self._random: Any = None
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self._course.space)
         self.action_spaces = {agent: Course.action_space() for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Space[Any]:
@@ -76,7 +86,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
     def reset(
         self,
         seed: int | None = None,
-        options: dict[str, Any] | None = None,  # noqa: ARG002 - the interface has it
+        options: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Reals], dict[str, dict[str, Any]]]:
         """Start the next episode.
 
@@ -85,18 +95,28 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         seed : int, optional
             Starts a series of episodes; without it the series goes on.
         options : dict, optional
-            There are none.
+            Options of the constructor, as :meth:`BottleneckEnv.reset` has them.
 
         Returns
         -------
         observations : dict
             By agent.
         infos : dict
-            An empty one for each agent.
+            By agent, as :meth:`BottleneckEnv.reset` has them.
         """
-        self._course.reset(seed, lambda: int(seeding.np_random()[0].integers(2**63)))
+        given = seeds(seed, 1)
+        if given is not None or self._random is None:
+            self._random, _ = seeding.np_random(given[0] if given else None)
+        draw = self._random
+        # PettingZoo's own test of the interface gives an option of this name.
+        options = {name: value for name, value in (options or {}).items() if name != "options"}
+        if (changed := self._course.changed(options)) is not None:
+            self._course = changed
+            self._ezpickle_kwargs |= options or {}
+        self._course.reset(given, lambda: int(draw.integers(2**63)))
         self.agents = list(self.possible_agents)
-        return self._observations(), {agent: {} for agent in self.agents}
+        drawn, measured = self._course.drawn(0), self._measured()
+        return self._observations(), {agent: {"cwnd": {**measured[agent], **drawn}} for agent in self.agents}
 
     def step(
         self, actions: dict[str, ArrayLike]
@@ -126,10 +146,10 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         over = bool(course.ended[0])
         observations = self._observations()
         rewards = {agent: float(reward) for agent, reward in zip(agents, course.rewards[0], strict=True)}
-        totals = course.native.totals(0) if over else []
-        infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
-        for agent, total in zip(agents, totals, strict=False):
-            infos[agent]["episode"] = episode(total)
+        measured = self._measured()
+        for agent, total in zip(agents, course.totals(0) if over else [], strict=False):
+            measured[agent]["episode"] = total
+        infos: dict[str, dict[str, Any]] = {agent: {"cwnd": measured[agent]} for agent in agents}
         if over:
             self.agents = []
             course.end()
@@ -137,3 +157,6 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
 
     def _observations(self) -> dict[str, Reals]:
         return {agent: seen.copy() for agent, seen in zip(self.agents, self._course.observations[0], strict=True)}
+
+    def _measured(self) -> dict[str, dict[str, Any]]:
+        return {agent: self._course.info(0, index) for index, agent in enumerate(self.agents)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from inspect import Signature
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 from gymnasium.utils import EzPickle
@@ -10,26 +11,36 @@ from numpy.typing import ArrayLike
 
 from cwnd._arguments import optional, whole
 from cwnd.errors import ArgumentError
-from cwnd.gym._course import Course, Reals, episode, refuse_rendering
+from cwnd.gym._course import Course
+from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["BottleneckEnv"]
 
 
+@completed
 class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
-    """A learner sets the window of one flow.
+    """A learner steers one flow.
 
-    A step is one smoothed round trip, and goes on until ``packets`` packets were delivered. An action ``a`` from -1 to
-    1 makes the window ``1 + gain a`` times as large, or, below 0, ``1 - gain a`` times smaller. An observation has the
-    numbers of :data:`FEATURES`. An episode is cut (``truncated``) after ``steps`` steps; the last ``info`` then has
-    ``episode``: goodput as a share of the capacity, delay as a multiple of the empty path's, share of packets lost,
-    and the sum of the rewards.
+    A step ends with the first acknowledgement by which a smoothed round trip has passed and ``packets`` packets were
+    delivered. An action ``a`` from -1 to 1 makes the window ``1 + gain a`` times as large, or, below 0, ``1 - gain a``
+    times smaller. An observation has the numbers of :data:`FEATURES`. An episode is cut (``truncated``) after ``steps``
+    steps.
+
+    ``info["cwnd"]`` has what was measured of each step, the numbers of :class:`Step` and :class:`Path` by their names.
+    After a reset it also has the ``seed`` of the simulation and the number of the ``scenario``; at the end of an
+    episode ``episode``: goodput as a share of the capacity, delay as a multiple of the empty path's, share of packets
+    lost, and the sum of the rewards.
 
     Pickles and copies have the options, not the episode: they begin with a reset.
 
     Parameters
     ----------
-    scenario : Scenario, optional
-        The network and all its flows; one flow through a bottleneck if not given.
+    scenario : Scenario or sequence of Scenario, optional
+        The network and all its flows; one flow through a bottleneck if not given. Of several one is drawn for each
+        episode: so competitors, traces of capacity and topologies vary.
     agents : int or sequence of int, optional
         Which flows are steered, counted from 0 over all groups; the first group if not given. A number ``n`` means the
         first ``n``.
@@ -42,31 +53,39 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
         How much may wait, in bandwidth-delay products, likewise.
     loss : float or (float, float), optional
         Probability of random loss; drawn evenly.
-    gain : float
-        What an action of 1 adds to the window, as a share of it.
+    action : str or (str, Algorithm)
+        What an action changes: the ``"window"``; the ``"rate"`` in the same way, which is Aurora's; or, with
+        ``("over", "cubic")``, what an algorithm asks for, which is multiplied by ``2 ** (gain * a)`` as Orca does.
+    gain : float, optional
+        How much; 1 for a window, Aurora's 0.025 for a rate, Orca's 2 over an algorithm.
     packets : int
         The least number of packets delivered in a step.
     steps : int
         The length of an episode.
-    reward : str or (str, sequence of float)
+    reward : str, (str, sequence of float) or callable
         ``"linear"``: ``u - 0.5 (d - 1) - l`` for goodput ``u``, delay ``d`` and loss ``l`` as in ``episode``;
         ``("linear", (goodput, delay, loss))`` with other weights. ``"power"``: Orca's, ``(u - 5 x) / d`` with lost
         packets ``x`` as a share of the capacity, where a delay up to 1.25 counts as none;
-        ``("power", (loss, margin))`` with other numbers.
-    algorithm : str, optional
-        A built-in algorithm in the learner's place: actions then change nothing.
+        ``("power", (loss, margin))`` with other numbers. Or a function of a :class:`Step` and a :class:`Path`, whose
+        fields are numbers, or arrays where there are many environments: arithmetic that works for both.
+    observation : (callable, gymnasium.spaces.Box), optional
+        A function of a :class:`Step`, which is called likewise, and the space of its values, the last axes of what it
+        returns.
+    algorithm : str, CongestionControl or WindowRule, optional
+        An algorithm in the learner's place: actions then change nothing.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
 
-    def __init__(self, render_mode: None = None, **options: Any) -> None:
+    def __init__(self, render_mode: str | None = None, **options: Unpack[Options]) -> None:
         refuse_rendering(render_mode)
         EzPickle.__init__(self, **options)
         self.render_mode = None
-        self._course = Course(1, **options)
+        self._course = Course(1, options)
         if len(self._course.names) != 1:
             raise ArgumentError("agents: one flow is steered here; SharedBottleneckEnv is for several")
-        self.observation_space = Course.observation_space()
+        self.observation_space = self._course.space
         self.action_space = Course.action_space()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Reals, dict[str, Any]]:
@@ -77,18 +96,22 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
         seed : int, optional
             Starts a series of episodes; without it the series goes on.
         options : dict, optional
-            There are none.
+            Options of the constructor, which hold from this episode on: ``{"rate": "8mbit"}``. They begin another
+            series, whose seed is drawn from that of the last.
 
         Returns
         -------
         observation : numpy.ndarray
             What the first step, in which the learner has no say, looked like.
         info : dict
-            Empty.
+            ``cwnd``: what was measured of it, and what was drawn.
         """
         super().reset(seed=optional(whole, "seed", seed, 0, 2**64 - 1), options=options)
-        self._course.reset(seed, lambda: int(self.np_random.integers(2**63)))
-        return self._course.observations[0, 0].copy(), {}
+        if (changed := self._course.changed(options)) is not None:
+            self._course = changed
+            self._ezpickle_kwargs |= options or {}
+        self._course.reset(seeds(seed, 1), lambda: int(self.np_random.integers(2**63)))
+        return self._course.observations[0, 0].copy(), {"cwnd": {**self._course.info(0, 0), **self._course.drawn(0)}}
 
     def step(self, action: ArrayLike) -> tuple[Reals, float, bool, bool, dict[str, Any]]:
         """Take an action, and let a step pass.
@@ -109,12 +132,13 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
         truncated : bool
             The episode has had all its steps.
         info : dict
-            ``episode`` at its end.
+            ``cwnd``: what was measured of it, and ``episode`` at its end.
         """
         course = self._course
         course.step("action", action, [(1,), ()])
         truncated = bool(course.ended[0])
-        info = {"episode": episode(course.native.totals(0)[0])} if truncated else {}
+        info = course.info(0, 0)
         if truncated:
+            info["episode"] = course.totals(0)[0]
             course.end()
-        return course.observations[0, 0].copy(), float(course.rewards[0, 0]), False, truncated, info
+        return course.observations[0, 0].copy(), float(course.rewards[0, 0]), False, truncated, {"cwnd": info}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from inspect import Signature
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium.utils import EzPickle
@@ -10,13 +12,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from cwnd._arguments import optional, whole
+from cwnd._arguments import whole
 from cwnd.errors import ArgumentError
-from cwnd.gym._course import Course, Reals, episode, refuse_rendering
+from cwnd.gym._course import Course
+from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+from cwnd.gym._step import infos
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["BottleneckVectorEnv"]
 
 
+@completed
 class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
     """Environments as :class:`BottleneckEnv`, stepped together on one core, without a Python object between them.
 
@@ -35,54 +43,68 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
         Those of :class:`BottleneckEnv`.
     """
 
+    __signature__: ClassVar[Signature]
     metadata: dict[str, Any] = {  # noqa: RUF012 - the base class declares it so
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
-    def __init__(self, num_envs: int = 1, *, copy: bool = True, render_mode: None = None, **options: Any) -> None:
+    def __init__(
+        self, num_envs: int = 1, *, copy: bool = True, render_mode: str | None = None, **options: Unpack[Options]
+    ) -> None:
         refuse_rendering(render_mode)
         num_envs = whole("num_envs", num_envs, 1, 1 << 16)
         EzPickle.__init__(self, num_envs, copy=copy, **options)
         self.render_mode = None
         self.num_envs = num_envs
-        self._course = Course(num_envs, **options)
+        self._course = Course(num_envs, options)
         if len(self._course.names) != 1:
             raise ArgumentError("agents: one flow is steered here; SharedBottleneckEnv is for several")
-        self.single_observation_space = Course.observation_space()
+        self.single_observation_space = self._course.space
         self.single_action_space = Course.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = copy
         self._terminated = np.zeros(num_envs, np.bool_)
-        course = self._course
-        self._seen: tuple[Reals, Reals, NDArray[np.bool_]] = (
-            course.observations[:, 0],
-            course.rewards[:, 0],
-            course.ended,
-        )
+        self._all = np.ones(num_envs, np.bool_)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Reals, dict[str, Any]]:
+    @property
+    def _seen(self) -> tuple[Reals, Reals, NDArray[np.bool_], NDArray[np.float64]]:
+        course = self._course
+        seen = course.observations[:, 0], course.rewards[:, 0], course.ended, course.measured[:, 0]
+        return tuple(array.copy() for array in seen) if self._copy else seen  # type: ignore[return-value]
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Reals, dict[str, Any]]:
         """Start the next episode everywhere.
 
         Parameters
         ----------
-        seed : int, optional
-            Environment ``n`` starts the series of ``seed + n``; without it the series go on.
+        seed : int or sequence of int, optional
+            Environment ``n`` starts the series of ``seed + n``, or of element ``n``; without it the series go on.
         options : dict, optional
-            There are none.
+            Options of the constructor, as :meth:`BottleneckEnv.reset` has them.
 
         Returns
         -------
         observations : numpy.ndarray
             One row per environment.
         infos : dict
-            Empty.
+            ``cwnd``: arrays of what was measured of the first step, and of what was drawn.
         """
-        super().reset(seed=optional(whole, "seed", seed, 0, 2**64 - 1), options=options)
-        self._course.reset(seed, lambda: int(self.np_random.integers(2**63)))
-        observations = self._seen[0]
-        return observations.copy() if self._copy else observations, {}
+        given = seeds(seed, self.num_envs)
+        super().reset(seed=None if given is None else given[0], options=options)
+        if (changed := self._course.changed(options)) is not None:
+            self._course = changed
+            self._ezpickle_kwargs |= options or {}
+        self._course.reset(given, lambda: int(self.np_random.integers(2**63)))
+        observations, _, _, measured = self._seen
+        found = infos(measured, self._all)
+        drawn = [self._course.drawn(index) for index in range(self.num_envs)]
+        for name in drawn[0]:
+            found |= {name: np.array([one[name] for one in drawn]), f"_{name}": self._all}
+        return observations, {"cwnd": found, "_cwnd": self._all}
 
     def step(self, actions: ArrayLike) -> tuple[Reals, Reals, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Take an action in each environment, and let a step pass everywhere.
@@ -97,20 +119,20 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
         observations, rewards, terminations, truncations : numpy.ndarray
             As :meth:`BottleneckEnv.step`, one row per environment.
         infos : dict
-            Where episodes have ended: ``episode``, arrays of its four numbers, and ``_episode``, where they count.
+            ``cwnd``: arrays of what was measured; where episodes have ended also ``episode``, arrays of its four
+            numbers, and ``_episode``, where they count. ``_name`` says where ``name`` counts, as Gymnasium has it.
         """
-        course = self._course
-        course.step("actions", actions, [(self.num_envs, 1)])
-        observations, rewards, ended = self._seen
-        infos = self._episodes() if ended.any() else {}
-        if self._copy:
-            return observations.copy(), rewards.copy(), self._terminated.copy(), ended.copy(), infos
-        return observations, rewards, self._terminated, ended, infos
+        self._course.step("actions", actions, [(self.num_envs, 1)])
+        observations, rewards, ended, measured = self._seen
+        found = infos(measured, self._all)
+        if ended.any():
+            found |= {"episode": self._episodes(ended), "_episode": ended.copy()}
+        terminated = self._terminated.copy() if self._copy else self._terminated
+        return observations, rewards, terminated, ended, {"cwnd": found, "_cwnd": self._all}
 
-    def _episodes(self) -> dict[str, Any]:
-        ended = self._course.ended.copy()
+    def _episodes(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         totals: dict[str, Any] = {}
         for index in np.flatnonzero(ended):
-            for name, value in episode(self._course.native.totals(int(index))[0]).items():
+            for name, value in self._course.totals(int(index))[0].items():
                 totals.setdefault(name, np.zeros(self.num_envs))[index] = value
-        return {"episode": totals, "_episode": ended}
+        return totals | {f"_{name}": ended.copy() for name in list(totals)}

@@ -5,6 +5,7 @@
 
 mod algorithm;
 mod control;
+mod policy;
 mod rule;
 mod signal;
 
@@ -24,6 +25,7 @@ use algorithm::Algorithm;
 use rule::Rule;
 
 pub(crate) use control::Control;
+pub(crate) use policy::lever;
 pub(crate) use signal::{Ack, Congestion, RateSample, Remote, Rtt, Start, View};
 
 /// What Python's algorithms raised during one piece of work.
@@ -49,6 +51,8 @@ impl AlgorithmErrors {
     /// What was raised instead of `result`, if anything was.
     pub(crate) fn or_result<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let raised = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What is begun after it is asked again.
+        self.any.store(false, Ordering::Relaxed);
         raised.map_or(result, |error| Err(error.into()))
     }
 }
@@ -71,6 +75,10 @@ pub(crate) fn written(
             Err(_) => given.is_instance(&base),
         }
     };
+    let label = || -> Result<String, Failure> { Ok(bases.getattr("label")?.call1((given,))?.extract()?) };
+    if given.is_instance(&bases.getattr(POLICY)?)? {
+        return Ok(policy::spec(&label()?, given, errors)?.into());
+    }
     let rule = kind(RULE)?;
     if !rule && !kind(ALGORITHM)? {
         return Err(Failure::Argument(format!(
@@ -78,9 +86,8 @@ pub(crate) fn written(
             given.repr()?
         )));
     }
-    let label: String = bases.getattr("label")?.call1((given,))?.extract()?;
     let maker = Outside { given: given.clone().unbind(), rule, errors: Arc::clone(errors) };
-    Ok(Spec::outside(&label, Arc::new(maker)).into())
+    Ok(Spec::outside(&label()?, Arc::new(maker)).into())
 }
 
 /// Algorithms as people give them as an argument that is a list, each with a name of its own where one is in Python.
@@ -276,5 +283,7 @@ static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 const BASES: &str = "cwnd._algorithm";
 /// That of an algorithm.
 const ALGORITHM: &str = "CongestionControl";
+/// That of a trained policy.
+const POLICY: &str = "Learnt";
 /// That of a rule under the window shell.
 const RULE: &str = "WindowRule";
