@@ -164,7 +164,7 @@ pub const WIDTH: usize = 100;
 /// Characters between two columns.
 const GAP: usize = 2;
 /// Characters of a name, from what is tried first on.
-const NAMES: [usize; 3] = [28, 20, 12];
+const NAMES: [usize; 6] = [28, 24, 20, 18, 15, 12];
 const CUT: &str = "Names with `…` are cut: the JSON document and the page have them whole.\n";
 
 /// Labels as a table shows them, of at most `longest` characters but for a number at their end. Long ones, such as rules, lose their middle.

@@ -93,7 +93,7 @@ fn standings(swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
     format!("{}{}\n", table.fitted(), more(swept.standings.len(), MOST_STANDINGS, &contenders.name))
 }
 
-/// The best contender at each setting, and the next.
+/// The best contender at each setting, and the next where there is room for it.
 fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
     let Column { heading, unit, scale, .. } = ranking.by.column();
     let mut shown: Vec<&Place> = ranking.settings.iter().collect();
@@ -103,7 +103,11 @@ fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) 
         shown.truncate(MOST_SETTINGS);
     }
     let axes: Vec<&Axis> = ranking.axes.iter().map(|axis| &ranking.keys[*axis]).collect();
-    let made = |longest: usize| {
+    let made = |longest: usize, with_next: bool| {
+        let kept = |own: [String; 5]| {
+            let kept = own.into_iter().enumerate().filter(move |(nth, _)| with_next || ![2, 3].contains(nth));
+            kept.map(|(_, cell)| cell)
+        };
         let keys: Vec<Vec<String>> = axes
             .iter()
             .enumerate()
@@ -118,16 +122,18 @@ fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) 
         let (best, next) = (named(0), named(1));
         let mut table = Table::default();
         let words = |own: [&str; 5]| own.map(String::from);
-        table.row(axes.iter().map(|axis| axis.name.clone()).chain(words(["best", heading, "next", heading, ""])));
-        table.row(axes.iter().map(|axis| axis.unit.to_string()).chain(words(["", unit, "", unit, ""])));
+        table.row(axes.iter().map(|axis| axis.name.clone()).chain(kept(words(["best", heading, "next", heading, ""]))));
+        table.row(axes.iter().map(|axis| axis.unit.to_string()).chain(kept(words(["", unit, "", unit, ""]))));
         for (row, place) in shown.iter().enumerate() {
             let value = |nth: usize| of(place, nth).map_or("–".to_string(), |(_, value)| value);
             let own = [best[row].clone(), value(0), next[row].clone(), value(1), verdict(place)];
-            table.row(keys.iter().map(|key| key[row].clone()).chain(own));
+            table.row(keys.iter().map(|key| key[row].clone()).chain(kept(own)));
         }
         table
     };
-    format!("{}{}", fitting(made), more(ranking.settings.len(), MOST_SETTINGS, "setting"))
+    let with_next = LOOKS.iter().map(|longest| made(*longest, true).print()).find(|text| fits(text));
+    let text = with_next.unwrap_or_else(|| fitting(|longest| made(longest, false)));
+    format!("{text}{}", more(ranking.settings.len(), MOST_SETTINGS, "setting"))
 }
 
 /// Whether the first place of a setting is shared.
