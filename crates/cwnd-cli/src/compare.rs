@@ -7,9 +7,10 @@ use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
 use cwnd_report::{json, text, write_comparison};
+use cwnd_run::execute::{RunError, causes, failed};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::Until;
-use cwnd_run::run::run as run_all;
+use cwnd_run::run::run_each;
 use cwnd_run::scenario::{
     Document, Dumbbell, Ecn, Fault, MAX_FLOWS, MAX_SEEDS, Place, Queue, ScenarioError, Schedule, Step, StepRate,
     Written, default_warmup,
@@ -201,29 +202,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         Some(Warmup::Fixed(_)) | None => first,
         Some(Warmup::Auto) => {
             let found = first
-                .warmup(|scenarios| run_all(scenarios, &progress))?
+                .warmup(|scenarios| run_each(scenarios, &progress))
+                .map_err(RunError::from)?
                 .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
             comparison(Some(&found.into()))?
         }
     };
+    let cells = comparison.scenarios().count() as u64;
     let compared = match arguments.until {
-        Some(until) => comparison.run_until(until, most, &progress)?,
-        None => comparison.run(&progress)?,
+        Some(until) => comparison.run_until(until, most, &progress),
+        None => comparison.run(&progress),
     };
+    let compared = compared.map_err(RunError::from)?;
     drop(progress);
+    let failed = failed(cells, &causes(compared.failures.iter().map(|failure| &failure.failed.error)));
 
-    let document = json::Comparison::of(&compared).expect("at least one algorithm was asked for");
+    // Without it there was no run that can be shown.
+    let Some(document) = json::Comparison::of(&compared) else {
+        return Err(Failure::Run(failed.unwrap_or_else(|| "nothing was run".to_string())));
+    };
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
         arguments.figure.write_from(&path)?;
     }
-    if json {
-        return Ok(to_json(&document));
+    let text = if json { to_json(&document) } else { arguments.text(&document, usual.is_some()) };
+    match failed {
+        None => Ok(text),
+        Some(failed) => {
+            crate::print(&text)?;
+            Err(Failure::Run(failed))
+        }
     }
-    let paired = if arguments.paired { text::differences(&document) } else { String::new() };
-    let usual_path = usual.is_some() && arguments.versus.is_none();
-    let next = usual_path.then(|| text::next_of_comparison(&document, &deep_queue(&document)));
-    Ok(text::comparison(&document) + &paired + &next.unwrap_or_default())
 }
 
 /// The command that was given, on the path of `document` with a deep queue. Its folder is taken.
@@ -245,6 +254,13 @@ fn deep_queue(document: &json::Comparison) -> String {
 }
 
 impl Arguments {
+    /// What is printed of the document; `usual` where the path and an opponent are those that nobody has to name.
+    fn text(&self, document: &json::Comparison, usual: bool) -> String {
+        let paired = if self.paired { text::differences(document) } else { String::new() };
+        let next = (usual && self.versus.is_none()).then(|| text::next_of_comparison(document, &deep_queue(document)));
+        text::comparison(document) + &paired + &next.unwrap_or_default()
+    }
+
     /// The steps of the rate as they were typed, where `key` is that of one of them or of all.
     fn rate_steps(&self, key: &str) -> Option<String> {
         let rest = key.strip_prefix("dumbbell.schedule")?;

@@ -11,6 +11,7 @@ use cwnd_text::counted;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::files;
 
 /// Whom to judge, by what, and where verdicts go.
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
     seeds: u32,
     /// Print the checks and judge nobody
-    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline"])]
+    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline", "figure"])]
     list: bool,
     /// Print every verdict, not only what departs or is not clear
     #[arg(long, conflicts_with = "json")]
@@ -61,6 +62,8 @@ pub(crate) struct Arguments {
     /// Write what departs as such a file
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -68,8 +71,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         suites: arguments.suite.clone(),
         only: arguments.check.clone(),
         seeds: arguments.seeds.into(),
-        curves: arguments.html.is_some(),
+        curves: arguments.html.is_some() || arguments.figure.is_wanted(),
     };
+    arguments.figure.check()?;
     let checks: Vec<&Check> = plan.checks().collect();
     if checks.is_empty() {
         return Err(Failure::Input(
@@ -96,9 +100,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(path) = &arguments.junit {
         write("--junit", path, &junit::document(&results, &known))?;
     }
-    if let Some(path) = &arguments.html {
+    if plan.curves {
         let all: Vec<String> = results.iter().map(|result| text::conformance(result, true)).collect();
-        write("--html", path, &conformance_html(&results, &files::command(), &all.join("\n")))?;
+        let page = conformance_html(&results, &files::command(), &all.join("\n"));
+        arguments.html.as_ref().map_or(Ok(()), |path| write("--html", path, &page))?;
+        arguments.figure.write(&page)?;
     }
     if let Some(path) = &arguments.write_baseline {
         write("--write-baseline", path, &Baseline::print(&results))?;

@@ -58,11 +58,15 @@ impl Figure {
 
     /// Writes it from the page in a folder of results.
     pub(crate) fn write_from(&self, folder: &Path) -> Result<(), Failure> {
+        self.write_page(&folder.join("report.html"))
+    }
+
+    /// Writes it from the file of a page.
+    pub(crate) fn write_page(&self, page: &Path) -> Result<(), Failure> {
         if !self.is_wanted() {
             return Ok(());
         }
-        let page = folder.join("report.html");
-        let html = std::fs::read_to_string(&page).map_err(|error| crate::files::unreadable(&page, &error))?;
+        let html = std::fs::read_to_string(page).map_err(|error| crate::files::unreadable(page, &error))?;
         self.write(&html)
     }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use cwnd_live::{Limits, Server, ServerError};
 use cwnd_run::execute::{Progress, default_memory};
-use cwnd_text::counted;
+use cwnd_text::{counted, size};
 
 use crate::failure::Failure;
 use crate::progress::Interrupts;
@@ -47,9 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !local {
         say!(
             "whoever has this address can run simulations on this host, and nothing is encrypted: a run has one processor, {} s and \
-             {} MB, and {} at a time",
+             {}, and {} at a time",
             limits.time.as_secs(),
-            limits.memory / 1_000_000,
+            size(limits.memory),
             counted(limits.runs, "run")
         );
     }

@@ -14,11 +14,12 @@ use cwnd_run::files::{read_text, to_json, write_whole};
 
 use crate::clock;
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::files;
 use crate::progress::TimeProgress;
 use crate::store::Store;
 use cwnd_report::table::Table;
-use cwnd_text::counted;
+use cwnd_text::{counted, decimal};
 
 /// Which results, and how.
 #[derive(Args, Debug)]
@@ -64,17 +65,19 @@ pub(crate) struct Arguments {
     record: bool,
     /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
     /// RESULT. With --record in papers/daimd/ablation.toml too
-    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check"])]
+    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"])]
     ablate: bool,
     /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
     /// in papers/alternatives.toml too
-    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate"])]
+    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"])]
     alternatives: bool,
     /// Only the profiles of this name
     #[arg(long, requires = "ablate", value_name = "NAME")]
     profile: Option<String>,
     #[command(flatten)]
     store: Store,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -96,6 +99,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let settings = arguments.settings()?;
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
     let wanted = !(arguments.json || arguments.check || arguments.record);
+    arguments.figure.check_with(wanted || arguments.out.is_some())?;
+    if arguments.figure.is_wanted() && arguments.paper.is_none() {
+        return Err(Failure::Input("--figure: name the PAPER whose page has the plot".to_string()));
+    }
     // Listens to Ctrl-C before there is a folder to remove.
     let progress = TimeProgress::start()?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
@@ -104,7 +111,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     drop(progress);
     let times = arguments.store.is_none().then(|| (wall, clock::processor_time()));
     if let Some(folder) = folder {
-        files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
+        let path = files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
+        if let Some(paper) = &arguments.paper {
+            arguments.figure.write_page(&path.join(format!("{paper}.html")))?;
+        }
     }
     if arguments.record {
         record(settings.scale, &runs, times)?;
@@ -129,6 +139,7 @@ impl Arguments {
             ("--all", self.all),
             ("--out", self.out.is_some()),
             ("--set", !self.set.is_empty()),
+            ("--figure", self.figure.is_wanted()),
         ];
         let given = given.into_iter().chain(self.store.given().map(|option| (option, true)));
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -206,7 +217,8 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
     for variant in &found.variant {
         let cell = |result: &&str| {
             let [matches, misses, undecided] = variant.counts.get(*result).copied().unwrap_or_default();
-            let distance = variant.distance.get(*result).map_or(String::new(), |one| format!(", {:.1} %", one * 100.0));
+            let distance =
+                variant.distance.get(*result).map_or(String::new(), |one| format!(", {} %", decimal(one * 100.0, 1)));
             format!("{matches}/{misses}/{undecided}{distance}")
         };
         let names = [variant.profile.clone(), variant.change.clone()];

@@ -14,6 +14,7 @@ use cwnd_run::files::{read_text, to_json};
 use cwnd_run::scenario::{Written, apart};
 
 use crate::failure::Failure;
+use crate::figure::Figure;
 use crate::files;
 use crate::progress::{self, CellProgress};
 use crate::signals;
@@ -71,7 +72,7 @@ struct Run {
     #[arg(long, value_name = "MEASURE")]
     by: Option<By>,
     /// Only check the sweep, and say what it would run
-    #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store"])]
+    #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store", "figure"])]
     check: bool,
     /// Run one part of several, such as 3/8; all parts together are the sweep
     #[arg(long, value_name = "I/N")]
@@ -93,6 +94,8 @@ struct Run {
     out: Option<PathBuf>,
     #[command(flatten)]
     store: Store,
+    #[command(flatten)]
+    figure: Figure,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -112,6 +115,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
             Err(Failure::Input("--memory: the workers of --scheduler take half of their machine's".to_string()))
         }
+        (None, Some(_)) if arguments.run.scheduler.is_some() && arguments.run.figure.is_wanted() => {
+            Err(Failure::Input(
+                "--figure: not with --scheduler; the same command without it draws what is stored".to_string(),
+            ))
+        }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
         (None, Some(path)) => arguments.run.run(path),
         (None, None) => Err(Failure::Input("SWEEP: name the file of a sweep, as `cwnd sweep --help` says".to_string())),
@@ -121,6 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Run {
     fn run(&self, path: &Path) -> Result<String, Failure> {
         let sweep = self.read(path)?;
+        self.figure.check_with(!self.json || self.out.is_some())?;
         let seconds = self.chunk.as_ref().map_or(CHUNK_S, |chunk| chunk.value().as_secs_f64());
         let chunks = sweep.chunks(seconds);
         if self.check {
@@ -168,6 +177,7 @@ impl Run {
             write_sweep(folder, &sweep, &known).map_err(|error| {
                 Failure::Run(format!("cannot write `{}`: {error}", folder.join("report.html").display()))
             })?;
+            self.figure.write_from(folder)?;
             let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
             say!(
                 "wrote {}: {} computed{shared}, {stored} found in the store, {failed} failed",

@@ -5,11 +5,12 @@ mod default;
 use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
-use cwnd_run::execute::{Progress, RunError};
+use cwnd_run::execute::{Interrupted, Progress};
 use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired, recovery_time};
-use cwnd_run::run::{Runs, run, run_until};
+use cwnd_run::run::{FailedRun, Runs, run_each, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
-use cwnd_text::counted;
+use cwnd_text::{counted, decimal};
+use thiserror::Error;
 
 pub use default::{DEFAULT, DEFAULT_OPPONENT, default_base};
 
@@ -25,8 +26,23 @@ pub struct Comparison {
 pub struct Compared {
     /// One row per algorithm, in the order requested.
     pub rows: Vec<ComparedAlgorithm>,
+    /// What failed, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a row
+    /// without [`versus`](ComparedAlgorithm::versus).
+    pub failures: Vec<FailedComparison>,
     /// How well the goodput of each row was to be known; none where the number of seeds was given.
     pub until: Option<Until>,
+}
+
+/// Runs of a comparison that failed.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{algorithm}{}: {failed}", .opponent.as_ref().map_or(String::new(), |opponent| format!(" against {opponent}")))]
+pub struct FailedComparison {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// What it was set against; none where all flows are its own.
+    pub opponent: Option<String>,
+    /// The first failure among the seeds.
+    pub failed: FailedRun,
 }
 
 /// One algorithm.
@@ -129,31 +145,35 @@ impl Comparison {
         self.alone.iter().chain(&self.versus)
     }
 
-    /// Runs everything.
+    /// Runs everything. What fails is among [`Compared::failures`], and the others go on.
     ///
     /// # Errors
-    /// The simulator refuses a setup or panics, or `progress` ended the work.
-    pub fn run(self, progress: &dyn Progress) -> Result<Compared, RunError> {
-        self.run_by(|scenarios| run(scenarios, progress))
+    /// `progress` ended the work.
+    pub fn run(self, progress: &dyn Progress) -> Result<Compared, Interrupted> {
+        self.run_by(|scenarios| run_each(scenarios, progress))
     }
 
-    /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`.
+    /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`. What fails is among
+    /// [`Compared::failures`], and the others go on.
     ///
     /// # Errors
-    /// The simulator refuses a setup or panics, or `progress` ended the work.
-    pub fn run_until(self, until: Until, most: u32, progress: &dyn Progress) -> Result<Compared, RunError> {
-        let compared = self.run_by(|scenarios| run_until(scenarios, until, most, |more| run(more, progress)))?;
+    /// `progress` ended the work.
+    pub fn run_until(self, until: Until, most: u32, progress: &dyn Progress) -> Result<Compared, Interrupted> {
+        let compared = self.run_by(|scenarios| run_until(scenarios, until, most, |more| run_each(more, progress)))?;
         Ok(Compared { until: Some(until), ..compared })
     }
 
     /// The time after which all of the scenarios have left their beginnings behind, found in runs by `runner`; none where one has not
-    /// by half of its duration.
+    /// by half of its duration. Those that fail say nothing.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
-    pub fn warmup<E>(&self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Option<Span>, E> {
+    pub fn warmup<E>(
+        &self,
+        runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Result<Runs, FailedRun>>, E>,
+    ) -> Result<Option<Span>, E> {
         let runs = runner(self.scenarios().cloned().collect())?;
-        let times: Option<Vec<Span>> = runs.iter().map(Runs::settled).collect();
+        let times: Option<Vec<Span>> = runs.iter().flatten().map(Runs::settled).collect();
         Ok(times.map(|times| times.into_iter().max().unwrap_or(Span::ZERO)))
     }
 
@@ -161,20 +181,40 @@ impl Comparison {
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
-    pub fn run_by<E>(self, runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Runs>, E>) -> Result<Compared, E> {
+    pub fn run_by<E>(
+        self,
+        runner: impl FnOnce(Vec<Scenario>) -> Result<Vec<Result<Runs, FailedRun>>, E>,
+    ) -> Result<Compared, E> {
         let algorithms = self.alone.len();
-        let scenarios = self.alone.into_iter().chain(self.versus).collect();
-        let mut alone = runner(scenarios)?;
-        let mut versus = alone.split_off(algorithms).into_iter();
-        let rows = alone.into_iter().map(|alone| ComparedAlgorithm {
+        let named = |scenario: &Scenario| {
+            let mut groups = scenario.document().flow.iter().map(|group| group.algorithm.text().to_string());
+            (groups.next().unwrap_or_default(), groups.next())
+        };
+        let names: Vec<_> = self.scenarios().map(named).collect();
+        let outcomes = runner(self.alone.into_iter().chain(self.versus).collect())?;
+        let mut failures = Vec::new();
+        let found = outcomes.into_iter().zip(names).map(|(outcome, (algorithm, opponent))| {
+            let failure = |failed| failures.push(FailedComparison { algorithm, opponent, failed });
+            outcome.map_err(failure).ok()
+        });
+        let mut alone: Vec<Option<Runs>> = found.collect();
+        let versus = alone.split_off(algorithms).into_iter().chain(std::iter::repeat_with(|| None));
+        let rows =
+            alone.into_iter().zip(versus).filter_map(|(alone, versus)| Some(ComparedAlgorithm::of(alone?, versus)));
+        Ok(Compared { rows: rows.collect(), failures, until: None })
+    }
+}
+
+impl ComparedAlgorithm {
+    fn of(alone: Runs, versus: Option<Runs>) -> Self {
+        Self {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
             estimates: alone.estimates(),
             recovery_time_s: recovery(&alone),
             stationarity: Stationarity::of(&alone),
             alone,
-            versus: versus.next().map(Versus::of),
-        });
-        Ok(Compared { rows: rows.collect(), until: None })
+            versus: versus.map(Versus::of),
+        }
     }
 }
 
@@ -255,10 +295,10 @@ impl Compared {
         let missed = |row: &ComparedAlgorithm| {
             let (until, goodput) = (self.until?, row.estimates.goodput_bps?);
             let half = goodput.ci95.filter(|_| !until.met(&goodput))?;
-            let share = 100.0 * half / goodput.mean.abs();
+            let share = decimal(100.0 * half / goodput.mean.abs(), 2);
             let algorithm = &row.algorithm;
             Some(format!(
-                "{algorithm}: `{until}` was not reached with {}: its goodput is known to {share:.2} %",
+                "{algorithm}: `{until}` was not reached with {}: its goodput is known to {share} %",
                 counted(goodput.n, "seed")
             ))
         };

@@ -8,10 +8,10 @@ use cwnd::{ALGORITHMS, CongestionControl, Maker, Span, Spec, Start};
 use cwnd_lab::compare::{COLUMNS, Column, Compared, ComparedAlgorithm, Comparison, DEFAULT};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Interrupted, Progress, Threads};
+use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
 use cwnd_run::files::{Folder, FolderError, fresh};
 use cwnd_run::measure::{Estimate, Estimates};
-use cwnd_run::run::{Runs, run, run_by};
+use cwnd_run::run::{FailedRun, Runs, run, run_by, run_each, run_until};
 use cwnd_run::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
 use proptest::prelude::*;
 
@@ -39,13 +39,56 @@ fn the_number_of_threads_changes_nothing() {
     let digests = |threads| {
         let comparison = Comparison::new(&base(), &algorithms(&["reno", "cubic", "simd", "udt"]), None, 2, None);
         let executor = Executor::new(&cells, &()).on(threads);
-        let compared = comparison.expect("valid").run_by(|scenarios| run_by(scenarios, |jobs| executor.run(jobs)));
+        let all =
+            |scenarios| run_by(scenarios, |jobs| executor.run(jobs)).map(|runs| runs.into_iter().map(Ok).collect());
+        let compared = comparison.expect("valid").run_by(all);
         let traces = compared.expect("runs").rows.into_iter().flat_map(|row| row.alone.traces);
         traces.map(|trace| trace.digest).collect::<Vec<_>>()
     };
     let one = digests(Threads::Calling);
     assert_eq!(one.len(), 8);
     assert_eq!(one, digests(Threads::Own(NonZeroUsize::MIN.saturating_add(1))));
+}
+
+/// A failure keeps no other from running: what failed is named with its seed, and the others have their rows.
+#[test]
+fn what_fails_keeps_no_other_from_running() {
+    let names = ["reno", "cubic", "simd"];
+    let failed = FailedRun { seed: 2, error: RunError::Panicked("a defect".to_string()) };
+    let compared = |failing: &[usize]| {
+        let comparison = Comparison::new(&base(), &algorithms(&names), Some(&Written::literal("reno")), 1, None);
+        let some = |scenarios| {
+            let runs = run_each(scenarios, &())?.into_iter().enumerate();
+            let outcome = |(index, runs)| if failing.contains(&index) { Err(failed.clone()) } else { runs };
+            Ok::<_, Interrupted>(runs.map(outcome).collect())
+        };
+        comparison.expect("valid").run_by(some).expect("it goes on")
+    };
+    // The runs alone come first: cubic fails alone, simd against reno.
+    let some = compared(&[1, 5]);
+    let rows: Vec<_> = some.rows.iter().map(|row| (row.algorithm.as_str(), row.versus.is_some())).collect();
+    assert_eq!(rows, [("reno", true), ("simd", false)]);
+    let said: Vec<String> = some.failures.iter().map(ToString::to_string).collect();
+    let why = "seed 2: the simulation panicked: a defect";
+    assert_eq!(said, [format!("cubic: {why}"), format!("simd against reno: {why}")]);
+    let none = compared(&[0, 1, 2]);
+    assert_eq!((none.rows.len(), none.failures.len()), (0, 3));
+
+    // Seeds that are added fail too.
+    let scenarios = names.map(|name| Scenario::check(Document { flow: vec![group(name)], ..base() }).expect("valid"));
+    let until = "ci<0.001%".parse().expect("a rule");
+    let mut rounds = 0;
+    let found = run_until(scenarios.to_vec(), until, 6, |more| {
+        rounds += 1;
+        assert!(rounds == 1 || more.len() == 5 - rounds, "what failed is run no further");
+        let mut runs = run_each(more, &())?;
+        if rounds > 1 {
+            runs[0] = Err(failed.clone());
+        }
+        Ok::<_, Interrupted>(runs)
+    });
+    let found: Vec<bool> = found.expect("it goes on").iter().map(Result::is_ok).collect();
+    assert!(!found[0] && rounds > 1, "{found:?} after {rounds}");
 }
 
 #[test]
@@ -130,7 +173,7 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
             versus: None,
         }
     };
-    Compared { rows: values.iter().map(row).collect(), until: None }
+    Compared { rows: values.iter().map(row).collect(), failures: Vec::new(), until: None }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use cwnd_run::run::run_by;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
+use crate::presets::{PRESETS, Preset};
 use crate::scenario::{Refusal, read, scenario};
 use crate::shared::{Limits, Shared};
 
@@ -47,7 +48,17 @@ pub(crate) fn report(body: &str, address: IpAddr, shared: &Shared) -> Result<Str
     let runs = runs.first().ok_or(ReportError::Form)?;
     let document = json::Run::of(runs).ok_or(ReportError::Form)?;
     let trace = runs.traces.first().ok_or(ReportError::Form)?;
-    Ok(run_html(&document, trace, "cwnd run live.toml"))
+    Ok(run_html(&document, trace, &format!("cwnd run {}", file(document.origin.scenario.title.as_deref()))))
+}
+
+/// What the page calls the scenario of this title where it is downloaded: a preset that was given other algorithms has no title any more.
+fn file(title: Option<&str>) -> String {
+    let has_title = |preset: &&Preset| {
+        let table = toml::from_str::<toml::Table>(preset.text).ok();
+        table.as_ref().and_then(|table| table.get("title")?.as_str()) == title
+    };
+    let preset = PRESETS.iter().find(has_title).filter(|_| title.is_some());
+    format!("{}.toml", preset.map_or("live", |preset| preset.id))
 }
 
 /// Within the limits of a run.

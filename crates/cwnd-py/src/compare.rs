@@ -70,21 +70,22 @@ pub(crate) fn compare(
             .map_err(of_arguments)
     };
     let memory = work::memory(settings.get("memory").map(String::as_str))?;
-    let run = |scenarios| work::runs(py, scenarios, memory, &errors);
+    // Here a failure is an exception.
+    let all = |scenarios| work::runs(py, scenarios, memory, &errors).map(|runs| runs.into_iter().map(Ok).collect());
     let auto = settings.get("warmup").is_some_and(|warmup| warmup == "auto");
     let comparison = if auto {
         let with = |warmup: String| {
             [settings.clone(), Settings::from([("warmup".to_string(), warmup)])].into_iter().flatten().collect()
         };
-        let found = comparison(&with("0s".to_string()))?.warmup(run)?;
+        let found = comparison(&with("0s".to_string()))?.warmup(all)?;
         let found = found.ok_or_else(|| Failure::Argument(UNSETTLED.to_string()))?;
         comparison(&with(Written::from(found).to_string()))?
     } else {
         comparison(&settings)?
     };
     let compared = comparison.run_by(|scenarios| match until {
-        Some(until) => run_until(scenarios, until, most, run),
-        None => run(scenarios),
+        Some(until) => run_until(scenarios, until, most, all),
+        None => all(scenarios),
     })?;
     Ok(Compared { compared: Arc::new(compared) })
 }

@@ -98,8 +98,10 @@
   function sort(table, head) {
     const descending = head.ariaSort === 'ascending';
     const key = (row) => {
-      const text = row.cells[head.cellIndex].textContent.trim();
-      const number = parseFloat(text);
+      const cell = row.cells[head.cellIndex];
+      const text = cell.textContent.trim();
+      // Numbers that are rounded alike are not equal.
+      const number = parseFloat(cell.dataset.value ?? text);
       return text === '–' ? [2, 0] : Number.isNaN(number) ? [1, text] : [0, number];
     };
     const order = ([a, x], [b, y]) => a - b || (x < y ? -1 : x > y ? 1 : 0) * (descending && a < 2 ? -1 : 1);

@@ -46,10 +46,25 @@ pub struct Comparison {
     pub flows: u32,
     /// The link that measures are taken at.
     pub bottleneck: String,
-    /// One object per algorithm, in the order asked for.
+    /// One object per algorithm, in the order asked for, without those of which a run alone failed.
     pub algorithms: Vec<Algorithm>,
+    /// What failed. The exit code is then 1.
+    pub failures: Vec<FailedComparison>,
     /// What to look at before believing the numbers, a sentence each.
     pub warnings: Vec<String>,
+}
+
+/// Runs of a comparison that failed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct FailedComparison {
+    /// The algorithm as it was written.
+    pub algorithm: String,
+    /// What it was set against; null where all flows are its own.
+    pub versus: Option<String>,
+    /// The first seed that failed.
+    pub seed: u64,
+    /// Why.
+    pub error: String,
 }
 
 /// One algorithm of a comparison.
@@ -291,6 +306,7 @@ impl Comparison {
             flows,
             bottleneck: bottleneck(&compared.rows.first()?.alone),
             algorithms: algorithms.collect(),
+            failures: compared.failures.iter().map(FailedComparison::of).collect(),
             warnings: compared.warnings(),
         })
     }
@@ -310,6 +326,23 @@ impl Comparison {
         let group = |spec| scenario::FlowGroup { ecn: algorithm.ecn, ..scenario::FlowGroup::new(spec, self.flows) };
         let groups = algorithm.algorithm.parse().map(group);
         Document { flow: groups.into_iter().collect(), ..self.origin.scenario.clone() }
+    }
+}
+
+impl FailedComparison {
+    fn of(failure: &compare::FailedComparison) -> Self {
+        Self {
+            algorithm: failure.algorithm.clone(),
+            versus: failure.opponent.clone(),
+            seed: failure.failed.seed,
+            error: failure.failed.error.to_string(),
+        }
+    }
+
+    /// In a line: what failed, and why.
+    pub(crate) fn line(&self) -> String {
+        let versus = self.versus.as_ref().map_or_else(|| " alone".to_string(), |versus| format!(" against {versus}"));
+        format!("{}{versus}, seed {}: {}", self.algorithm, self.seed, self.error)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use cwnd_lab::overlay::{Part, Source};
 use cwnd_run::VERSION;
+use cwnd_run::measure::digits::number_to;
 use cwnd_run::measure::{Curve, Window, goodput, lifetime};
 use cwnd_trace::{FlowTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::table::Table;
+use crate::table::{Table, cut, wrapped};
 use cwnd_text::one_line;
 
 /// What `cwnd overlay` leaves as `summary.json`.
@@ -68,14 +69,13 @@ impl Overlay {
         table.row(heads);
         table.row(["", "", "", "Mbit/s", "packets", "packets", "ms", "packets"]);
         let mut notes = String::new();
-        for flow in &self.flows {
-            let shown = |value: Option<f64>, scale: f64| {
-                value.map_or("–".to_string(), |value| format!("{:.1}", value * scale))
-            };
+        let algorithms = cut(self.flows.iter().map(|flow| flow.algorithm.as_str()), LONGEST);
+        for (flow, algorithm) in self.flows.iter().zip(algorithms) {
+            let shown = |value: Option<f64>, scale: f64| number_to(value.map(|value| value * scale), 1);
             table.row([
                 flow.flow.clone(),
                 flow.source.to_string(),
-                flow.algorithm.clone(),
+                algorithm,
                 shown(flow.goodput_bps, 1e-6),
                 shown(flow.window_packets, 1.0),
                 shown(flow.in_flight_packets, 1.0),
@@ -83,14 +83,14 @@ impl Overlay {
                 flow.retransmitted_packets.map_or("–".to_string(), |count| count.to_string()),
             ]);
             if flow.to_s <= self.warmup_s && flow.source != Source::Simulated.name() {
-                notes += &format!(
-                    "{} is over before the warm-up of {} s: it is in the plots; --set warmup=0s or --offset makes means of it\n",
+                notes += &wrapped(&format!(
+                    "{} is over before the warm-up of {} s: it is in the plots; --set warmup=0s or --offset makes means of it",
                     one_line(&flow.flow),
                     self.warmup_s
-                );
+                ));
             }
         }
-        format!("{}means over time, after the warm-up of {} s\n{notes}", table.print(), self.warmup_s)
+        format!("{}means over time, after the warm-up of {} s\n{notes}", table.fitted(), self.warmup_s)
     }
 }
 
@@ -127,6 +127,9 @@ impl OverlaidFlow {
         }
     }
 }
+
+/// Characters of the name of an algorithm.
+const LONGEST: usize = 20;
 
 #[cfg(test)]
 mod tests {

@@ -102,7 +102,8 @@ fn ablation(recorded: &Ablation) -> String {
         let change = if variant.change.is_empty() { String::new() } else { format!("`{}`", variant.change) };
         let cell = |result: &&String| match (variant.counts.get(*result), variant.distance.get(*result)) {
             (Some([matches, misses, undecided]), distance) => {
-                let distance = distance.map_or_else(String::new, |one| format!(", {:.1} %", one * 100.0));
+                let distance =
+                    distance.map_or_else(String::new, |one| format!(", {} %", cwnd_text::decimal(one * 100.0, 1)));
                 format!(" {matches} / {misses} / {undecided}{distance} |")
             }
             (None, _) => " not run |".to_string(),

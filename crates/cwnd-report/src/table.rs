@@ -4,10 +4,17 @@ use cwnd_text::one_line;
 
 /// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines. Names that others have
 /// chosen may stand in cells: a cell is shown on one line, and what is not printable in it is escaped.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Table {
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
     left: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Row {
+    Cells(Vec<String>),
+    /// Over all columns.
+    Line(String),
 }
 
 impl Table {
@@ -19,20 +26,27 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
-        self.rows.push(cells.into_iter().map(|cell| one_line(&cell.into())).collect());
+        self.rows.push(Row::Cells(cells.into_iter().map(|cell| one_line(&cell.into())).collect()));
+    }
+
+    /// Adds a line that no column is aligned to.
+    pub fn line(&mut self, text: &str) {
+        self.rows.push(Row::Line(one_line(text)));
     }
 
     /// The table as text, a line per row.
     #[must_use]
     pub fn print(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let widths: Vec<usize> = (0..self.columns()).map(|column| self.width(column)).collect();
         let mut text = String::new();
         for row in &self.rows {
+            let row = match row {
+                Row::Cells(row) => row,
+                Row::Line(line) => {
+                    text.push_str(&wrapped(line));
+                    continue;
+                }
+            };
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
                 _ if column == 0 || self.left => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
@@ -42,7 +56,116 @@ impl Table {
         }
         text
     }
+
+    /// The table as text in lines of at most [`WIDTH`] characters, which cuts no value. What is wider loses the middle of the names in its
+    /// first column; then columns go below the others, from left to right, with that first column again.
+    #[must_use]
+    pub fn fitted(&self) -> String {
+        let is_last = |longest: &usize| *longest == NAMES[NAMES.len() - 1];
+        let whole = std::iter::once(self.print()).chain(NAMES.iter().map(|longest| self.named(*longest).print()));
+        let below = NAMES.iter().map(|longest| (is_last(longest), self.named(*longest).in_blocks()));
+        let whole = whole.map(|text| (false, text));
+        let found = whole.chain(below).find(|(is_last, text)| *is_last || fits(text));
+        let text = found.map(|(_, text)| text).unwrap_or_default();
+        if text.contains('…') && !self.print().contains('…') { text + CUT } else { text }
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells),
+            Row::Line(_) => None,
+        })
+    }
+
+    fn columns(&self) -> usize {
+        self.cells().map(Vec::len).max().unwrap_or(0)
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.cells().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+
+    /// With names of at most so many characters.
+    fn named(&self, longest: usize) -> Self {
+        let names: Vec<&str> = self.cells().filter_map(|row| row.first()).map(String::as_str).collect();
+        let mut names = cut(names.into_iter(), longest).into_iter();
+        let mut table = self.clone();
+        for row in &mut table.rows {
+            if let Row::Cells(cells) = row {
+                cells.iter_mut().take(1).zip(names.by_ref()).for_each(|(first, name)| *first = name);
+            }
+        }
+        table
+    }
+
+    /// Several tables, each with as many columns behind the first as fit.
+    fn in_blocks(&self) -> String {
+        let room = WIDTH.saturating_sub(self.width(0));
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut used = WIDTH;
+        for column in 1..self.columns() {
+            let own = GAP + self.width(column);
+            match blocks.last_mut() {
+                Some(block) if used + own <= room => {
+                    block.push(column);
+                    used += own;
+                }
+                _ => {
+                    blocks.push(vec![0, column]);
+                    used = own;
+                }
+            }
+        }
+        let block = |columns: &Vec<usize>| {
+            let of = |row: &Row| match row {
+                Row::Cells(cells) => {
+                    Row::Cells(columns.iter().map(|column| cells.get(*column).cloned().unwrap_or_default()).collect())
+                }
+                Row::Line(line) => Row::Line(line.clone()),
+            };
+            Self { rows: self.rows.iter().map(of).collect(), left: self.left }.print()
+        };
+        blocks.iter().map(block).collect::<Vec<_>>().join("\n")
+    }
 }
+
+/// Whether no line is longer than a terminal is wide.
+pub(crate) fn fits(text: &str) -> bool {
+    text.lines().all(|line| line.chars().count() <= WIDTH)
+}
+
+/// In lines of at most [`WIDTH`] characters, broken at spaces; words that are longer are broken too.
+#[must_use]
+pub fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let mut letters: Vec<char> = word.chars().collect();
+        let fits = used + 1 + letters.len() <= WIDTH;
+        lines.push_str(match (used, fits) {
+            (0, _) => "",
+            (_, true) => " ",
+            (_, false) => "\n",
+        });
+        used = if used == 0 || !fits { 0 } else { used + 1 };
+        while letters.len() > WIDTH {
+            lines.extend(letters.drain(..WIDTH));
+            lines.push('\n');
+        }
+        used += letters.len();
+        lines.extend(letters);
+    }
+    lines + "\n"
+}
+
+/// Characters in a line of a terminal.
+pub const WIDTH: usize = 100;
+/// Characters between two columns.
+const GAP: usize = 2;
+/// Characters of a name, from what is tried first on.
+const NAMES: [usize; 6] = [28, 24, 20, 18, 15, 12];
+const CUT: &str = "Names with `…` are cut: the JSON document and the page have them whole.\n";
 
 /// Labels as a table shows them, of at most `longest` characters but for a number at their end. Long ones, such as rules, lose their middle.
 /// Those that would then be equal show where they differ instead. Equal labels are numbered.
@@ -66,6 +189,15 @@ pub fn short<'a>(labels: impl IntoIterator<Item = &'a str>, longest: usize) -> V
         shown.push(unique);
     }
     shown
+}
+
+/// [`short`] labels, equal ones cut alike.
+pub(crate) fn cut<'a>(labels: impl Iterator<Item = &'a str> + Clone, longest: usize) -> Vec<String> {
+    let mut each: Vec<&str> = labels.clone().collect();
+    each.sort_unstable();
+    each.dedup();
+    let shown = short(each.iter().copied(), longest);
+    labels.map(|label| each.binary_search(&label).map_or_else(|_| label.to_string(), |at| shown[at].clone())).collect()
 }
 
 /// The start and the end of a label.
@@ -125,5 +257,20 @@ mod tests {
         table.row(["name", "value"]);
         table.row(["a", "1 ± 0.5"]);
         assert_eq!(table.print(), "name    value\na     1 ± 0.5\n");
+    }
+
+    #[test]
+    fn wide_tables_go_on_below() {
+        let mut table = Table::default();
+        let name = "a name that is longer than all others are";
+        table.row(["flow", "goodput", "loss", "delay"]);
+        table.row([name, &"1".repeat(40), &"2".repeat(30), &"3".repeat(50)]);
+        let text = table.fitted();
+        assert!(fits(&text) && text.contains("…"), "{text}");
+        for value in ["1".repeat(40), "2".repeat(30), "3".repeat(50)] {
+            assert!(text.contains(&value), "{text}");
+        }
+        assert_eq!(text.matches("flow").count(), 3, "{text}");
+        assert_eq!(wrapped(&"x".repeat(250)).lines().map(str::len).collect::<Vec<_>>(), [100, 100, 50]);
     }
 }

@@ -4,11 +4,12 @@ mod comparison;
 mod sweep;
 
 use super::json;
-use super::table::Table;
-use cwnd_lab::evaluate::Evaluation;
-use cwnd_run::measure::digits::{cell, legend};
+use super::table::{Table, short};
+use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut};
+use cwnd_run::measure::digits::{cell, legend, number_to};
 use cwnd_text::{counted, one_line};
 
+pub use super::table::wrapped;
 pub use comparison::{comparison, differences, next_of_comparison};
 pub(crate) use sweep::{TIED, listed, question};
 pub use sweep::{sweep, sweep_status};
@@ -18,35 +19,24 @@ pub use sweep::{sweep, sweep_status};
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
     let mut text = format!(
-        "{algorithm} under the headings of RFC 9743, beside Reno and CUBIC in its place\n\
-         {} of {duration_s} s, measured after {warmup_s} s\n{}\n",
+        "{}{} of {duration_s} s, measured after {warmup_s} s\n{}",
+        wrapped(&format!("{} under the headings of RFC 9743, beside Reno and CUBIC in its place", one_line(algorithm))),
         counted(*seeds, "seed"),
-        legend(*seeds as usize),
+        wrapped(&legend(*seeds as usize)),
     );
     for section in &evaluation.sections {
-        text.push_str(&format!("\n{} {}\n", section.number, section.title));
+        text.push_str(&format!("\n{}", wrapped(&format!("{} {}", section.number, section.title))));
         let left_out = evaluation.left_out.iter().filter(|one| one.section == section.number);
-        let left_out: String =
-            left_out.map(|one| format!("left out ({}): {algorithm}: {}\n", one.traffic, one.reason)).collect();
+        let line =
+            |one: &LeftOut| wrapped(&one_line(&format!("left out ({}): {algorithm}: {}", one.traffic, one.reason)));
+        let left_out: String = left_out.map(line).collect();
         if !section.covered {
-            let why = if left_out.is_empty() { format!("not covered: {}\n", section.reading) } else { left_out };
-            text.push_str(&why);
+            let why = wrapped(&format!("not covered: {}", section.reading));
+            text.push_str(if left_out.is_empty() { &why } else { &left_out });
             continue;
         }
-        text.push_str(&format!("{}\n{left_out}\n", section.reading));
-        let mut table = Table::left();
-        table.row(["path", "traffic", "measure", algorithm.as_str(), "reno", "cubic"]);
-        for row in &section.rows {
-            table.row([
-                format!("{} {} {}", row.rate, row.rtt, row.queue),
-                row.traffic.clone(),
-                row.heading(),
-                cell(row.algorithm, row.shown.scale),
-                cell(row.reno, row.shown.scale),
-                cell(row.cubic, row.shown.scale),
-            ]);
-        }
-        text.push_str(&table.print());
+        text.push_str(&format!("{}{left_out}\n", wrapped(section.reading)));
+        text.push_str(&numbers(algorithm, &section.rows).fitted());
     }
     for warning in &evaluation.warnings {
         text.push_str(&format!("warning: {}\n", one_line(warning)));
@@ -54,14 +44,33 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     text
 }
 
+/// A line for each path with what is on it, and below it a row for each measure.
+fn numbers(algorithm: &str, rows: &[EvaluationRow]) -> Table {
+    let mut table = Table::left();
+    let references = ["reno", "cubic"];
+    let names = short([algorithm].into_iter().chain(references), LONGEST);
+    table.row(std::iter::once("").chain(names.iter().map(String::as_str)));
+    let mut above = String::new();
+    for row in rows {
+        let place = format!("{} {} {}, {}", row.rate, row.rtt, row.queue, row.traffic);
+        if place != above {
+            table.line(&place);
+            above = place;
+        }
+        let cells = [row.algorithm, row.reno, row.cubic].map(|estimate| cell(estimate, row.shown.scale));
+        table.row(std::iter::once(format!("  {}", row.heading())).chain(cells));
+    }
+    table
+}
+
 /// What `cwnd run` prints.
 #[must_use]
 pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;
-    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| one_line(title) + "\n");
+    let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| wrapped(&one_line(title)));
     text.push_str(&format!(
-        "on {}\n{} of {} s, measured after {} s\n\n",
-        one_line(&origin.path),
+        "{}{} of {} s, measured after {} s\n\n",
+        wrapped(&format!("on {}", one_line(&origin.path))),
         counted(origin.seeds, "seed"),
         origin.duration_s,
         origin.warmup_s
@@ -76,13 +85,13 @@ pub fn run(document: &json::Run) -> String {
         let row = [
             flow.flow.clone(),
             cell(flow.goodput_bps, 1e-6),
-            flow.fair_share_bps.map_or("–".to_string(), |share| format!("{:.1}", share * 1e-6)),
+            number_to(flow.fair_share_bps.map(|share| share * 1e-6), 1),
             cell(flow.loss_rate, 100.0),
             cell(flow.retransmission_ratio, 100.0),
         ];
         flows.row(with_end(row, cell(flow.completion_time_s, 1.0)));
     }
-    text.push_str(&flows.print());
+    text.push_str(&flows.fitted());
     if document.flows.len() > MAX_ROWS {
         text.push_str(&format!("and {} more flows: see --json\n", document.flows.len() - MAX_ROWS));
     }
@@ -110,7 +119,8 @@ pub fn run(document: &json::Run) -> String {
         ]);
     }
     let legend = legend(origin.seeds as usize);
-    text.push_str(&format!("\n{}{legend}\n\ndigests: {}\n", links.print(), document.digests.join(" ")));
+    let digests = wrapped(&format!("digests: {}", document.digests.join(" ")));
+    text.push_str(&format!("\n{}{}\n{digests}", links.fitted(), wrapped(&legend)));
     for warning in &document.warnings {
         text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
@@ -128,7 +138,7 @@ fn cbr(flows: &[json::Cbr]) -> String {
         let (sent, delivered) = (cell(flow.sent_bps, 1e-6), cell(flow.delivered_bps, 1e-6));
         table.row([flow.cbr.clone(), sent, delivered, cell(flow.loss_rate, 100.0)]);
     }
-    format!("\n{}", table.print())
+    format!("\n{}", table.fitted())
 }
 
 fn arrivals(crowds: &[json::Arrivals]) -> String {
@@ -150,36 +160,13 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
         }
         let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
         let [flows, requested, refused] = rates;
-        text.push_str(&format!(
-            "\n{}{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused\n",
-            table.print()
-        ));
+        let rates = format!("{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused");
+        text.push_str(&format!("\n{}{}", table.fitted(), wrapped(&rates)));
     }
     text
 }
 
-/// In lines of at most 100 characters, broken at spaces.
-#[must_use]
-pub fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut used = 0;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        let fits = used + 1 + length <= WIDTH;
-        lines.push_str(if used == 0 {
-            ""
-        } else if fits {
-            " "
-        } else {
-            "\n"
-        });
-        lines.push_str(word);
-        used = if used == 0 || !fits { length } else { used + 1 + length };
-    }
-    lines + "\n"
-}
-
-/// Of a terminal.
-const WIDTH: usize = 100;
+/// Characters of the name of an evaluated algorithm.
+const LONGEST: usize = 20;
 /// A terminal's height; more rows are no table to judge.
 const MAX_ROWS: usize = 24;

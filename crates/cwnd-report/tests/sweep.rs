@@ -43,7 +43,7 @@ fn page(sweep: &Sweep, goodput: impl Fn(usize, u64) -> Option<f64>) -> (String, 
     let data: Value = serde_json::from_str(data).expect("JSON");
     // A row for each point, and a record in the file.
     let points = swept.points.len();
-    assert_eq!(page.matches("<tr><td>").count(), points);
+    assert_eq!(page.matches("<tr><td>").count() + page.matches("<tr><td data-value").count(), points);
     assert_eq!(data["tables"][0]["groups"].as_array().map(Vec::len), Some(points));
     for line in text::sweep(sweep, &swept, Some(Path::new("out/sweep-a"))).lines() {
         assert!(line.chars().count() <= 100, "{line}");

@@ -7,9 +7,10 @@ use cwnd::window::SlowStart;
 use cwnd::{Algorithm, CongestionControl, Span, Spec, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
+use thiserror::Error;
 
 use crate::cells::Cells;
-use crate::execute::{Executor, Job, Progress, RunError, WholeTrace};
+use crate::execute::{Executor, Interrupted, Job, Outcome, Progress, RunError, WholeTrace};
 use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_crowd, mser5,
     peer_limited_share, seconds_of_cbr, source_limited_share,
@@ -25,6 +26,16 @@ pub struct Runs {
     pub traces: Vec<Trace>,
     /// The measures of each trace.
     pub summaries: Vec<Summary>,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("seed {seed}: {error}")]
+pub struct FailedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Why.
+    pub error: RunError,
 }
 
 /// Runs every seed of every scenario on all cores. The result does not depend on the number of threads.
@@ -44,11 +55,7 @@ pub fn run_by<E>(
     runner: impl FnOnce(Vec<Job<WholeTrace>>) -> Result<Vec<(Trace, Summary)>, E>,
 ) -> Result<Vec<Runs>, E> {
     let scenarios: Vec<Arc<Scenario>> = scenarios.into_iter().map(Arc::new).collect();
-    let jobs = scenarios.iter().flat_map(|scenario| {
-        let job = |seed| Job { scenario: Arc::clone(scenario), seed, keep: WholeTrace };
-        scenario.seeds().map(job)
-    });
-    let mut results = runner(jobs.collect())?.into_iter();
+    let mut results = runner(jobs(&scenarios))?.into_iter();
     let gathered = scenarios.into_iter().map(|scenario| {
         let (traces, summaries) = results.by_ref().take(scenario.seeds().len()).unzip();
         Runs { scenario: Arc::unwrap_or_clone(scenario), traces, summaries }
@@ -56,8 +63,41 @@ pub fn run_by<E>(
     Ok(gathered.collect())
 }
 
+/// As [`run`], where a scenario of which a run fails keeps no other from running: it has the first failure among its seeds instead of runs.
+///
+/// # Errors
+/// `progress` ended the work.
+pub fn run_each(
+    scenarios: Vec<Scenario>,
+    progress: &dyn Progress,
+) -> Result<Vec<Result<Runs, FailedRun>>, Interrupted> {
+    let scenarios: Vec<Arc<Scenario>> = scenarios.into_iter().map(Arc::new).collect();
+    let mut outcomes = Executor::new(&Cells::default(), progress).run_each(jobs(&scenarios))?.into_iter();
+    let gathered = scenarios.into_iter().map(|scenario| {
+        let of_seed = |(outcome, seed): (Outcome<_>, u64)| outcome.map_err(|error| FailedRun { seed, error });
+        // All outcomes of a scenario are taken, whatever the first of them are.
+        let own: Vec<_> = outcomes.by_ref().take(scenario.seeds().len()).collect();
+        let kept: Result<Vec<(Trace, Summary)>, FailedRun> =
+            own.into_iter().zip(scenario.seeds()).map(of_seed).collect();
+        kept.map(|kept| {
+            let (traces, summaries) = kept.into_iter().unzip();
+            Runs { scenario: Arc::unwrap_or_clone(scenario), traces, summaries }
+        })
+    });
+    Ok(gathered.collect())
+}
+
+/// A job for every seed of every scenario.
+fn jobs(scenarios: &[Arc<Scenario>]) -> Vec<Job<WholeTrace>> {
+    let of = |scenario: &Arc<Scenario>| {
+        let scenario = Arc::clone(scenario);
+        scenario.seeds().map(move |seed| Job { scenario: Arc::clone(&scenario), seed, keep: WholeTrace })
+    };
+    scenarios.iter().flat_map(of).collect()
+}
+
 /// Has `runner` run every seed of every scenario, then adds seeds to all of them until the goodput of each is known well enough, or
-/// there are `most` of them. See [`Until`] for what that does to the intervals.
+/// there are `most` of them. One that fails is run no further. See [`Until`] for what that does to the intervals.
 ///
 /// # Errors
 /// `runner` fails, whose error is passed on.
@@ -65,23 +105,31 @@ pub fn run_until<E>(
     scenarios: Vec<Scenario>,
     until: Until,
     most: u32,
-    mut runner: impl FnMut(Vec<Scenario>) -> Result<Vec<Runs>, E>,
-) -> Result<Vec<Runs>, E> {
+    mut runner: impl FnMut(Vec<Scenario>) -> Result<Vec<Result<Runs, FailedRun>>, E>,
+) -> Result<Vec<Result<Runs, FailedRun>>, E> {
     let mut all = runner(scenarios)?;
     loop {
-        let seeds = all.iter().map(|runs| runs.traces.len() as u32).max().unwrap_or(most);
+        let good = || all.iter().filter_map(|runs| runs.as_ref().ok());
+        let seeds = good().map(|runs| runs.traces.len() as u32).max().unwrap_or(most);
         let known = |runs: &Runs| runs.estimates().goodput_bps.is_none_or(|goodput| until.met(&goodput));
-        if seeds >= most || all.iter().all(known) {
+        if seeds >= most || good().all(known) {
             return Ok(all);
         }
         let more = Until::more(seeds).min(most - seeds);
         let first = |runs: &Runs| runs.scenario.document().first_seed;
         let next = |runs: &Runs| runs.scenario.with_seeds(first(runs).wrapping_add(u64::from(seeds)), more);
-        let added = runner(all.iter().map(next).collect())?;
-        for (runs, added) in all.iter_mut().zip(added) {
-            runs.scenario = runs.scenario.with_seeds(first(runs), seeds + more);
-            runs.traces.extend(added.traces);
-            runs.summaries.extend(added.summaries);
+        let mut added = runner(good().map(next).collect())?.into_iter();
+        for one in &mut all {
+            let Ok(runs) = one else { continue };
+            match added.next() {
+                Some(Ok(added)) => {
+                    runs.scenario = runs.scenario.with_seeds(first(runs), seeds + more);
+                    runs.traces.extend(added.traces);
+                    runs.summaries.extend(added.summaries);
+                }
+                Some(Err(failed)) => *one = Err(failed),
+                None => {}
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ use cwnd_report::diagnosis::{Diagnosis, Verdict};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 use cwnd_sim::Loss;
+use cwnd_text::decimal;
 
 use self::path::Echoes;
 use crate::failure::Failure;
@@ -144,7 +145,7 @@ fn fix(needed: bool, command: String) -> Vec<String> {
 fn rate(bits_per_second: f64) -> String {
     match bits_per_second {
         rate if rate >= 1e9 => format!("{:.1} Gbit/s", rate * 1e-9),
-        rate => format!("{:.0} Mbit/s", rate * 1e-6),
+        rate => format!("{} Mbit/s", decimal(rate * 1e-6, 0)),
     }
 }
 

@@ -100,8 +100,14 @@ impl<'a> Reader<'a> {
                 self.table(path, &flows).map(|trace| Input::Stored(vec![trace]))
             }
             Some(Content::Recorded(source)) => {
-                let Recording { flows, left_out: fewer } =
+                let Recording { flows, left_out: fewer, cut } =
                     import(&name, &bytes, self.mss).map_err(|error| failure(&error))?;
+                if let Some(line) = cut {
+                    say!(
+                        "warning: {}, line {line}: the file ends within a record; what is before it is read",
+                        one_line(&name)
+                    );
+                }
                 *left_out = (flows.len(), fewer);
                 Ok(Input::Recorded(source, flows))
             }

@@ -12,7 +12,7 @@ use cwnd_report::write_overlay;
 use cwnd_run::execute::default_memory;
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{Written, apart};
-use cwnd_text::{counted, one_line};
+use cwnd_text::{counted, one_line, size};
 
 use self::input::{Input, Reader};
 use crate::arguments::whole;
@@ -102,9 +102,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let (needed, most) = (reader.kept() + parts.iter().map(Part::memory).sum::<u64>(), may_use());
     if needed > most {
         return Err(Failure::Run(format!(
-            "what is laid over each other needs {} MB, more than {} MB (--memory): take fewer files, or fewer samples (--set sampling=TIME)",
-            needed / 1_000_000,
-            most / 1_000_000
+            "what is laid over each other needs {}, more than {} (--memory): take fewer files, or fewer samples (--set sampling=TIME)",
+            size(needed),
+            size(most)
         )));
     }
     let document = Overlay::of(&parts);

@@ -32,6 +32,30 @@ fn figures_are_refused_by_their_flags() {
     assert_eq!(cwnd.files(), ["x.toml"]);
 }
 
+/// Every command that writes a page has the flag.
+#[test]
+fn every_page_has_figures() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    let sweep = cwnd.file("s.toml", "scenario = \"x.toml\"\n[grid]\n\"dumbbell.rtt\" = [\"20ms\", \"30ms\"]\n");
+    for command in [
+        &["run", &name][..],
+        &["sweep", &sweep, "--no-store"],
+        &["conform", "reno", "--check", "5681-initial"],
+        &["paper", "newaimd", "table-1", "--no-store"],
+        &["model", "rounds", "reno"],
+        &["compare", "reno", "--duration", "2s"],
+        &["evaluate", "reno", "--quick"],
+        &["overlay", &name],
+    ] {
+        let result = cwnd.run(&[command, &["--figure", "nowhere/x.svg"]].concat());
+        assert_eq!(result.code, Some(2), "{command:?}: {}", result.err);
+        let why = if cfg!(feature = "figures") { "there is no folder" } else { "this build draws no figures" };
+        assert!(result.err.contains(why), "{command:?}: {}", result.err);
+    }
+    assert_eq!(cwnd.files(), ["s.toml", "x.toml"]);
+}
+
 #[cfg(feature = "figures")]
 #[test]
 fn figures_have_their_size_and_no_date() {

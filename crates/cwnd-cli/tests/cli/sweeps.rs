@@ -332,6 +332,24 @@ fn equal_cells_are_not_called_found_in_the_store() {
     );
 }
 
+/// However a quantity is written, it is run once.
+#[test]
+fn equal_quantities_are_one_value() {
+    let cwnd = Cwnd::new();
+    cwnd.file("short.toml", SHORT);
+    cwnd.file(
+        "s.toml",
+        "scenario = \"short.toml\"\n[grid]\n\"dumbbell.rate\" = [\"1mbit\", \"1000kbit\", \"2mbit\"]\n",
+    );
+    let result = cwnd.run(&["sweep", "s.toml", "--no-store", "--out", "out", "--format", "csv"]);
+    assert!(result.err.contains("6 cells computed (2 of them for an equal cell)"), "{}", result.err);
+    for warning in
+        ["`1000kbit` of `dumbbell.rate` is `1mbit`, and is run as such", "points 1 and 2 of 3 are the same scenario"]
+    {
+        assert!(result.out.contains(warning), "{warning}: {}", result.out);
+    }
+}
+
 /// What keeps all cells from their results is named once, with the number of cells that it is true of.
 #[test]
 fn the_cause_of_failed_cells_is_named() {
@@ -347,7 +365,7 @@ fn the_cause_of_failed_cells_is_named() {
         assert_eq!(result.code, Some(1), "{command:?}: {}", result.err);
         let last = result.err.lines().last().unwrap_or_default();
         assert!(last.contains("bytes of memory a run may use"), "{command:?}: {last}");
-        assert!(command[0] == "compare" || last.contains(" cells failed"), "{command:?}: {last}");
+        assert!(last.contains(" cells failed") || last.contains(" cell failed"), "{command:?}: {last}");
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Recording {
     pub flows: Vec<RecordedFlow>,
     /// How many connections with fewer bytes than those are left out.
     pub left_out: usize,
+    /// The line, from 1, within which the file ends: what is before it was read.
+    pub cut: Option<usize>,
 }
 
 /// Where numbers come from.
@@ -207,8 +209,9 @@ const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario 
 pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportError> {
     let error = |(line, fault)| ImportError { file: file.to_string(), line, fault };
     let Some(Content::Recorded(source)) = recognise(bytes) else { return Err(error((None, ImportFault::Unknown))) };
-    let flows = match source {
-        Source::Capture => capture::read(bytes, mss).map_err(|fault| error((None, fault))),
+    let whole = |flows: Vec<RecordedFlow>| (flows, None);
+    let read = match source {
+        Source::Capture => capture::read(bytes, mss).map(whole).map_err(|fault| error((None, fault))),
         Source::Qlog => qlog::read(bytes).map_err(|(line, fault)| error((Some(line), fault))),
         Source::Kernel | Source::Simulated => {
             // Names of processes may be anything; what is read has plain letters.
@@ -218,10 +221,10 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
                 true => probe::read(numbered, mss),
                 false => sockets::read(numbered, mss),
             };
-            read.map_err(|(line, fault)| error((Some(line), fault)))
+            read.map(whole).map_err(|(line, fault)| error((Some(line), fault)))
         }
     };
-    let mut flows = flows?;
+    let (mut flows, cut) = read?;
     flows.iter_mut().try_for_each(in_order).map_err(|fault| error((None, fault)))?;
     let acked = |flow: &RecordedFlow| flow.samples.last().map_or(0, |sample| sample.acked);
     let busiest = flows.iter().map(acked).max().unwrap_or(0);
@@ -235,7 +238,7 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
         let mut ties = MOST_FLOWS - flows.iter().filter(|flow| acked(flow) > least).count();
         flows.retain(|flow| acked(flow) > least || acked(flow) == least && take_one(&mut ties));
     }
-    if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(Recording { flows, left_out }) }
+    if flows.is_empty() { Err(error((None, ImportFault::Empty))) } else { Ok(Recording { flows, left_out, cut }) }
 }
 
 /// Puts samples in the order of time, in which counts only rise, and refuses numbers that no connection can have.

@@ -17,12 +17,16 @@ pub(super) const MARKS: [&str; 2] = ["\"qlog_version\"", "urn:ietf:params:qlog:"
 /// Precedes every record of a JSON text sequence (RFC 7464).
 pub(super) const SEPARATOR: u8 = 0x1e;
 
-/// Reads the connections of a file, one for each of its traces.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<RecordedFlow>, Located> {
+/// Reads the connections of a file, one for each of its traces, and the line in which the last record of a sequence is cut, if it is.
+pub(super) fn read(bytes: &[u8]) -> Result<(Vec<RecordedFlow>, Option<usize>), Located> {
     // A record that is a line by itself, and not the whole document on one line.
     let first = bytes.split(|byte| *byte == b'\n').next().and_then(|line| serde_json::from_slice::<Begin>(line).ok());
     let is_sequence = bytes.first() == Some(&SEPARATOR) || first.is_some_and(|first| first.traces.is_none());
-    if is_sequence { sequence(bytes).map(|flow| vec![flow]) } else { document(bytes) }
+    if is_sequence {
+        sequence(bytes).map(|(flow, cut)| (vec![flow], cut))
+    } else {
+        document(bytes).map(|flows| (flows, None))
+    }
 }
 
 /// A document that holds all of its events.
@@ -41,13 +45,19 @@ fn document(bytes: &[u8]) -> Result<Vec<RecordedFlow>, Located> {
     flows.collect()
 }
 
-/// A head, and a record for each event.
-fn sequence(bytes: &[u8]) -> Result<RecordedFlow, Located> {
+/// A head, and a record for each event. A writer that was ended leaves a part of its last record, which is passed over: its line.
+fn sequence(bytes: &[u8]) -> Result<(RecordedFlow, Option<usize>), Located> {
+    let end = bytes.trim_ascii_end().len();
     let mut connection = Connection::new(&TraceHead::default());
     let mut line = 1;
     for text in bytes.split(|byte| *byte == SEPARATOR || *byte == b'\n') {
         if !text.trim_ascii().is_empty() {
-            let record: Record = serde_json::from_slice(text).map_err(|error| json(line, &error))?;
+            let is_last = offset(bytes, text) + text.len() >= end;
+            let record: Record = match serde_json::from_slice(text) {
+                Ok(record) => record,
+                Err(error) if is_last && error.is_eof() => return Ok((connection.finish(), Some(line))),
+                Err(error) => return Err(json(line, &error)),
+            };
             match &record.trace {
                 Some(head) => connection = Connection::new(head),
                 None => connection.event(&record).map_err(|fault| (line, fault))?,
@@ -55,13 +65,17 @@ fn sequence(bytes: &[u8]) -> Result<RecordedFlow, Located> {
         }
         line += usize::from(text.as_ptr_range().end < bytes.as_ptr_range().end && ends_line(bytes, text));
     }
-    Ok(connection.finish())
+    Ok((connection.finish(), None))
+}
+
+/// Where `part` of `all` begins.
+fn offset(all: &[u8], part: &[u8]) -> usize {
+    part.as_ptr_range().start as usize - all.as_ptr_range().start as usize
 }
 
 /// Whether a line break follows `part` of `all`.
 fn ends_line(all: &[u8], part: &[u8]) -> bool {
-    let end = part.as_ptr_range().end as usize - all.as_ptr_range().start as usize;
-    all.get(end) == Some(&b'\n')
+    all.get(offset(all, part) + part.len()) == Some(&b'\n')
 }
 
 fn json(line: usize, error: &serde_json::Error) -> Located {

@@ -134,7 +134,7 @@ fn crowd(connections: usize) -> String {
 #[test]
 fn memory_grows_with_the_file() {
     let text = crowd(5000);
-    let Recording { flows, left_out } = import("crowd", text.as_bytes(), 1448).expect("readable");
+    let Recording { flows, left_out, .. } = import("crowd", text.as_bytes(), 1448).expect("readable");
     assert_eq!((flows.len(), left_out), (MOST_FLOWS, 5000 - MOST_FLOWS));
     let acked = |flow: &RecordedFlow| flow.samples[1].acked;
     assert!(flows.iter().all(|flow| acked(flow) >= 10_000 + 5000 - MOST_FLOWS as u64), "the busiest");
@@ -258,6 +258,32 @@ fn logged() -> String {
         r#"{{"qlog_format":"JSON","qlog_version":"0.3","traces":[{{"vantage_point":{{"type":"client","name":"tester"}},"common_fields":{{"time_format":"delta"}},"events":[{}]}}]}}"#,
         events.join(",")
     )
+}
+
+/// A sequence of records, as a stack writes it while it runs.
+#[test]
+fn a_log_that_ends_within_a_record_is_read_up_to_there() {
+    let file: serde_json::Value = serde_json::from_str(&logged()).expect("JSON");
+    let trace = &file["traces"][0];
+    let head = serde_json::json!({ "qlog_format": "JSON-SEQ", "qlog_version": "0.3", "trace": {
+        "vantage_point": trace["vantage_point"], "common_fields": trace["common_fields"] } });
+    let events = trace["events"].as_array().expect("a list");
+    for separator in ["", "\u{1e}"] {
+        let records: Vec<String> =
+            std::iter::once(&head).chain(events).map(|record| format!("{separator}{record}\n")).collect();
+        let whole = import("x", records.concat().as_bytes(), 1448).expect("readable");
+        assert_eq!(whole.cut, None);
+        let (last, before) = records.split_last().expect("some");
+        let shorter = import("x", before.concat().as_bytes(), 1448).expect("readable");
+        for kept in [2, last.trim_end().len() / 2, last.trim_end().len() - 1] {
+            let cut = import("x", (before.concat() + &last[..kept]).as_bytes(), 1448).expect("readable");
+            let flows = |recording: &Recording| format!("{:?}", recording.flows);
+            assert_eq!((cut.cut, flows(&cut)), (Some(records.len()), flows(&shorter)), "{kept}");
+        }
+        // What is no record in the middle is still a fault.
+        let damaged = records[0].clone() + separator + "{\n" + &records[1..].concat();
+        assert!(import("x", damaged.as_bytes(), 1448).is_err());
+    }
 }
 
 #[test]

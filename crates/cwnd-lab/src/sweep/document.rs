@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::idle::Idle;
-use super::{By, ByError, Point, Sweep, Value};
+use super::{By, ByError, Point, Quantity, Sweep, Value};
 use cwnd_run::files::read_text;
 use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
 
@@ -71,9 +71,10 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
     let by = written.by.map_or(Ok(By::default()), |by| by.parse());
     let by = by.map_err(|error: ByError| fault(source.place_of("by"), &error.to_string()))?;
     let mut settings = Settings { source: &source, keys: Vec::new() };
-    let listed = settings.listed()?;
-    let axes = settings.axes(&listed)?;
+    let mut listed = settings.listed()?;
+    let mut axes = settings.axes(&listed)?;
     let keys = settings.keys;
+    let merged = merge(&keys, &mut listed, &mut axes);
     for item in overrides {
         let key = item.split_once('=').map_or("", |(key, _)| key.trim());
         if keys.iter().any(|varied| varied == key) {
@@ -92,7 +93,7 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
         warnings: Vec::new(),
     };
     let (points, warnings) = points(&source, &base, overrides, &sweep, (&listed, &axes))?;
-    Ok(Sweep { points, warnings, ..sweep })
+    Ok(Sweep { points, warnings: merged.into_iter().chain(warnings).collect(), ..sweep })
 }
 
 pub(super) fn write(sweep: &Sweep) -> String {
@@ -265,6 +266,31 @@ fn points(
     }
     let warnings = idle.warnings(count, &sweep.keys);
     Ok((points, warnings))
+}
+
+/// Writes equal quantities of a key as the first of them is written, so that they are one value and their runs are the same: a sentence for
+/// each that was written otherwise.
+fn merge(keys: &[String], listed: &mut Listed, axes: &mut Axes) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (index, key) in keys.iter().enumerate() {
+        let in_cells = listed.iter_mut().flatten().filter(|(own, _)| *own == index).map(|(_, at)| at);
+        let in_grid = axes.iter_mut().filter(|(own, _)| *own == index).flat_map(|(_, values)| values);
+        let mut all: Vec<&mut Located> = in_cells.chain(in_grid).collect();
+        let Some(quantity) = Quantity::of(all.iter().map(|at| &at.value)) else { continue };
+        let mut known: BTreeMap<u64, Value> = BTreeMap::new();
+        for at in &mut all {
+            let Some(number) = quantity.number(&at.value) else { continue };
+            let first = known.entry(number.to_bits()).or_insert_with(|| at.value.clone());
+            if first.text != at.value.text {
+                let warning = format!("`{}` of `{key}` is `{first}`, and is run as such", at.value);
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+                at.value = first.clone();
+            }
+        }
+    }
+    warnings
 }
 
 /// The name and the text of the base scenario's file.

@@ -20,6 +20,8 @@ pub(super) struct Column {
 /// A mean as the table has it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Cell {
+    /// What the table is sorted by.
+    pub(super) value: f64,
     pub(super) mean: String,
     /// What is shown beside it: `± half`, or `(low to high)`.
     pub(super) spread: Option<String>,
@@ -38,6 +40,7 @@ impl Cell {
     /// The cell of an estimate over so many seeds, in a unit that is `scale` times as fine.
     pub(super) fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
         Self {
+            value: estimate.mean,
             mean: significant(estimate.mean * scale, 4),
             spread: spread(&estimate, scale),
             seeds: (estimate.n < seeds).then_some(estimate.n),
@@ -255,10 +258,16 @@ mod tests {
     fn a_cell_tells_how_many_runs_it_is_the_mean_of() {
         let five = |mean, half| Estimate { mean, ci95: Some(half), n: 5, low: mean - half, high: mean + half };
         let cell = |scale, seeds| Cell::of(five(0.5, 0.012), scale, seeds);
-        let written = |mean: &str, spread: &str, seeds| Cell { mean: mean.into(), spread: Some(spread.into()), seeds };
+        let of = |value: f64, mean: &str, spread: &str, seeds| Cell {
+            value,
+            mean: mean.into(),
+            spread: Some(spread.into()),
+            seeds,
+        };
+        let written = |mean: &str, spread: &str, seeds| of(0.5, mean, spread, seeds);
         assert_eq!(cell(1.0, 5), written("0.5000", "± 0.012", None));
         assert_eq!(cell(1e3, 8), written("500.0", "± 12", Some(5)));
-        assert_eq!(Cell::of(five(97_333_333.333, 2.6e-8), 1e-6, 5), written("97.33", "± 0", None));
+        assert_eq!(Cell::of(five(97_333_333.333, 2.6e-8), 1e-6, 5), of(97_333_333.333, "97.33", "± 0", None));
         let three = Estimate { n: 3, low: 0.49, high: 0.52, ..five(0.5, 0.012) };
         assert_eq!(Cell::of(three, 1.0, 5), written("0.5000", "(0.4900 to 0.5200)", Some(3)));
         assert_eq!(

@@ -38,10 +38,11 @@ pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: 
     let opponents = document.algorithms.iter().filter_map(|row| row.versus.as_ref()).map(|versus| &*versus.algorithm);
     let specs = names.iter().copied().chain(opponents).filter_map(|name| Spec::parse(name).ok());
     let too_short = document.too_short().map(|reason| format!("Too short a window: {reason}"));
+    let failed = document.failures.iter().map(|failure| format!("Failed: {}", failure.line()));
     let report = Report {
         title,
         question,
-        warnings: document.warnings.iter().cloned().chain(too_short).collect(),
+        warnings: failed.chain(document.warnings.iter().cloned()).chain(too_short).collect(),
         bottleneck: position(&document.bottleneck, traces),
         algorithms: once_each(specs),
         shown: shown.collect(),

@@ -6,9 +6,8 @@ use cwnd_run::measure::{ENOUGH_FOR_INTERVAL, Estimate};
 use cwnd_run::scenario::Document;
 use cwnd_text::{counted, one_line};
 
-use super::{WIDTH, wrapped};
 use crate::json;
-use crate::table::{Table, short};
+use crate::table::{Table, fits, short, wrapped};
 
 /// What `cwnd compare` prints.
 #[must_use]
@@ -19,6 +18,9 @@ pub fn comparison(document: &json::Comparison) -> String {
     let seeds = document.origin.seeds as usize;
     text.push_str(&wrapped(&if look.means { legend(seeds) } else { legend_of_ranges(seeds) }));
     text.push_str(&too_short(document, &Names::of(document, look.longest)));
+    for failure in &document.failures {
+        text.push_str(&wrapped(&format!("failed: {}", one_line(&failure.line()))));
+    }
     for warning in &document.warnings {
         text.push_str(&format!("warning: {}\n", one_line(warning)));
     }
@@ -38,7 +40,8 @@ pub fn differences(document: &json::Comparison) -> String {
         let cells = columns.iter().map(|column| cell(difference(column.key), column.scale));
         table.row(std::iter::once(label).chain(cells));
     }
-    format!("\nDifferences from {}, seed by seed\n\n{}", first.algorithm, table.print())
+    let heading = wrapped(&format!("Differences from {}, seed by seed", one_line(&first.algorithm)));
+    format!("\n{heading}\n{}", table.fitted())
 }
 
 /// The path, the flows and the runs of a comparison.
@@ -102,7 +105,7 @@ fn comparison_columns(document: &json::Comparison, names: &Names<'_>) -> Vec<Sho
 /// The table in the first look that fits the terminal, what it says of stars, and the full text of every name that is cut.
 fn alone(document: &json::Comparison) -> (String, Look) {
     let tables = LOOKS.iter().map(|look| (table(document, *look), *look));
-    let fits = |(text, _): &(String, Look)| text.lines().all(|line| line.chars().count() <= WIDTH);
+    let fits = |(text, _): &(String, Look)| fits(text);
     let narrowest = LOOKS[LOOKS.len() - 1];
     let (mut text, look) = tables.into_iter().find(fits).unwrap_or_else(|| (table(document, narrowest), narrowest));
     if document.algorithms.iter().any(|row| !row.best_in.is_empty()) && text.contains("* ") {

@@ -7,8 +7,7 @@ use cwnd_lab::sweep::{Axis, Place, Progressed, Ranking, Sweep, Swept};
 use cwnd_run::measure::digits::{cell, legend, number};
 use cwnd_text::{counted, one_line};
 
-use super::{WIDTH, wrapped};
-use crate::table::{Table, short};
+use crate::table::{Table, cut, fits, short, wrapped};
 
 /// What `cwnd sweep` prints: a ranking, then where every point is: in `folder`, if there is one.
 #[must_use]
@@ -91,10 +90,10 @@ fn standings(swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
         let behind = number(Some(standing.furthest_behind * scale));
         table.row([label].into_iter().chain(counts).chain([behind]));
     }
-    format!("{}{}\n", table.print(), more(swept.standings.len(), MOST_STANDINGS, &contenders.name))
+    format!("{}{}\n", table.fitted(), more(swept.standings.len(), MOST_STANDINGS, &contenders.name))
 }
 
-/// The best contender at each setting, and the next.
+/// The best contender at each setting, and the next where there is room for it.
 fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
     let Column { heading, unit, scale, .. } = ranking.by.column();
     let mut shown: Vec<&Place> = ranking.settings.iter().collect();
@@ -104,7 +103,11 @@ fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) 
         shown.truncate(MOST_SETTINGS);
     }
     let axes: Vec<&Axis> = ranking.axes.iter().map(|axis| &ranking.keys[*axis]).collect();
-    let made = |longest: usize| {
+    let made = |longest: usize, with_next: bool| {
+        let kept = |own: [String; 5]| {
+            let kept = own.into_iter().enumerate().filter(move |(nth, _)| with_next || ![2, 3].contains(nth));
+            kept.map(|(_, cell)| cell)
+        };
         let keys: Vec<Vec<String>> = axes
             .iter()
             .enumerate()
@@ -119,16 +122,18 @@ fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) 
         let (best, next) = (named(0), named(1));
         let mut table = Table::default();
         let words = |own: [&str; 5]| own.map(String::from);
-        table.row(axes.iter().map(|axis| axis.name.clone()).chain(words(["best", heading, "next", heading, ""])));
-        table.row(axes.iter().map(|axis| axis.unit.to_string()).chain(words(["", unit, "", unit, ""])));
+        table.row(axes.iter().map(|axis| axis.name.clone()).chain(kept(words(["best", heading, "next", heading, ""]))));
+        table.row(axes.iter().map(|axis| axis.unit.to_string()).chain(kept(words(["", unit, "", unit, ""]))));
         for (row, place) in shown.iter().enumerate() {
             let value = |nth: usize| of(place, nth).map_or("–".to_string(), |(_, value)| value);
             let own = [best[row].clone(), value(0), next[row].clone(), value(1), verdict(place)];
-            table.row(keys.iter().map(|key| key[row].clone()).chain(own));
+            table.row(keys.iter().map(|key| key[row].clone()).chain(kept(own)));
         }
-        table.print()
+        table
     };
-    format!("{}{}", fitting(made), more(ranking.settings.len(), MOST_SETTINGS, "setting"))
+    let with_next = LOOKS.iter().map(|longest| made(*longest, true).print()).find(|text| fits(text));
+    let text = with_next.unwrap_or_else(|| fitting(|longest| made(longest, false)));
+    format!("{text}{}", more(ranking.settings.len(), MOST_SETTINGS, "setting"))
 }
 
 /// Whether the first place of a setting is shared.
@@ -175,35 +180,17 @@ fn best_points(sweep: &Sweep, swept: &Swept, ranking: &Ranking) -> String {
                 measures.iter().map(|column| cell((column.of)(&swept.points[one.point].measures), column.scale));
             table.row(ranks.then_some(rank).into_iter().chain(keys.iter().map(|key| key[row].clone())).chain(measures));
         }
-        table.print()
+        table
     };
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    let whole = (1..=columns.len()).rev().map(|measures| made(LOOKS[0], measures)).find(fits);
+    let whole = (1..=columns.len()).rev().map(|measures| made(LOOKS[0], measures).print()).find(|text| fits(text));
     let text = whole.unwrap_or_else(|| fitting(|longest| made(longest, 1)));
     format!("{text}{}", more(swept.points.len(), MOST_POINTS, "point"))
 }
 
-/// The table in the first look that fits the terminal; what never fits loses the ends of its lines.
-fn fitting(made: impl Fn(usize) -> String) -> String {
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    let found = LOOKS.iter().map(|longest| made(*longest)).find(fits);
-    found.unwrap_or_else(|| {
-        let narrowest = made(LOOKS[LOOKS.len() - 1]);
-        let line = |line: &str| match line.chars().count() {
-            ..=WIDTH => format!("{line}\n"),
-            _ => format!("{}…\n", line.chars().take(WIDTH - 1).collect::<String>()),
-        };
-        narrowest.lines().map(line).collect()
-    })
-}
-
-/// Labels of at most so many characters, each equal one cut alike.
-fn cut<'a>(labels: impl Iterator<Item = &'a str> + Clone, longest: usize) -> Vec<String> {
-    let mut each: Vec<&str> = labels.clone().collect();
-    each.sort_unstable();
-    each.dedup();
-    let shown = short(each.iter().copied(), longest);
-    labels.map(|label| each.binary_search(&label).map_or_else(|_| label.to_string(), |at| shown[at].clone())).collect()
+/// The table in the first look that fits the terminal; of what never fits, columns go below the others.
+fn fitting(made: impl Fn(usize) -> Table) -> String {
+    let found = LOOKS.iter().map(|longest| made(*longest).print()).find(|text| fits(text));
+    found.unwrap_or_else(|| made(LOOKS[LOOKS.len() - 1]).fitted())
 }
 
 /// The line about what is not shown.

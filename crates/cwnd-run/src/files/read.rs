@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use cwnd_text::size;
+
 #[cfg(unix)]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -25,7 +27,7 @@ pub fn read_limited(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let error = format!("it is longer than {} MiB", most >> 20);
+        let error = format!("it is longer than {}", size(most));
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
     }
     Ok(bytes)

@@ -1,15 +1,18 @@
 //! Numbers with as many digits as they deserve.
 
+use cwnd_text::decimal;
+
 use super::{ENOUGH_FOR_INTERVAL, Estimate, Spread};
 
 /// The mean and what is shown beside it ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
-/// `mean (low to high)`. To two digits of the half-width, but no more than five of the mean.
+/// `mean (low to high)`. To two digits of the half-width, but no more than five of the mean. Zero alone reads as zero, but for a half-width below
+/// the last of these digits.
 #[must_use]
 pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     cell_to(estimate, scale, MAX_DECIMALS as usize)
 }
 
-/// A [`cell`] of at most so many decimals.
+/// A [`cell`] of at most so many decimals, or as many as two digits of the mean take.
 #[must_use]
 pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
     let Some(estimate) = estimate else { return "–".to_string() };
@@ -18,8 +21,8 @@ pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
         Spread::None => half_to(mean, None, most),
         Spread::Half(half) => half_to(mean, Some(half * scale), most),
         Spread::Ends(low, high) => {
-            let digits = digits(mean, (high - low) * scale / 2.0).min(most);
-            let [shown, low, high] = [mean, low * scale, high * scale].map(|value| format!("{value:.digits$}"));
+            let digits = digits(mean, (high - low) * scale / 2.0).min(least(mean, most));
+            let [shown, low, high] = [mean, low * scale, high * scale].map(|value| rounded(value, digits));
             // What a bound cuts off cannot be seen.
             if estimate.n >= ENOUGH_FOR_INTERVAL && shown == low && shown == high {
                 return format!("{shown} ± {:.digits$}", 0.0);
@@ -51,11 +54,28 @@ pub fn with_half(mean: f64, half: Option<f64>) -> String {
 fn half_to(mean: f64, half: Option<f64>, most: usize) -> String {
     match half {
         Some(half) => {
-            let digits = digits(mean, half).min(most);
-            format!("{mean:.digits$} ± {half:.digits$}")
+            let digits = digits(mean, half).min(least(mean, most));
+            // Beside a mean that takes more digits a half-width has them too.
+            let is_tiny = mean != 0.0 && reads_as_zero(mean, digits);
+            let half = if is_tiny { decimal(half, digits) } else { format!("{half:.digits$}") };
+            format!("{} ± {half}", rounded(mean, digits))
         }
-        None => format!("{mean:.*}", decimals(mean, 4).min(most)),
+        None => rounded(mean, decimals(mean, 4).min(least(mean, most))),
     }
+}
+
+/// So many decimals, or those of two digits of `mean`.
+fn least(mean: f64, most: usize) -> usize {
+    most.max(decimals(mean, 2))
+}
+
+/// `value` with so many decimals, or those of two of its digits where it would read as zero.
+fn rounded(value: f64, digits: usize) -> String {
+    if reads_as_zero(value, digits) { decimal(value, digits) } else { format!("{value:.digits$}") }
+}
+
+fn reads_as_zero(value: f64, digits: usize) -> bool {
+    !format!("{value:.digits$}").contains(|letter: char| ('1'..='9').contains(&letter))
 }
 
 /// What the cells of a table over so many seeds hold.
@@ -97,10 +117,16 @@ pub fn whiskers(seeds: usize) -> String {
     }
 }
 
+/// A plain number with so many decimals, or as many as two of its digits take; a dash for none.
+#[must_use]
+pub fn number_to(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("–".to_string(), |value| decimal(value, decimals))
+}
+
 /// A plain number to five digits; a dash for none.
 #[must_use]
 pub fn number(value: Option<f64>) -> String {
-    value.map_or("–".to_string(), |value| format!("{value:.*}", decimals(value, 5)))
+    value.map_or("–".to_string(), |value| rounded(value, decimals(value, 5)))
 }
 
 /// Decimals of a mean and of what is shown beside it, half of which is `half` wide.
@@ -153,10 +179,37 @@ mod tests {
         assert_eq!(cell(Some(almost_all), 100.0), "100.000 ± 0.000");
         assert_eq!(cell(ends(2, 0.83, 0.83), 1.0), "0.8300 (0.8300 to 0.8300)");
         assert_eq!(cell_to(estimate(0.971_23, Some(0.002_1)), 100.0, 1), "97.1 ± 0.2");
-        assert_eq!(cell_to(ends(2, 0.612, 0.968), 1.0, 1), "0.8 (0.6 to 1.0)");
+        assert_eq!(cell_to(ends(2, 0.612, 0.968), 1.0, 1), "0.83 (0.61 to 0.97)");
         assert_eq!(cell_to(Some(almost_all), 100.0, 1), "100.0 ± 0.0");
-        assert_eq!(cell_of_range(ends(2, 0.612, 0.968), 1.0, 1), "0.6 to 1.0");
+        assert_eq!(cell_of_range(ends(2, 0.612, 0.968), 1.0, 1), "0.61 to 0.97");
         assert_eq!(cell_of_range(ends(2, 0.83, 0.83), 1.0, 2), "0.83");
         assert_eq!(cell_of_range(estimate(0.971_23, Some(0.002_1)), 100.0, 1), "97.1 ± 0.2");
+    }
+
+    /// Whatever the scale, the spread and the decimals of a table are, a mean and the ends of a range are zero where they read as zero.
+    #[test]
+    fn nothing_but_zero_reads_as_zero() {
+        let small = [4.2e-9, 9.99e-7, 3e-5, 0.000_4, 0.004, 0.049, 0.06, 0.94, 7.0, 1234.5];
+        for mean in small {
+            for (n, share) in [(1, 0.0), (2, 0.4), (3, 0.99), (5, 1e-9), (5, 0.3), (8, 0.999), (8, 30.0)] {
+                let half = mean * share;
+                let bound = if share > 1.0 { 0.0 } else { mean - half };
+                let ci95 = (n > 1).then_some(half);
+                let estimate = Estimate { mean, ci95, n, low: bound, high: mean + half };
+                for most in 0..=6 {
+                    let cell = cell_to(Some(estimate), 1.0, most);
+                    let range = cell_of_range(Some(estimate), 1.0, most);
+                    for text in
+                        [&cell, &range, &with_half(mean, ci95), &number(Some(mean)), &number_to(Some(mean), most)]
+                    {
+                        let first = text.split([' ', '(']).next().unwrap_or_default();
+                        let zero = first.parse::<f64>().expect("a number") == 0.0;
+                        assert!(!zero || text == &range && bound == 0.0, "{mean} of {n}, {share}, {most}: {text}");
+                    }
+                    let shown: f64 = cell.split(' ').next().and_then(|mean| mean.parse().ok()).expect("a number");
+                    assert!(share > 0.1 || (shown - mean).abs() <= 0.051 * mean, "{mean} of {n}, {most}: {cell}");
+                }
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use cwnd_files::{Links, Name, ReceiveOptions};
 use cwnd_meet::Role;
 use cwnd_secure::Proof;
+use cwnd_text::decimal;
 use tempfile::Builder;
 
 use super::client::Client;
@@ -182,7 +183,8 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     persisted.map_err(|error| at(error.error))?;
     let seconds = took.as_secs_f64();
     let rate = if seconds > 0.0 { size as f64 * 8e-6 / seconds } else { 0.0 };
-    Ok(format!("{}: {size} bytes in {seconds:.2} s, {rate:.1} Mbit/s\n", path.display()))
+    let (seconds, rate) = (decimal(seconds, 2), decimal(rate, 1));
+    Ok(format!("{}: {size} bytes in {seconds} s, {rate} Mbit/s\n", path.display()))
 }
 
 /// The permission bits of new files before the umask is applied.

@@ -11,7 +11,7 @@ use cwnd::host::Spent;
 use cwnd::{Limit, Span};
 use cwnd_files::{Event, Outcome};
 use cwnd_net::{Stats, UdtBundle, UdtStream, limit_in_words};
-use cwnd_text::counted;
+use cwnd_text::{counted, decimal};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -260,10 +260,11 @@ impl State {
             return line(&Line::End { whole, unchanged, linked, skipped, failed, bytes, seconds, bits_per_second });
         }
         let mut text = format!(
-            "{}, {}, in {seconds:.2} s, {:.1} Mbit/s",
+            "{}, {}, in {} s, {} Mbit/s",
             counted(whole, "file"),
             HumanBytes(bytes),
-            bits_per_second * 1e-6
+            decimal(seconds, 2),
+            decimal(bits_per_second * 1e-6, 1)
         );
         if unchanged > 0 {
             text += &format!("; {} there before", counted(unchanged, "file"));
@@ -307,7 +308,7 @@ impl State {
         let limit = limited_by.map_or(String::new(), |limit| format!(", limited by {limit}"));
         let left = seconds_left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
         let algorithm = self.algorithm.as_ref().map_or(String::new(), |algorithm| format!(" with {algorithm}"));
-        let message = format!("{:.1} Mbit/s{algorithm}{left}{limit}", bits_per_second * 1e-6);
+        let message = format!("{} Mbit/s{algorithm}{left}{limit}", decimal(bits_per_second * 1e-6, 1));
         if self.bar.is_hidden() && now.saturating_sub(self.printed_at) >= LINE_PERIOD {
             self.printed_at = now;
             print_line(&format!("{} of {}, {message}", HumanBytes(finished), HumanBytes(self.total)));

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use cwnd_net::Stats;
-use cwnd_text::counted;
+use cwnd_text::{counted, decimal};
 use serde::Serialize;
 
 use super::exchange::{BLOCK, Request, Side, Until};
@@ -251,7 +251,7 @@ impl Report {
     pub(super) fn text(&self) -> String {
         let end = &self.end;
         let line = |name: &str, sum: &Sum| {
-            format!("{name}  {} in {:.2} s: {}", size(sum.bytes), sum.seconds, rate(sum.bits_per_second))
+            format!("{name}  {} in {} s: {}", size(sum.bytes), decimal(sum.seconds, 2), rate(sum.bits_per_second))
         };
         let mut text = line("sent    ", &end.sum_sent);
         if let Some(again) = end.sum_sent.retransmits {
@@ -280,15 +280,15 @@ impl Report {
 
 fn size(bytes: u64) -> String {
     match bytes as f64 {
-        bytes if bytes >= 1e9 => format!("{:.3} GB", bytes / 1e9),
-        bytes => format!("{:.3} MB", bytes / 1e6),
+        bytes if bytes >= 1e9 => format!("{} GB", decimal(bytes / 1e9, 3)),
+        bytes => format!("{} MB", decimal(bytes / 1e6, 3)),
     }
 }
 
 fn rate(bits_per_second: f64) -> String {
     match bits_per_second {
-        rate if rate >= 1e9 => format!("{:.3} Gbit/s", rate / 1e9),
-        rate => format!("{:.3} Mbit/s", rate / 1e6),
+        rate if rate >= 1e9 => format!("{} Gbit/s", decimal(rate / 1e9, 3)),
+        rate => format!("{} Mbit/s", decimal(rate / 1e6, 3)),
     }
 }
 

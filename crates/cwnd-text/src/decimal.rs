@@ -1,0 +1,64 @@
+//! Numbers for people.
+
+/// `value` with `decimals` decimals, and with more where it would otherwise have fewer than two significant digits: a value other than zero never
+/// reads as zero. Below a millionth it is a power of ten.
+///
+/// ```
+/// use cwnd_text::decimal;
+///
+/// assert_eq!([97.31, 0.004_21, -0.04, 3e-8, 0.0].map(|value| decimal(value, 1)), ["97.3", "0.0042", "-0.040", "3.0e-8", "0.0"]);
+/// ```
+#[must_use]
+pub fn decimal(value: f64, decimals: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.decimals$}");
+    }
+    // The exponent after rounding: 0.0999 has two digits in 0.10.
+    let scientific = format!("{value:.1e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok()).unwrap_or(0);
+    match exponent {
+        ..-6 => scientific,
+        -6..=0 => format!("{value:.*}", decimals.max(exponent.unsigned_abs() as usize + 1)),
+        _ => format!("{value:.decimals$}"),
+    }
+}
+
+/// An amount of bytes: whole MiB where it is some of them, otherwise MB, kB or bytes.
+///
+/// ```
+/// use cwnd_text::size;
+///
+/// assert_eq!([1 << 30, 1_000_000, 250_000, 12].map(size), ["1024 MiB", "1.0 MB", "250.0 kB", "12 bytes"]);
+/// ```
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        1.. if bytes.is_multiple_of(MEBI) => format!("{} MiB", bytes / MEBI),
+        1_000_000.. => format!("{} MB", decimal(bytes as f64 * 1e-6, 1)),
+        1000.. => format!("{} kB", decimal(bytes as f64 * 1e-3, 1)),
+        _ => crate::counted(bytes, "byte"),
+    }
+}
+
+const MEBI: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn two_digits_are_right_at_least(digits in 1.0..10.0_f64, exponent in -15..15, decimals in 0..7_usize, negative: bool) {
+            let value = digits * 10.0_f64.powi(exponent) * if negative { -1.0 } else { 1.0 };
+            let shown: f64 = decimal(value, decimals).parse().expect("a number");
+            prop_assert!((shown - value).abs() <= 0.051 * value.abs(), "{value}: {shown}");
+        }
+
+        #[test]
+        fn no_amount_reads_as_nothing(bytes in 1..u64::MAX) {
+            prop_assert!(!size(bytes).starts_with("0 "), "{bytes}");
+        }
+    }
+}
