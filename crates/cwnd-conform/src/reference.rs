@@ -123,7 +123,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `3168-once`, `3168-mark-and-loss` | the window left, 0.49 to 0.9 | over the one left by one event, at least 0.85 | two cuts of CUBIC leave 0.49, and a cut of a sender that paces may leave less than 0.49 |
 | `5681-halve`, `8511-reno` | at least 0.49 | at least 0.4 | equation 4 halves what is in flight, which is less than the window where a sender paces or where an acknowledgement is for eight packets |
 | `7661-five-minutes` | the share | at most a half where the window is twelve packets or less | section 4.4.3 lets the initial window be |
-| `9438-mark-floor` | marks for 4 s | for 8 s | cuts that last a round trip take twice as long |
+| `9438-mark-floor` | marks for 4 s, at most 2 | for 8 s, at most 2.5 | cuts that last a round trip take twice as long, and parts of a packet are not sent |
 | `9438-monotone` | from a round trip after the cut on | from one and a half | a cut may last a round trip |
 | `3168-reacts-wire`, `6675-recovery-rate`, `6582-one-cut`, `9438-once` | unclear below 40 packets or 17 | below 10 | a growth for each acknowledgement of eight packets does not get there |
 | `9002-recovery-still` | over the window at the cut | over the least window since | a window that falls over a round trip has not fallen at the begin of the cut |
@@ -132,7 +132,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `5681-slow-start-wire` | 1.5 to 2.15 | 1.05 to 2.15 | the same |
 | `9002-avoidance` | 0.9 to 1.02 | 0.1 to 1.02 | the same: the clause names a most |
 | `lossy` | the share | times the root of the packets per acknowledgement, where it is smaller than 0.6 | the same |
-| `6298-reset` | the third probe, 0.5 to 1.6 | the second, 0.4 to 2.4 | where the timer is short, a probe more or less is a factor of two |
+| `6298-reset` | the third probe, 0.5 to 1.6 | the first probe after a second, 0.4 to 2.4 | where the timer is short, a probe more or less is a factor of two |
 | `9002-underused-avoidance` | at most 1.05 | at most 1.02 | a Reno that grows with each packet had 1.08, since its window was larger than the one worked by hand |
 
 Those before the last two were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as

@@ -3,4 +3,5 @@
 mod sender;
 mod stack;
 mod variants;
+mod way;
 mod wrong;

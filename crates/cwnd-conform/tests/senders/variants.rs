@@ -1,6 +1,6 @@
 //! Correct senders that differ in what the RFCs leave open give no alarm.
 
-use super::sender::{Reduction, Way};
+use super::way::{Reduction, Way};
 use cwnd::Span;
 use cwnd_conform::{Judged, Law, Plan, Suite, Verdict, text};
 

@@ -1,7 +1,6 @@
 //! Each fault turns the check of its own clause red.
 
-use super::sender::Fault;
-use super::sender::Way;
+use super::way::{Fault, Way};
 use cwnd_conform::{Judged, Law, Plan, Suite, Verdict};
 
 /// A fault, whose it is, and the check of its clause.

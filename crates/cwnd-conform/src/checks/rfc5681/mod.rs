@@ -282,9 +282,9 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "a round trip that is measured ends the doubling of the timer",
         looks: Looks::Wire,
         applies: Applies::All,
-        measured: "time to the second probe of an outage of 8 s over that of the same half a minute before",
+        measured: "time to the first probe after a second of an outage of 8 s over that of the same half a minute before",
         accepted: Range::within(0.4, 2.4),
-        basis: "one probe more or less is a factor of two where the timer is short; a timer that stays doubled takes 2.7 times as long and more",
+        basis: "one probe more or less is a factor of two where the timer is short; by hand 7 for a timer that stays doubled",
         measure: timer::timer_reset,
         ..BASE
     },
