@@ -7,7 +7,6 @@ use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::conformance_html;
 use cwnd_run::files::{read_text, to_json, write_named};
-use cwnd_text::counted;
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -56,7 +55,8 @@ pub(crate) struct Arguments {
     /// What is unclear fails nothing
     #[arg(long)]
     allow_unclear: bool,
-    /// Fail where fewer checks of a suite apply to a subject
+    /// Fail where fewer checks apply to a subject: of each suite that is named, or of all together. Without it one has to, unless --check or
+    /// --allow-unclear is given
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     min_checks: Option<u32>,
     /// Write what departs as such a file
@@ -72,8 +72,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         only: arguments.check.clone(),
         seeds: arguments.seeds.into(),
         curves: arguments.html.is_some() || arguments.figure.is_wanted(),
+        least: arguments.min_checks,
     };
     arguments.figure.check()?;
+    distinct(arguments)?;
     let checks: Vec<&Check> = plan.checks().collect();
     if checks.is_empty() {
         return Err(Failure::Input(
@@ -110,8 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         write("--write-baseline", path, &Baseline::print(&results))?;
     }
     let output = if arguments.json { to_json(&results) } else { printed.join("\n") };
-    let few = arguments.min_checks.map_or_else(Vec::new, |least| too_few(&results, least));
-    if compared.passes() && few.is_empty() {
+    if compared.passes() {
         return Ok(output);
     }
     crate::print(&output)?;
@@ -128,21 +129,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !compared.unclear.is_empty() {
         reasons.push(format!("unclear: {} ({})", named(&compared.unclear), text::UNCLEAR));
     }
-    reasons.extend(few);
+    if !compared.too_few.is_empty() {
+        reasons.push(format!("too few checks apply: {}", compared.too_few.join(", ")));
+    }
     Err(Failure::Run(reasons.join("; ")))
 }
 
-/// The suites of which fewer than `least` checks applied to a subject.
-fn too_few(results: &[Conformance], least: u32) -> Vec<String> {
-    let of = |result: &Conformance| {
-        let subject = result.subject.clone();
-        let few = result.applied().into_iter().filter(move |(_, applied, _)| *applied < least as usize);
-        few.map(move |(suite, applied, of)| {
-            let checks = counted(of, "check");
-            format!("--min-checks {least}: {applied} of {checks} of {} applied to {subject}", suite.name())
-        })
-    };
-    results.iter().flat_map(of).collect()
+/// Refuses to write two documents into one file, of which the later would take the place of the earlier. A device or a pipe takes both.
+fn distinct(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { junit, html, write_baseline, .. } = arguments;
+    let written = [("--junit", junit), ("--html", html), ("--write-baseline", write_baseline)];
+    let files: Vec<(&str, &PathBuf)> =
+        written.iter().filter_map(|(option, path)| Some((*option, path.as_ref()?))).collect();
+    for (nth, (option, path)) in files.iter().enumerate() {
+        let special = path.metadata().is_ok_and(|found| !found.is_file());
+        let same = files[..nth].iter().find(|(_, other)| place(other) == place(path));
+        if let Some((other, _)) = same.filter(|_| !special) {
+            let path = path.display();
+            return Err(Failure::Input(format!("{option}: {path}: {other} writes this file too; name another")));
+        }
+    }
+    Ok(())
+}
+
+/// A path without its detours, also of a file that does not exist.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    path.canonicalize().unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))
 }
 
 fn suite(text: &str) -> Result<Suite, String> {

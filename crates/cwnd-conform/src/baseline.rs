@@ -22,6 +22,8 @@ pub struct Compared {
     pub fixed: Vec<(String, String)>,
     /// What is unclear, is not named, and is not [allowed](crate::Subject::allow_unclear) to be so.
     pub unclear: Vec<(String, String)>,
+    /// Suites of which too few checks applied ([`Conformance::too_few`]).
+    pub too_few: Vec<String>,
 }
 
 /// A line that is not a subject and a check.
@@ -98,7 +100,8 @@ impl Baseline {
         let strict = results.iter().filter(|result| !result.allow_unclear);
         let named = |found: &(String, String)| self.departures.contains(found) || self.unclear.contains(found);
         let unclear = verdicts(strict, Verdict::Unclear).filter(|found| !named(found)).collect();
-        Compared { new, fixed, unclear }
+        let too_few = results.iter().flat_map(|result| result.too_few.iter().cloned()).collect();
+        Compared { new, fixed, unclear, too_few }
     }
 }
 
@@ -106,7 +109,7 @@ impl Compared {
     /// Whether nothing fails.
     #[must_use]
     pub fn passes(&self) -> bool {
-        self.new.is_empty() && self.fixed.is_empty() && self.unclear.is_empty()
+        self.new.is_empty() && self.fixed.is_empty() && self.unclear.is_empty() && self.too_few.is_empty()
     }
 }
 

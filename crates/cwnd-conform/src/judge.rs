@@ -4,10 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cwnd_run::measure::{Domain, Estimate};
 use cwnd_run::scenario::idle_parameters;
+use cwnd_text::counted;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::causes;
 use crate::check::{Absence, Check, Level, Looks, Range, Suite};
 use crate::checks::CHECKS;
 use crate::lab::{Curve, Lab, Unfit};
@@ -52,7 +54,9 @@ pub struct Judged {
     pub accepted: Range,
     /// Why there is no number, or why it is not clear.
     pub note: Option<String>,
-    /// The command that repeats it.
+    /// The most likely causes, the likeliest first, where it departs or is unclear; none where the verdict is another.
+    pub causes: Vec<&'static str>,
+    /// The command that repeats it, or what repeats it in Rust for a sender that no command knows.
     pub repeat: String,
     /// What a plot shows: the window over time in the run of the first seed, of the subject, of this program's sender of the same
     /// law, and by formula.
@@ -85,6 +89,8 @@ pub struct Conformance {
     pub allow_unclear: bool,
     /// The checks in the order of the list.
     pub checks: Vec<Judged>,
+    /// Where fewer checks applied than were asked for, a sentence for each suite; each fails.
+    pub too_few: Vec<String>,
 }
 
 /// What to judge, and how.
@@ -98,11 +104,14 @@ pub struct Plan {
     pub seeds: u64,
     /// Record what plots show.
     pub curves: bool,
+    /// How many checks have to apply: of each of `suites`, or of all together where none is named. Without a number one check has to, unless
+    /// checks are named or what is unclear is allowed.
+    pub least: Option<u32>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { suites: Vec::new(), only: Vec::new(), seeds: 3, curves: false }
+        Self { suites: Vec::new(), only: Vec::new(), seeds: 3, curves: false, least: None }
     }
 }
 
@@ -121,7 +130,7 @@ impl Plan {
         let checks: Vec<&Check> = self.checks().collect();
         let seeds: Vec<u64> = (1..=self.seeds.max(1)).collect();
         let judged = checks.par_iter().map(|check| judge(check, subject, &seeds, self.curves)).collect();
-        Conformance::of(subject, seeds, judged)
+        Conformance::of(subject, seeds, judged).asked_by(self)
     }
 }
 
@@ -135,7 +144,30 @@ impl Conformance {
             warnings: idle_parameters(subject.spec()),
             allow_unclear: subject.allows_unclear(),
             checks,
+            too_few: Vec::new(),
         }
+    }
+
+    /// The same with what `plan` asks of the number of checks that apply.
+    #[must_use]
+    pub fn asked_by(mut self, plan: &Plan) -> Self {
+        let of_all =
+            |all: &[(Suite, usize, usize)]| all.iter().fold((0, 0), |(a, b), (_, applied, of)| (a + applied, b + of));
+        let suites = self.applied();
+        let counts = if plan.suites.is_empty() {
+            let (applied, of) = of_all(&suites);
+            vec![("all suites", applied, of)]
+        } else {
+            suites.iter().map(|(suite, applied, of)| (suite.name(), *applied, *of)).collect()
+        };
+        let by_default = u32::from(plan.only.is_empty() && !self.allow_unclear);
+        let least = plan.least.unwrap_or(by_default) as usize;
+        let few = counts.into_iter().filter(|(_, applied, _)| *applied < least);
+        let text = |(name, applied, of)| {
+            format!("{name}: {applied} of {} applied to {}; at least {least} must", counted(of, "check"), self.subject)
+        };
+        self.too_few = few.map(text).collect();
+        self
     }
 
     /// The suites with how many of their checks apply to the subject, and how many were asked for.
@@ -167,10 +199,10 @@ impl Verdict {
         }
     }
 
-    /// Of a number over seeds: by its interval, or by the smallest and the largest value of two seeds, whose interval spans anything.
+    /// Of a number over seeds, by its [`span`].
     #[must_use]
     pub fn of(value: &Estimate, accepted: Range) -> Self {
-        let (low, high) = if value.n < FEWEST_FOR_INTERVAL { (value.low, value.high) } else { value.interval() };
+        let (low, high) = span(value);
         let (from, to) = accepted.ends();
         if value.mean.is_nan() {
             Self::Unclear
@@ -182,6 +214,13 @@ impl Verdict {
             Self::Unclear
         }
     }
+}
+
+/// What a verdict looks at, from and to: the 95 % interval of the mean, or the smallest and the largest value of one seed or two, whose
+/// interval spans anything.
+#[must_use]
+pub fn span(value: &Estimate) -> (f64, f64) {
+    if value.n < FEWEST_FOR_INTERVAL { (value.low, value.high) } else { value.interval() }
 }
 
 impl Absence {
@@ -210,7 +249,8 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
         value: None,
         accepted: check.accepted,
         note: None,
-        repeat: format!("cwnd conform '{subject}' --check {} --seeds {}", check.id, seeds.len()),
+        causes: Vec::new(),
+        repeat: repeat(subject, check.id, seeds.len()),
         curves: Curves::default(),
     };
     if let Some(reason) = check.applies.refuses(subject) {
@@ -232,7 +272,8 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
             Ok(value) => (check.absence.verdict(), format!("the number is {value}")),
             Err(Unfit::NotApplicable(reason)) => (Verdict::NotApplicable, reason.to_string()),
             Err(Unfit::Absent(reason)) => (check.absence.verdict(), reason),
-            Err(Unfit::Unclear(reason) | Unfit::Failed(reason)) => (Verdict::Unclear, reason),
+            Err(Unfit::Unclear(reason)) => (Verdict::Unclear, reason),
+            Err(Unfit::Failed(reason)) => (Verdict::Departs, reason),
         };
         without.push((verdict, *seed, reason));
     }
@@ -245,11 +286,13 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
             Verdict::NotApplicable => reason.clone(),
             _ => format!("seed {seed}: {reason}"),
         });
+        judged.causes = causes::of(check, judged.verdict);
         return judged;
     }
     if let Some(value) = Estimate::over(&values, Domain::ANY) {
         judged.verdict = Verdict::of(&value, check.accepted);
         judged.value = Some(value);
+        judged.causes = causes::of(check, judged.verdict);
     }
     if let Some(reference) = subject.reference().filter(|_| curves) {
         let lab = Lab::new(&reference, seeds.first().copied().unwrap_or(1));
@@ -263,15 +306,42 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
 /// Seeds.
 const FEWEST_FOR_INTERVAL: usize = 3;
 
-/// A stack of others may panic: that is no number, and no end of the program.
+/// The command that judges `subject` again, if one knows it by its name.
+fn repeat(subject: &Subject, id: &str, seeds: usize) -> String {
+    let known = Subject::parse(subject.name()).is_ok_and(|parsed| parsed.spec().label() == subject.spec().label());
+    if known && !subject.spec().is_outside() {
+        return format!("cwnd conform '{subject}' --check {id} --seeds {seeds}");
+    }
+    format!("Plan {{ only: vec![\"{id}\".into()], seeds: {seeds}, ..Plan::default() }}.judge(&subject)")
+}
+
+/// A subject may panic: that is a failure of it, and no end of the program.
 fn measure(check: &Check, lab: &Lab<'_>) -> Result<f64, Unfit> {
-    catch_unwind(AssertUnwindSafe(|| (check.measure)(lab)))
-        .unwrap_or_else(|_| Err(Unfit::Unclear("the run panicked".to_string())))
+    catch_unwind(AssertUnwindSafe(|| (check.measure)(lab))).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Err(Unfit::Failed(
+            text.map_or_else(|| "the run panicked".to_string(), |text| format!("the run panicked: {text}")),
+        ))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suite_of_which_nothing_applies_is_too_few() {
+        let reno = Subject::parse("reno").expect("registered");
+        let plan = Plan { suites: vec![Suite::Rfc9406], seeds: 1, ..Plan::default() };
+        let result = plan.judge(&reno);
+        assert_eq!(result.too_few, ["rfc9406: 0 of 9 checks applied to reno; at least 1 must"]);
+        assert_eq!(plan.judge(&reno.clone().allow_unclear()).too_few, [""; 0]);
+        let only = Plan { only: vec!["9438-beta".to_string()], suites: Vec::new(), ..plan };
+        assert_eq!(only.judge(&reno).too_few, [""; 0]);
+        let least = Plan { least: Some(2), ..only };
+        assert_eq!(least.judge(&reno).too_few, ["all suites: 0 of 1 check applied to reno; at least 2 must"]);
+    }
 
     #[test]
     fn a_verdict_looks_at_the_whole_interval() {

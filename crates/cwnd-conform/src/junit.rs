@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
-use crate::text::{UNCLEAR, line};
+use crate::text::{UNCLEAR, causes, line};
 
 /// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
 /// unclear without being [allowed](crate::Subject::allow_unclear) to be.
@@ -36,7 +36,11 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                 escaped(&result.subject),
                 judged.suite.name()
             );
-            let text = escaped(&line(judged));
+            let text = escaped(&format!(
+                "{}{}",
+                line(judged),
+                causes(judged).map_or(String::new(), |text| format!("\n{text}"))
+            ));
             let child = match judged.verdict {
                 Verdict::Departs if named(&compared.new, judged.id) => {
                     failures += 1;
@@ -59,7 +63,16 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
             };
             let _ = if child.is_empty() { writeln!(cases, "/>") } else { writeln!(cases, ">{child}</testcase>") };
         }
-        let (name, tests) = (escaped(&result.subject), result.checks.len());
+        for few in &result.too_few {
+            failures += 1;
+            let _ = writeln!(
+                cases,
+                "    <testcase classname=\"{}\" name=\"checks that apply\"><failure message=\"too few checks applied\">{}</failure></testcase>",
+                escaped(&result.subject),
+                escaped(few)
+            );
+        }
+        let (name, tests) = (escaped(&result.subject), result.checks.len() + result.too_few.len());
         let _ = writeln!(
             xml,
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\">"
@@ -86,8 +99,17 @@ mod tests {
         let results = [plan.judge(&Subject::new("<quarter>", crate::Law::Reno, spec))];
         let fresh = document(&results, &Baseline::default());
         assert!(fresh.contains("failures=\"1\"") && fresh.contains("&lt;quarter&gt;"), "{fresh}");
+        assert!(fresh.contains("accepted 0.4 to 0.51\nlikely causes: the factor is not a half; or "), "{fresh}");
+        assert!(fresh.contains("(RFC 5681 section 3.1, equation 4, MUST)"), "{fresh}");
         let known = Baseline::parse("<quarter> 5681-halve").expect("two words");
         assert!(document(&results, &known).contains("failures=\"0\" skipped=\"1\""));
+    }
+
+    #[test]
+    fn a_suite_of_which_nothing_applies_is_a_failure() {
+        let plan = Plan { suites: vec![Suite::Rfc9406], seeds: 1, ..Plan::default() };
+        let xml = document(&[plan.judge(&Subject::parse("reno").expect("registered"))], &Baseline::default());
+        assert!(xml.contains("tests=\"10\" failures=\"1\" skipped=\"9\"") && xml.contains("rfc9406: 0 of 9"), "{xml}");
     }
 
     #[test]

@@ -26,11 +26,14 @@
 
 pub mod baseline;
 mod bbr;
+mod causes;
 pub mod check;
 mod checks;
+mod course;
 pub mod judge;
 pub mod junit;
 mod lab;
+mod record;
 pub mod reference;
 pub mod subject;
 mod suites;
@@ -38,7 +41,7 @@ pub mod testing;
 pub mod text;
 
 pub use check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge};
+pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge, span};
 pub use lab::{Curve, Lab, Unfit};
 pub use subject::{Host, Law, Subject};
 
@@ -62,7 +65,8 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"], baseline = "conform.txt");
 /// ```
 ///
-/// Below `target/conform/`, in a folder named after the subject, each test leaves a JUnit file. A check that does not apply passes.
+/// Below `target/conform/`, in a folder named after the subject, each test leaves a JUnit file. A check that does not apply passes, but
+/// `conforms::rfc5681_applies` fails where no check of the suite is meant for the subject.
 #[macro_export]
 macro_rules! conform {
     ($subject:expr, suites = [$($suite:tt),+ $(,)?] $(,)?) => {
@@ -90,7 +94,12 @@ macro_rules! conform_checks {
     ($subject:expr, $baseline:expr, $($name:ident $id:literal)+) => {
         $(#[test]
         fn $name() {
-            $crate::testing::assert_conforms(&$subject, $id, $baseline);
+            $crate::testing::assert_test(
+                &$subject,
+                $id,
+                $baseline,
+                (env!("CARGO_PKG_NAME"), concat!(module_path!(), "::", stringify!($name))),
+            );
         })+
     };
 }

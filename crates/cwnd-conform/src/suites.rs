@@ -4,26 +4,43 @@
 #[macro_export]
 macro_rules! conform_suite {
     ("rfc5681", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc5681_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc5681");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc5681_initial "5681-initial"
             rfc5681_slow_start "5681-slow-start"
             rfc5681_slow_start_wire "5681-slow-start-wire"
             rfc5681_avoidance "5681-avoidance"
             rfc5681_halve "5681-halve"
+            rfc5681_small_window "5681-small-window"
+            rfc5681_flight_size "5681-flight-size"
             rfc5681_timeout_window "5681-timeout-window"
             rfc5681_timeout_threshold "5681-timeout-threshold"
             rfc5681_slow_start_after_timeout "5681-slow-start-after-timeout"
+            rfc5681_rate_after_timeout "5681-rate-after-timeout"
+            rfc5681_loss_after_timeout "5681-loss-after-timeout"
             rfc5681_threshold_floor "5681-threshold-floor"
             rfc5681_duplicates "5681-duplicates"
+            rfc5681_fast_retransmit "5681-fast-retransmit"
             rfc5681_restart "5681-restart"
             rfc5681_restart_threshold "5681-restart-threshold"
+            rfc5681_restart_window "5681-restart-window"
+            rfc5681_restart_late "5681-restart-late"
             rfc6298_backoff "6298-backoff"
+            rfc6298_first "6298-first"
+            rfc6298_reset "6298-reset"
             rfc6582_one_cut "6582-one-cut"
             rfc6675_repair "6675-repair"
             rfc6675_recovery_rate "6675-recovery-rate"
         }
     };
     ("rfc9438", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc9438_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc9438");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc9438_beta "9438-beta"
             rfc9438_beta_wire "9438-beta-wire"
@@ -52,11 +69,16 @@ macro_rules! conform_suite {
             rfc9438_mark "9438-mark"
             rfc9438_mark_floor "9438-mark-floor"
             rfc9438_loss_floor "9438-loss-floor"
+            rfc9438_small_window "9438-small-window"
             rfc9438_undo "9438-undo"
             rfc9438_undo_curve "9438-undo-curve"
         }
     };
     ("rfc9002", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc9002_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc9002");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc9002_initial "9002-initial"
             rfc9002_in_flight "9002-in-flight"
@@ -79,10 +101,15 @@ macro_rules! conform_suite {
             rfc9002_burst "9002-burst"
             rfc9002_pace_limited "9002-pace-limited"
             rfc9002_underused "9002-underused"
+            rfc9002_underused_avoidance "9002-underused-avoidance"
             rfc9002_paced_is_used "9002-paced-is-used"
         }
     };
     ("rfc9406", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc9406_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc9406");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc9406_exit "9406-exit"
             rfc9406_no_exit "9406-no-exit"
@@ -96,6 +123,10 @@ macro_rules! conform_suite {
         }
     };
     ("rfc3168", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc3168_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc3168");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc3168_reacts "3168-reacts"
             rfc3168_reacts_wire "3168-reacts-wire"
@@ -107,6 +138,10 @@ macro_rules! conform_suite {
         }
     };
     ("rfc7661", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc7661_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc7661");
+        }
         $crate::conform_checks! { $subject, $baseline,
             rfc7661_not_validated "7661-not-validated"
             rfc7661_after_pause "7661-after-pause"
@@ -115,6 +150,10 @@ macro_rules! conform_suite {
         }
     };
     ("bbr", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn bbr_applies() {
+            $crate::testing::assert_applies(&$subject, "bbr");
+        }
         $crate::conform_checks! { $subject, $baseline,
             bbr_startup_plateau "bbr-startup-plateau"
             bbr_startup_loss "bbr-startup-loss"
@@ -141,6 +180,10 @@ macro_rules! conform_suite {
         }
     };
     ("situations", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn situations_applies() {
+            $crate::testing::assert_applies(&$subject, "situations");
+        }
         $crate::conform_checks! { $subject, $baseline,
             loss_spiral "loss-spiral"
             survives "survives"

@@ -27,6 +27,9 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
     for (suite, applied, of) in result.applied() {
         let _ = writeln!(text, "{}: {applied} of {} applied", suite.name(), counted(of, "check"));
     }
+    for few in &result.too_few {
+        let _ = writeln!(text, "too few: {few}");
+    }
     for suite in Suite::ALL {
         let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
         let of_suite: Vec<&Judged> =
@@ -38,6 +41,9 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
         for judged in of_suite {
             let _ = writeln!(text, "  {:15} {}", judged.verdict.name(), line(judged));
             if matches!(judged.verdict, Verdict::Departs | Verdict::Unclear) {
+                if let Some(causes) = causes(judged) {
+                    let _ = writeln!(text, "  {:15} {causes}", "");
+                }
                 let _ = writeln!(text, "  {:15} {}", "", judged.repeat);
             }
         }
@@ -65,10 +71,19 @@ pub fn line(judged: &Judged) -> String {
         }
         (None, Some(note)) => {
             let _ = write!(text, ": {note}");
+            if judged.verdict != Verdict::NotApplicable {
+                let _ = write!(text, "; no number for {measured}, accepted {accepted}");
+            }
         }
         (None, None) => {}
     }
     text
+}
+
+/// The most likely causes as a line: `likely causes: …; or …`.
+#[must_use]
+pub fn causes(judged: &Judged) -> Option<String> {
+    (!judged.causes.is_empty()).then(|| format!("likely causes: {}", judged.causes.join("; or ")))
 }
 
 /// The document and the section of a clause.

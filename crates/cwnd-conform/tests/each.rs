@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cwnd_conform::testing::assert_conforms;
+use cwnd_conform::testing::{assert_conforms, assert_test};
 use cwnd_conform::{Law, Subject, Suite, checks, conform};
 
 conform!(Subject::parse("reno").expect("registered"), suites = ["rfc3168", "rfc7661"]);
@@ -14,6 +14,14 @@ fn a_departure_fails_its_test() {
     assert_conforms(&Subject::new("quarter", Law::Reno, spec), "5681-halve", None);
 }
 
+#[test]
+#[should_panic(expected = "cargo test -p mine -- --exact conforms::rfc5681_halve")]
+fn a_departure_of_a_sender_from_outside_names_its_test() {
+    let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
+    let test = ("mine", "mine::conforms::rfc5681_halve");
+    assert_test(&Subject::new("quarter", Law::Reno, spec), "5681-halve", None, test);
+}
+
 /// `src/suites.rs`, by which the macro knows the checks of a suite.
 #[test]
 fn every_check_of_a_suite_becomes_a_test() {
@@ -22,6 +30,11 @@ fn every_check_of_a_suite_becomes_a_test() {
         .to_owned();
     for suite in Suite::ALL {
         let _ = writeln!(text, "    (\"{0}\", $subject:expr, $baseline:expr) => {{", suite.name());
+        let _ = writeln!(
+            text,
+            "        #[test]\n        fn {0}_applies() {{\n            $crate::testing::assert_applies(&$subject, \"{0}\");\n        }}",
+            suite.name()
+        );
         text += "        $crate::conform_checks! { $subject, $baseline,\n";
         for check in checks().filter(|check| check.suite == suite) {
             let name = check.id.replace('-', "_");

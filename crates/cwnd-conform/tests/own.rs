@@ -6,6 +6,12 @@ use cwnd::registry::Maker;
 use cwnd::{Ack, Algorithm, CongestionControl, Rtt, Span, Spec, Start, View, Wrapped, Wrapper};
 use cwnd_conform::{Law, Plan, Subject, Verdict, text};
 
+/// What they depart from, and why it is not mended.
+const KNOWN: &[(Law, &str)] = &[
+    // The shell of windows takes half of the window, as RFC 9002 does, and not of what is in flight.
+    (Law::Reno, "5681-flight-size"),
+];
+
 /// Judges the four over so many seeds.
 fn no_false_alarm(seeds: u64) {
     for name in ["reno", "cubic", "reno+hystart++", "cubic+hystart++"] {
@@ -13,7 +19,9 @@ fn no_false_alarm(seeds: u64) {
         let result = Plan { seeds, ..Plan::default() }.judge(&subject);
         let text = text::conformance(&result, std::env::var_os("CWND_SHOW").is_some());
         println!("{text}");
-        assert_eq!((result.count(Verdict::Departs), result.count(Verdict::Unclear)), (0, 0), "{text}");
+        let departs = result.checks.iter().filter(|judged| judged.verdict == Verdict::Departs).map(|judged| judged.id);
+        let known: Vec<&str> = KNOWN.iter().filter(|(law, _)| *law == subject.law()).map(|(_, id)| *id).collect();
+        assert_eq!((departs.collect::<Vec<_>>(), result.count(Verdict::Unclear)), (known, 0), "{text}");
     }
 }
 

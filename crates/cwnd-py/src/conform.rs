@@ -55,7 +55,7 @@ pub(crate) fn conform(
     };
     let subject = if hystart { subject.with_hystart() } else { subject };
     let subject = if allow_unclear { subject.allow_unclear() } else { subject };
-    let plan = Plan { suites, only, seeds, curves };
+    let plan = Plan { suites, only, seeds, curves, least: None };
     let asked: Vec<&'static Check> = plan.checks().collect();
     let seeds: Vec<u64> = (1..=seeds).collect();
     let judged: Vec<Judged> = if spec.is_outside() {
@@ -74,7 +74,7 @@ pub(crate) fn conform(
             Ok(each.map(|check| judge(check, &subject, &seeds, curves)).collect())
         })?
     };
-    Ok(Conformed(Conformance::of(&subject, seeds, judged)))
+    Ok(Conformed(Conformance::of(&subject, seeds, judged).asked_by(&plan)))
 }
 
 #[pymethods]

@@ -111,7 +111,7 @@ fn a_clause_is_drawn_with_its_number_and_what_is_accepted() {
     for text in [
         "cubic conforms in 1 check (1 seed).",
         "cubic conforms: 5681-initial",
-        "allowed ",
+        "accepted at most 11",
         "<figure id=\"cubic-5681-initial-number\">",
         "<figure id=\"cubic-5681-initial\">",
         "\"name\":\"accepted\",\"columns\":[\"from\",\"to\"]",

@@ -193,7 +193,9 @@ pub struct Ack {
     pub acks: u32,
     /// Packets newly acknowledged, cumulatively or selectively; [`View::delivered`] already includes them.
     pub newly: u32,
-    /// How many of them, or of the acknowledgements, carried a congestion mark.
+    /// How many of them, or of the acknowledgements, carried a congestion mark. An acknowledgement that carries one comes twice: first
+    /// as [`Congestion::mark`], which a control answers once per window of data, then here, where those that count marks count them. RFC 3168
+    /// section 6.1.2 lets no window grow on it.
     pub marked: u32,
     /// When the newest packet among them left.
     pub sent_at: Time,
@@ -257,7 +259,8 @@ impl Congestion {
         Self { cause: Cause::Loss, first, lost, restart: false, separate: false, persistent: false, sample: None }
     }
 
-    /// A congestion mark on packet `first`.
+    /// A congestion mark on packet `first`. With TCP's echo, which names no packet, it is the newest one acknowledged. Each acknowledgement
+    /// that echoes a mark is an event of its own: those whose `first` left before the last reduction belong to it.
     #[must_use]
     pub const fn mark(first: u64) -> Self {
         Self { cause: Cause::Mark, first, lost: 0, restart: false, separate: false, persistent: false, sample: None }

@@ -242,9 +242,26 @@ fn suites_say_how_many_checks_applied_and_fewer_than_demanded_fail() {
     let arguments = ["conform", "reno", "--check", "9438-beta", "--check", "5681-initial", "--seeds", "1"];
     let text = cwnd.succeed(&arguments);
     assert!(text.contains("rfc5681: 1 of 1 check applied\nrfc9438: 0 of 1 check applied"), "{text}");
-    let few = cwnd.run(&arguments.into_iter().chain(["--min-checks", "1"]).collect::<Vec<_>>());
+    let suites = ["--suite", "rfc9438", "--suite", "rfc5681", "--min-checks", "1"];
+    let few = cwnd.run(&arguments.into_iter().chain(suites).collect::<Vec<_>>());
     assert_eq!(few.code, Some(1));
-    assert!(few.err.contains("--min-checks 1: 0 of 1 check of rfc9438 applied to reno"), "{}", few.err);
+    assert!(few.err.contains("rfc9438: 0 of 1 check applied to reno; at least 1 must"), "{}", few.err);
+}
+
+#[test]
+fn a_suite_of_which_nothing_applies_fails() {
+    let none = Cwnd::new().run(&["conform", "reno", "--suite", "rfc9406", "--seeds", "1"]);
+    assert_eq!(none.code, Some(1));
+    assert!(none.err.contains("rfc9406: 0 of 9 checks applied to reno; at least 1 must"), "{}", none.err);
+}
+
+#[test]
+fn two_documents_have_two_files() {
+    let judge =
+        ["conform", "reno", "--check", "5681-halve", "--seeds", "1", "--junit", "both.xml", "--html", "./both.xml"];
+    let same = Cwnd::new().run(&judge);
+    assert_eq!((same.code, same.out.as_str()), (Some(2), ""));
+    assert!(same.err.contains("--html: ./both.xml: --junit writes this file too"), "{}", same.err);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use cwnd_sim::Schedule;
 
 use super::{Measured, need, per_packet, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, Record, Unfit};
+use crate::lab::{Lab, Unfit};
+use crate::record::Record;
 
 const BASE: Check = Check {
     id: "",

@@ -8,79 +8,9 @@ use cwnd::registry::Maker;
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Pacing, Packets, Span, Spec, Start, Time, View};
 use cwnd_conform::{Host, Law, Subject};
 
-/// A way to be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The window is reduced for the first loss and for none after it.
-    LaterLossesIgnored,
-    /// No loss reduces the window but a timeout.
-    LossesIgnored,
-    /// Each loss of a window reduces it again.
-    LossesOfOneWindow,
-    /// The window grows while a loss is repaired.
-    GrowsInRecovery,
-    /// The last packet sent before a cut counts as sent after it.
-    RecoveryEndsEarly,
-    /// The first packet sent after a cut counts as sent before it.
-    RecoveryEndsLate,
-    /// No mark reduces the window.
-    MarksIgnored,
-    /// A mark reduces the window once, and no later one does.
-    LaterMarksIgnored,
-    /// CUBIC's target is the curve of now, not the one a round trip ahead.
-    TargetOfNow,
-    /// CUBIC's target has no bound.
-    TargetUnbounded,
-    /// CUBIC's first curve after a timeout aims at the maximum before it.
-    TimeoutKeepsMaximum,
-    /// CUBIC's first curve after a timeout has its middle at no packets.
-    TimeoutZeroMaximum,
-    /// CUBIC's estimate of Reno goes on from the last epoch.
-    FriendlyKept,
-    /// A timeout leaves the window as a loss does.
-    TimeoutKeepsWindow,
-    /// After a timeout slow start has no threshold.
-    TimeoutForgetsThreshold,
-    /// After a pause slow start has no threshold.
-    RestartForgetsThreshold,
-    /// After a pause the threshold is the restart window.
-    RestartLowersThreshold,
-    /// After a pause the window is the one before.
-    RestartKeepsWindow,
-    /// An undo restores all but the threshold.
-    UndoForgetsThreshold,
-    /// An undo restores all but CUBIC's curve.
-    UndoForgetsCurve,
-    /// An undo doubles the window.
-    UndoDoubles,
-    /// Paced at one window per round trip in slow start too.
-    PacedWithoutGain,
-    /// The bound of the window is infinite from 64 packets on, and is what it returns.
-    WindowUnbounded,
-}
-
-/// What correct senders do in different ways.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    pub(crate) law: Law,
-    /// The least timeout of its host, and of its own restart.
-    pub(crate) least_timeout: Span,
-    /// Packets that an acknowledgement of its host is for.
-    pub(crate) acks: u32,
-    pub(crate) paced: bool,
-    /// Windows are whole packets, and what is missing to the next one is counted.
-    pub(crate) whole: bool,
-    /// CUBIC as in RFC 8312.
-    pub(crate) rfc8312: bool,
-    pub(crate) fault: Option<Fault>,
-}
+use super::way::{Fault, Reduction, Way};
 
 impl Way {
-    pub(crate) fn of(law: Law) -> Self {
-        let least_timeout = Span::from_secs(1);
-        Self { law, least_timeout, acks: 1, paced: false, whole: false, rfc8312: false, fault: None }
-    }
-
     /// The subject that checks judge.
     pub(crate) fn subject(self) -> Subject {
         let name = format!("{self:?}");
@@ -105,6 +35,7 @@ impl Maker for Make {
             maximum: 0.0,
             next: 0,
             collapsed: false,
+            reducing: None,
         };
         Box::new(Sender { way: self.0, initial: start.window.0, state, saved: None, losses: 0, marks: 0 })
     }
@@ -133,6 +64,16 @@ struct State {
     /// Losses of packets below belong to the last cut.
     next: u64,
     collapsed: bool,
+    reducing: Option<Reducing>,
+}
+
+/// A reduction under way.
+#[derive(Clone, Copy, Debug)]
+struct Reducing {
+    from: f64,
+    to: f64,
+    /// Packets acknowledged since it began.
+    acked: f64,
 }
 
 /// An epoch of CUBIC.
@@ -217,9 +158,30 @@ impl Sender {
         (target - window) / window
     }
 
-    /// The window that congestion leaves.
-    fn reduced(&self) -> f64 {
-        self.truncated(self.kept() * self.state.window).max(2.0).min(self.state.window)
+    /// The window that congestion leaves: Reno's of what was in flight (RFC 5681 equation 4), CUBIC's of the window (RFC 9438 section 4.6).
+    fn reduced(&self, view: &View) -> f64 {
+        let window = self.state.window;
+        let of_flight = self.way.law != Law::Cubic && !self.is(Fault::ThresholdOfWindow);
+        let used = if of_flight { window.min(view.in_flight as f64) } else { window };
+        let least = if self.is(Fault::CutToTen) { 10.0 } else { 2.0 };
+        self.truncated(self.kept() * used).max(least).min(window)
+    }
+
+    /// The window on the way to what a gradual reduction leaves.
+    fn reduce(&mut self, acked: u32) {
+        let Some(mut reducing) = self.state.reducing else { return };
+        reducing.acked += f64::from(acked);
+        let Reducing { from, to, acked } = reducing;
+        let window = match self.way.reduction {
+            Reduction::AtOnce => to,
+            // Recovery has ended (RFC 6937 section 3).
+            _ if acked >= from => to,
+            Reduction::Proportional => from - acked * (from - to) / from,
+            Reduction::Prr => (from - acked * (from - to) / from).ceil(),
+            Reduction::Halving => from - (acked / 2.0).floor(),
+        };
+        self.state.window = window.max(to).min(self.state.window);
+        self.state.reducing = (window > to).then_some(reducing);
     }
 
     /// A cut to `after`.
@@ -230,7 +192,11 @@ impl Sender {
         if let Some(last) = self.state.curve.filter(|_| self.is(Fault::FriendlyKept)) {
             curve.estimate = last.estimate;
         }
-        self.state = State { window: after, threshold: after, credit: 0.0, curve: Some(curve), maximum, ..self.state };
+        let at_once = self.way.reduction == Reduction::AtOnce;
+        let reducing = (!at_once).then_some(Reducing { from: before, to: after, acked: 0.0 });
+        let window = if at_once { after } else { before };
+        self.state =
+            State { window, threshold: after, credit: 0.0, curve: Some(curve), maximum, reducing, ..self.state };
         self.state.collapsed = false;
     }
 }
@@ -250,13 +216,29 @@ impl CongestionControl for Sender {
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
-        let repairing = view.in_recovery && !self.state.collapsed && !self.is(Fault::GrowsInRecovery);
-        if repairing || view.is_underused() || ack.marked > 0 {
+        if self.state.reducing.is_some() {
+            self.reduce(ack.newly);
             return;
         }
-        for _ in 0..ack.newly {
-            let step = if self.in_slow_start() { 1.0 } else { self.avoidance(view) };
+        let repairing = view.in_recovery && !self.state.collapsed && !self.is(Fault::GrowsInRecovery);
+        let unused = view.is_underused() && (self.in_slow_start() || !self.is(Fault::UnusedGrows));
+        if repairing || unused || ack.marked > 0 {
+            return;
+        }
+        let twice = self.state.collapsed && self.is(Fault::TwiceAfterTimeout);
+        for _ in 0..if self.way.per_ack { ack.acks.min(ack.newly) } else { ack.newly } {
+            let step = match () {
+                () if !self.in_slow_start() => self.avoidance(view),
+                () if twice => 2.0,
+                () => 1.0,
+            };
             self.add(step);
+        }
+    }
+
+    fn on_recovered(&mut self, _view: &View) {
+        if let Some(reducing) = self.state.reducing.take() {
+            self.state.window = reducing.to;
         }
     }
 
@@ -273,13 +255,15 @@ impl CongestionControl for Sender {
         };
         self.marks += u32::from(event.cause == Cause::Mark);
         self.losses += u32::from(event.cause == Cause::Loss);
-        if ignored {
+        assert!(!self.is(Fault::Panics) || self.losses < 3, "the third loss");
+        let after_timeout = event.cause == Cause::Loss && self.state.collapsed && self.in_slow_start();
+        if ignored || after_timeout && self.is(Fault::LossAfterTimeoutIgnored) {
             return;
         }
         if !event.persistent || self.saved.is_none() {
             self.saved = Some(self.state);
         }
-        let after = self.reduced();
+        let after = self.reduced(view);
         if timeout {
             if !event.persistent {
                 self.state.threshold = after;
@@ -291,7 +275,8 @@ impl CongestionControl for Sender {
                 self.cut(after);
             } else {
                 self.state.maximum = self.state.window.max(if event.persistent { self.state.maximum } else { 0.0 });
-                self.state = State { window: 1.0, credit: 0.0, curve: None, collapsed: true, ..self.state };
+                self.state =
+                    State { window: 1.0, credit: 0.0, curve: None, collapsed: true, reducing: None, ..self.state };
             }
         } else {
             self.cut(after);
@@ -305,7 +290,9 @@ impl CongestionControl for Sender {
 
     fn on_restart(&mut self, view: &View, idle: Span) {
         let timeout = view.rtt.map_or(Span::from_secs(1), |rtt| rtt.smoothed + rtt.variation * 4);
-        if idle <= timeout.max(self.way.least_timeout) || self.is(Fault::RestartKeepsWindow) {
+        let pause =
+            if self.is(Fault::RestartAtOnce) { Span::from_millis(1) } else { timeout.max(self.way.least_timeout) };
+        if idle <= pause || self.is(Fault::RestartKeepsWindow) {
             return;
         }
         self.state.threshold = match () {
@@ -313,7 +300,7 @@ impl CongestionControl for Sender {
             () if self.is(Fault::RestartLowersThreshold) => self.initial,
             () => self.state.threshold.max(0.75 * self.state.window),
         };
-        if self.state.window > self.initial {
+        if self.state.window > self.initial || self.is(Fault::RestartRaises) {
             self.state = State { window: self.initial, credit: 0.0, curve: None, ..self.state };
         }
         self.saved = None;

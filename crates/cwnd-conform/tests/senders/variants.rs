@@ -1,11 +1,11 @@
 //! Correct senders that differ in what the RFCs leave open give no alarm.
 
-use super::sender::Way;
+use super::way::{Reduction, Way};
 use cwnd::Span;
 use cwnd_conform::{Judged, Law, Plan, Suite, Verdict, text};
 
 /// Least timeouts of 10 ms, 200 ms and 1 s, acknowledgements for 1, 2 and 8 packets, paced or not, windows in parts of a packet and in
-/// whole ones, CUBIC by both of its RFCs: each differs from the usual way in one of these, and the last in all of them.
+/// whole ones, cuts at once or over a round trip, CUBIC by both of its RFCs: each differs from the usual way in one of these, and the last in all of them.
 fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for law in [Law::Reno, Law::Cubic] {
@@ -26,6 +26,9 @@ fn ways() -> Vec<Way> {
             Way { acks: 8, ..usual },
             Way { paced: true, ..usual },
             Way { whole: true, ..usual },
+            Way { reduction: Reduction::Proportional, ..usual },
+            Way { reduction: Reduction::Prr, paced: true, ..usual },
+            Way { reduction: Reduction::Halving, acks: 2, ..usual },
             last,
         ]);
     }
@@ -33,8 +36,13 @@ fn ways() -> Vec<Way> {
     ways
 }
 
-fn no_false_alarm(ways: &[Way], seeds: u64) {
-    let suites = Suite::ALL.into_iter().filter(|suite| *suite != Suite::Bbr).collect();
+/// A growth for each acknowledgement, for however many packets it is.
+fn per_ack() -> Vec<Way> {
+    [2, 8].map(|acks| Way { per_ack: true, acks, ..Way::of(Law::Reno) }).to_vec()
+}
+
+fn no_false_alarm(ways: &[Way], seeds: u64, without: &[Suite]) {
+    let suites = Suite::ALL.into_iter().filter(|suite| *suite != Suite::Bbr && !without.contains(suite)).collect();
     let plan = Plan { suites, seeds, ..Plan::default() };
     let mut alarms = Vec::new();
     for way in ways {
@@ -54,12 +62,21 @@ fn no_false_alarm(ways: &[Way], seeds: u64) {
 /// Those that differ most. The rest follows over twenty seeds.
 #[test]
 fn correct_variants_give_no_alarm() {
-    let ways: Vec<_> = ways().into_iter().filter(|way| way.acks > 1 || way.rfc8312).collect();
-    no_false_alarm(&ways, 3);
+    let gradual = |way: &Way| matches!(way.reduction, Reduction::Proportional | Reduction::Prr);
+    let differs = |way: &Way| way.acks > 2 || way.rfc8312 || gradual(way);
+    let ways: Vec<_> = ways().into_iter().filter(differs).collect();
+    no_false_alarm(&ways, 3, &[]);
+}
+
+/// RFC 9002 section 7.3.1 counts what is acknowledged.
+#[test]
+fn growth_per_acknowledgement_gives_no_alarm_by_the_rfcs_of_tcp() {
+    no_false_alarm(&per_ack()[1..], 3, &[Suite::Rfc9002]);
 }
 
 #[test]
 #[ignore = "twenty seeds take minutes: cargo xtask test --long"]
 fn correct_variants_give_no_alarm_over_twenty_seeds() {
-    no_false_alarm(&ways(), 20);
+    no_false_alarm(&ways(), 20, &[]);
+    no_false_alarm(&per_ack(), 20, &[Suite::Rfc9002]);
 }

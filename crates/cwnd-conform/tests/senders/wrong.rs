@@ -1,7 +1,6 @@
 //! Each fault turns the check of its own clause red.
 
-use super::sender::Fault;
-use super::sender::Way;
+use super::way::{Fault, Way};
 use cwnd_conform::{Judged, Law, Plan, Suite, Verdict};
 
 /// A fault, whose it is, and the check of its clause.
@@ -44,6 +43,19 @@ const FAULTS: &[(Fault, Law, &str)] = &[
     (Fault::UndoDoubles, Law::Cubic, "9438-undo"),
     (Fault::PacedWithoutGain, Law::Reno, "9002-paced-start"),
     (Fault::PacedWithoutGain, Law::Cubic, "9002-paced-start"),
+    (Fault::UnusedGrows, Law::Reno, "9002-underused-avoidance"),
+    (Fault::UnusedGrows, Law::Cubic, "9002-underused-avoidance"),
+    (Fault::LossAfterTimeoutIgnored, Law::Cubic, "5681-loss-after-timeout"),
+    (Fault::TwiceAfterTimeout, Law::Reno, "5681-rate-after-timeout"),
+    (Fault::TwiceAfterTimeout, Law::Cubic, "5681-rate-after-timeout"),
+    (Fault::ThresholdOfWindow, Law::Reno, "5681-flight-size"),
+    (Fault::CutToTen, Law::Reno, "5681-small-window"),
+    (Fault::CutToTen, Law::Cubic, "9438-small-window"),
+    (Fault::RestartRaises, Law::Reno, "5681-restart-window"),
+    (Fault::RestartRaises, Law::Cubic, "5681-restart-window"),
+    (Fault::RestartAtOnce, Law::Reno, "5681-restart-late"),
+    (Fault::RestartAtOnce, Law::Cubic, "5681-restart-late"),
+    (Fault::Panics, Law::Reno, "lossy"),
     (Fault::WindowUnbounded, Law::Reno, "9002-in-flight"),
     (Fault::WindowUnbounded, Law::Cubic, "9002-in-flight"),
 ];

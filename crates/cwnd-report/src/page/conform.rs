@@ -1,8 +1,8 @@
 //! The page of `cwnd conform`: each check with its number between the ends of what is accepted, and the windows behind it.
 
 use askama::Template;
-use cwnd_conform::text::place;
-use cwnd_conform::{Conformance, Curve, Judged, Verdict};
+use cwnd_conform::text::{causes, place};
+use cwnd_conform::{Conformance, Curve, Judged, Verdict, span};
 use cwnd_run::VERSION;
 use cwnd_run::measure::digits::number;
 use cwnd_text::counted;
@@ -73,7 +73,7 @@ struct CheckSection<'a> {
     heading: String,
     /// The number and what is accepted, or why there is no number.
     found: String,
-    /// The clause.
+    /// The clause, and the likely causes of a departure.
     clause: String,
     plots: Vec<Plot>,
 }
@@ -82,24 +82,25 @@ impl<'a> CheckSection<'a> {
     fn of(subject: &'a str, judged: &'a Judged, palette: &Palette) -> Self {
         let id = slug(&format!("{subject}-{}", judged.id));
         let found = found(judged);
+        let clause = format!("{}, {}", place(judged.suite, judged.section), judged.level.name());
+        let causes = causes(judged).map_or(String::new(), |causes| format!(" {}.", capitalised(&causes)));
         let number = judged.value.as_ref().map(|value| Checked {
             id: format!("{id}-number"),
             measured: judged.measured,
-            value: [value.mean, value.low, value.high],
+            value: {
+                let (low, high) = span(value);
+                [value.mean, low, high]
+            },
             accepted: judged.accepted.ends(),
             colour: palette.variable(subject),
             alternative: &found,
+            caption: format!("{found} By {clause}.{causes}"),
         });
         let plots = number.map(Checked::plot).into_iter().chain(windows(&id, subject, judged, palette)).collect();
         Self {
             judged,
             heading: format!("{subject} {}: {}", verb(judged.verdict), judged.id),
-            clause: format!(
-                "{}, {}: {}.",
-                place(judged.suite, judged.section),
-                judged.level.name(),
-                judged.requirement
-            ),
+            clause: format!("{clause}: {}.{causes}", judged.requirement),
             found,
             plots,
             id,
@@ -131,22 +132,26 @@ fn answer(result: &Conformance) -> String {
         1 => text.push_str("; one check does not apply to it"),
         many => text.push_str(&format!("; {} do not apply to it", counted(many, "check"))),
     }
-    format!("{text} ({}).", counted(result.seeds.len(), "seed"))
+    text.push_str(&format!(" ({}).", counted(result.seeds.len(), "seed")));
+    for few in &result.too_few {
+        text.push_str(&format!(" Too few: {few}."));
+    }
+    text
 }
 
-/// The number with what is accepted: `First flight, packets: 10, allowed 2 to 10`.
+/// The number with what is accepted: `First flight, packets: 10, accepted 2 to 10`.
 fn found(judged: &Judged) -> String {
     match (&judged.value, &judged.note) {
         (Some(value), _) => {
             let mean = short(value.mean);
-            let spread = if value.low == value.high {
-                String::new()
-            } else {
-                format!(" ({} to {})", short(value.low), short(value.high))
-            };
-            format!("{}: {mean}{spread}, allowed {}.", capitalised(judged.measured), judged.accepted)
+            let (low, high) = span(value);
+            let spread = if low == high { String::new() } else { format!(" ({} to {})", short(low), short(high)) };
+            format!("{}: {mean}{spread}, accepted {}.", capitalised(judged.measured), judged.accepted)
         }
-        (None, Some(note)) => format!("No number: {note}."),
+        (None, Some(note)) if judged.verdict == Verdict::NotApplicable => format!("No number: {note}."),
+        (None, Some(note)) => {
+            format!("{}: no number, accepted {}: {note}.", capitalised(judged.measured), judged.accepted)
+        }
         (None, None) => String::new(),
     }
 }

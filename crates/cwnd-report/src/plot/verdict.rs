@@ -11,12 +11,14 @@ pub(crate) struct Checked<'a> {
     pub(crate) id: String,
     /// What was measured, with its unit.
     pub(crate) measured: &'a str,
-    /// The value, and the ends of its interval or range.
+    /// The value, and the ends of what the verdict looks at.
     pub(crate) value: [f64; 3],
     /// The least and the most accepted; infinite for no bound.
     pub(crate) accepted: (f64, f64),
     /// The colour of the value, as CSS writes it.
     pub(crate) colour: String,
+    /// What was found, by which clause, and the likely causes, in sentences.
+    pub(crate) caption: String,
     /// What is shown, for those who cannot see it.
     pub(crate) alternative: &'a str,
 }
@@ -70,8 +72,12 @@ impl Checked<'_> {
             }),
             json!({ "mark": label, "encoding": { "x": axis.channel() } }),
         ]);
-        let caption = "Dot: the mean over the seeds. Line: from the lowest to the highest. Shaded: what is accepted.";
-        let words = ("The number that is checked", "", caption);
+        let caption = format!(
+            "{} Dot: the mean over the seeds. Line: the 95 % interval by which it is judged, below three seeds from the lowest to the highest. \
+             Shaded: what is accepted.",
+            self.caption
+        );
+        let words = ("The number that is checked", "", caption.as_str());
         let plot = Plot::new(self.id, words, (json!("container"), HEIGHT), &layers, vec![table, band]);
         Plot { alternative: self.alternative.to_string(), ..plot }
     }

@@ -40,7 +40,9 @@ pub const RENO: Entry<Window<Aimd>> = Entry {
     family: Family::Baseline,
     transport: Transport::Acked,
     source: "RFC 5681 section 3.1",
-    deviations: &[],
+    deviations: &[
+        "A cut is taken from the window, as in RFC 9002, and not from the packets in flight (equation 4): an application that leaves its window unused keeps more of it.",
+    ],
     parameters: &[ECN_BETA],
     build: |values, start| {
         let ecn_beta = ecn_beta(values, 0.5)?;
