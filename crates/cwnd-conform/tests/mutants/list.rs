@@ -123,7 +123,7 @@ const EPOCH: &[Fault] = &[
     }),
     fault("W_max after a timeout is zero", &[(Cubic, "9438-timeout-epoch")], |r| r.curve.maximum_again = |_, _| 0.0),
     fault("no fast convergence", &[(Cubic, "9438-convergence")], |r| r.curve.maximum = |before, _, _| before),
-    fault("fast convergence leaves seven tenths", &[(Cubic, "9438-convergence")], |r| {
+    fault("fast convergence leaves seven tenths", &[(Cubic, "9438-convergence-k")], |r| {
         r.curve.maximum = |before, last, _| if before < last { 0.7 * before } else { before };
     }),
     fault("fast convergence at each cut", &[(Cubic, "9438-no-convergence-above")], |r| {

@@ -239,7 +239,9 @@ impl Sender {
 impl CongestionControl for Sender {
     fn control(&self) -> Control {
         let window = self.state.window;
-        let pacing = self.rules.pacing.gains.map_or(Pacing::Off, |[first, later]| {
+        // A probe after a timeout is not paced.
+        let gains = self.rules.pacing.gains.filter(|_| window > LEAST_PACED);
+        let pacing = gains.map_or(Pacing::Off, |[first, later]| {
             let gain = if self.in_slow_start() { first } else { later };
             Pacing::Spread { gain }
         });
@@ -375,3 +377,6 @@ impl SlowStart {
         false
     }
 }
+
+/// Packets: the least window of QUIC.
+const LEAST_PACED: f64 = 2.0;
