@@ -44,7 +44,6 @@ pub mod builtin;
 mod entry;
 pub mod estimate;
 pub mod host;
-pub mod mutants;
 mod parameter;
 pub mod quantity;
 pub mod random;

@@ -6,7 +6,6 @@
 use super::abe::{ECN_BETA, ecn_beta};
 use super::{Window, WindowRule};
 use crate::entry::{Entry, Family, Transport};
-use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -25,11 +24,11 @@ pub fn friendly_increase(b: f64) -> f64 {
 
 impl WindowRule for Aimd {
     fn grow(&mut self, w: f64, _view: &View) -> f64 {
-        mutants::or(Mutant::RenoTwice, 2.0 * self.increase, self.increase) / w
+        self.increase / w
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
-        w - mutants::or(Mutant::RenoQuarter, self.decrease / 2.0, self.decrease) * w
+        w - self.decrease * w
     }
 }
 

@@ -5,7 +5,6 @@
 use super::abe::{ECN_BETA, ecn_beta};
 use super::{Window, WindowRule, aimd};
 use crate::entry::{Entry, Family, Transport};
-use crate::mutants::{self, Mutant};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::{Span, Time};
@@ -65,18 +64,13 @@ impl Cubic {
     /// Section 4.2, figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_k = t - self.k;
-        self.constant() * from_k * from_k * from_k + self.w_max
-    }
-
-    fn constant(&self) -> f64 {
-        mutants::or(Mutant::CubicC, 10.0 * self.c, self.c)
+        self.c * from_k * from_k * from_k + self.w_max
     }
 
     /// Section 4.3: the increase with which AIMD gets Reno's throughput, and Reno's own from the last maximum on.
     fn alpha(&self) -> f64 {
-        let kept = self.reno_friendly == RenoFriendly::Rfc8312 || mutants::is(Mutant::CubicAlphaKept);
-        let friendly = self.w_est < self.prior || kept;
-        if friendly && !mutants::is(Mutant::CubicAlphaOne) { aimd::friendly_increase(self.decrease) } else { 1.0 }
+        let friendly = self.w_est < self.prior || self.reno_friendly == RenoFriendly::Rfc8312;
+        if friendly { aimd::friendly_increase(self.decrease) } else { 1.0 }
     }
 }
 
@@ -90,50 +84,37 @@ impl WindowRule for Cubic {
             view.rtt.map_or((Span::ZERO, Span::ZERO), |rtt| (rtt.smoothed, rtt.smoothed.max(rtt.latest)));
         // Section 5.8: the time in which the sender had no use for the window does not count. A window in use is acknowledged
         // at least once per round trip.
-        let passed = view.now.since(self.last);
-        self.elapsed = self.elapsed + mutants::or(Mutant::CubicIdleClock, passed, passed.min(longest));
+        self.elapsed = self.elapsed + view.now.since(self.last).min(longest);
         self.last = view.now;
         let t = self.elapsed.as_secs_f64();
 
         self.w_est += acked * self.alpha() / w;
-        let is_friendly = self.reno_friendly != RenoFriendly::Off && !mutants::is(Mutant::CubicUnfriendly);
-        if is_friendly && self.w_cubic(t) < self.w_est {
+        if self.reno_friendly != RenoFriendly::Off && self.w_cubic(t) < self.w_est {
             // Section 4.3, the Reno-friendly region.
             return (self.w_est - w).max(0.0);
         }
         // Sections 4.2, 4.4 and 4.5.
-        let bound = mutants::or(Mutant::CubicUnbounded, f64::INFINITY, 1.5);
-        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(bound * w);
+        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(1.5 * w);
         acked * (target - w) / w
     }
 
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
-        let decrease = mutants::or(Mutant::CubicBeta, 0.5, self.decrease);
-        if w < self.w_max && mutants::is(Mutant::CubicConvergesWindow) {
-            return (1.0 - decrease / 2.0) * (1.0 - decrease) * w;
-        }
-        w - decrease * w
+        w - self.decrease * w
     }
 
     fn epoch(&mut self, before: Option<f64>, after: f64, _view: &View) {
         (self.w_max, self.prior) = match before {
             // Section 4.7, fast convergence: a maximum below the last one means that other flows compete.
-            Some(before)
-                if self.fast_convergence && before < self.w_max && !mutants::is(Mutant::CubicNoConvergence) =>
-            {
+            Some(before) if self.fast_convergence && before < self.w_max => {
                 (before * (1.0 - self.decrease / 2.0), before)
             }
             Some(before) => (before, before),
             // Sections 4.8 and 4.10: no earlier maximum is known, the curve starts in its middle.
             None => (after, after),
         };
-        if mutants::is(Mutant::CubicWMaxAfterCut) {
-            self.w_max = after;
-        }
-        let missing = mutants::or(Mutant::CubicKOfBeta, self.w_max * (1.0 - self.decrease), self.w_max - after);
-        self.k = libm::cbrt(missing.max(0.0) / self.constant());
+        self.k = libm::cbrt((self.w_max - after).max(0.0) / self.c);
         self.w_est = after;
-        self.elapsed = mutants::or(Mutant::CubicEpochKept, self.elapsed, Span::ZERO);
+        self.elapsed = Span::ZERO;
         self.last = Time::MAX;
     }
 

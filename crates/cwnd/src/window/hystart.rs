@@ -4,7 +4,6 @@
 //! eighth begins Conservative Slow Start: a quarter of the growth for five rounds, in which the rise must last. If it does not,
 //! it was jitter, and slow start goes on.
 
-use crate::mutants::{self, Mutant};
 use crate::signal::View;
 use crate::units::Span;
 
@@ -36,8 +35,7 @@ impl HyStart {
 
     /// What the growth of slow start is divided by.
     pub(super) fn divisor(&self) -> f64 {
-        let divisor = mutants::or(Mutant::HyStartUndivided, 1.0, CSS_GROWTH_DIVISOR);
-        if self.careful.is_some() { divisor } else { 1.0 }
+        if self.careful.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
     /// Takes in the newest round-trip time; whether slow start ends now.
@@ -48,7 +46,7 @@ impl HyStart {
             (self.last, self.current) = (self.current, Span::MAX);
             if let Some(careful) = &mut self.careful {
                 careful.rounds += 1;
-                if careful.rounds > mutants::or(Mutant::HyStartAtOnce, 0, CSS_ROUNDS) {
+                if careful.rounds > CSS_ROUNDS {
                     return true;
                 }
             }
@@ -64,12 +62,12 @@ impl HyStart {
     /// Enough of the round has been seen.
     fn judge(&mut self) {
         match self.careful {
-            Some(careful) if self.current < careful.baseline && !mutants::is(Mutant::HyStartNeverResumes) => {
+            Some(careful) if self.current < careful.baseline => {
                 self.careful = None;
             }
             None if self.last != Span::MAX => {
                 let threshold = (self.last / MIN_RTT_DIVISOR).max(MIN_RTT_THRESH).min(MAX_RTT_THRESH);
-                if self.current >= self.last + threshold && !mutants::is(Mutant::HyStartBlind) {
+                if self.current >= self.last + threshold {
                     self.careful = Some(Careful { baseline: self.current, rounds: 1 });
                 }
             }

@@ -6,7 +6,6 @@ use core::fmt::Debug;
 use super::hystart::HyStart;
 use super::policy::{FirstCut, Policy, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::mutants::{self, Mutant};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
 
@@ -107,8 +106,7 @@ impl<R: WindowRule> Window<R> {
     #[must_use]
     pub fn new(rule: R, start: &Start) -> Self {
         let max_window = bounded(start.max_window.0, MAX_WINDOW);
-        let factor = mutants::or(Mutant::InitialFourfold, 4.0, 1.0);
-        let window = bounded(factor * start.window.0, max_window);
+        let window = bounded(start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
         let careful = start.policy.slow_start == SlowStart::HyStart;
@@ -150,7 +148,7 @@ impl<R: WindowRule> Window<R> {
                 // RFC 3742 section 2: K = int(cwnd / (0.5 max_ssthresh)), one packet per K acknowledged.
                 1.0 / libm::floor(w / (0.5 * f64::from(max_threshold))).max(1.0)
             }
-            _ => mutants::or(Mutant::SlowStartTwice, 2.0, 1.0),
+            _ => 1.0,
         }
     }
 
@@ -187,7 +185,7 @@ impl<R: WindowRule> Window<R> {
     /// The least window that congestion leaves, but for a timeout.
     fn floor(&self, cause: Cause) -> f64 {
         let floor = if cause == Cause::Mark { self.policy.mark_floor } else { self.policy.loss_floor };
-        mutants::or(Mutant::NoThresholdFloor, MIN_WINDOW, self.rule.floor().unwrap_or_else(|| floor.into()))
+        self.rule.floor().unwrap_or_else(|| floor.into())
     }
 
     /// The same as `steps` of [`step`](Self::step), but HyStart++ bounds the burst, and may end the first slow start.
@@ -238,7 +236,6 @@ impl<R: WindowRule> Window<R> {
         let ecn_beta = self.extras.as_ref().and_then(|extras| extras.ecn_beta).filter(|_| !self.in_slow_start());
         let after = match cause {
             _ if halved => before / 2.0,
-            Cause::Mark if mutants::is(Mutant::IgnoresMarks) => before,
             Cause::Mark => ecn_beta.map_or_else(|| self.rule.cut_for_marks(before, view), |kept| kept * before),
             Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
         };
@@ -251,10 +248,7 @@ impl<R: WindowRule> Window<R> {
         let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, cause, view);
         self.rule.epoch(Some(before), after, view);
         self.state.window = after;
-        self.state.threshold = after.max(mutants::or(Mutant::NoThresholdFloor, 1.0, MIN_THRESHOLD));
-        if mutants::is(Mutant::CutForgetsThreshold) {
-            self.state.threshold = f64::INFINITY;
-        }
+        self.state.threshold = after.max(MIN_THRESHOLD);
         self.state.collapsed = false;
     }
 
@@ -282,7 +276,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         self.rule.observe(view, ack);
         let held = self.policy.withholds_growth(view);
-        let repairing = view.in_recovery && !self.state.collapsed && !mutants::is(Mutant::GrowsInRecovery);
+        let repairing = view.in_recovery && !self.state.collapsed;
         if repairing || held {
             return;
         }
@@ -290,8 +284,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             self.rise_to_floor(ack.newly);
             return;
         }
-        let per_ack = self.policy.per_ack || (self.in_slow_start() && mutants::is(Mutant::SlowStartPerAck));
-        let steps = if per_ack { ack.acks.min(ack.newly) } else { ack.newly };
+        let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some()) {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;
@@ -316,11 +309,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         let timeout = event.cause == Cause::Timeout;
-        let again = match event.cause {
-            Cause::Mark => mutants::is(Mutant::CutsPerMark),
-            _ => mutants::is(Mutant::CutsPerLoss),
-        };
-        if event.first < self.state.epoch_from && !timeout && !event.separate && !again {
+        if event.first < self.state.epoch_from && !timeout && !event.separate {
             // A mark of the same window has cut already: what is left of a restart is the single packet.
             if event.restart {
                 self.collapse();
@@ -341,14 +330,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
                 self.state.threshold =
                     self.reduced(before, self.policy.timeout_halves, event.cause, view).max(MIN_THRESHOLD);
             }
-            if mutants::is(Mutant::TimeoutForgetsThreshold) {
-                self.state.threshold = f64::INFINITY;
-            }
-            if mutants::is(Mutant::TimeoutKeepsWindow) {
-                self.cut(before, event.cause, view);
-            } else {
-                self.collapse();
-            }
+            self.collapse();
         } else {
             self.cut(before, event.cause, view);
             if event.restart {
@@ -361,7 +343,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
-        if !self.policy.validate || idle <= retransmission_timeout(view) || mutants::is(Mutant::RestartKeepsWindow) {
+        if !self.policy.validate || idle <= retransmission_timeout(view) {
             return;
         }
         // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
@@ -375,8 +357,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn on_spurious(&mut self, _view: &View) {
         if let Some((state, rule)) = self.undo.take().map(|undo| *undo) {
-            let factor = mutants::or(Mutant::UndoDoubles, 2.0, 1.0);
-            self.state = State { window: self.state.window.max(factor * state.window), ..state };
+            self.state = State { window: self.state.window.max(state.window), ..state };
             self.rule = rule;
         }
     }
