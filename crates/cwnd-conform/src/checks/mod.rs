@@ -17,8 +17,9 @@ use cwnd_sim::Schedule;
 use crate::bbr;
 use crate::check::Check;
 use crate::course::Course;
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::{Cut, Record};
+use crate::unfit::Unfit;
 
 /// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).
 pub(crate) static CHECKS: &[&[Check]] = &[

@@ -6,7 +6,8 @@ use cwnd_sim::{HoldBack, Reordering};
 use crate::checks::{
     Measured, cut, first, growth, later_cut, need, outage, packets_per_ack, per_packet, scattered, wide,
 };
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
+use crate::unfit::Unfit;
 
 pub(super) fn first_flight(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 1.0))?;

@@ -7,8 +7,9 @@ use crate::checks::{
     ABOVE, Measured, Undone, cut, cut_above, first, growth, later_cut, marked, marked_cut, need, outage, scattered,
     two_cuts, undoing, undone, wide,
 };
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::{Cut, Record};
+use crate::unfit::Unfit;
 
 /// K for a cut.
 fn k(cut: &Cut) -> f64 {
