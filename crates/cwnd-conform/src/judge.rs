@@ -149,7 +149,7 @@ impl Conformance {
         }
     }
 
-    /// The same with what `plan` asks of the number of checks that apply.
+    /// Notes where fewer checks apply than `plan` demands.
     #[must_use]
     pub fn asked_by(mut self, plan: &Plan) -> Self {
         let of_all =

@@ -22,7 +22,7 @@ pub(super) fn slow_start(lab: &Lab<'_>) -> Measured {
     Ok(counted(per_packet(&record, from, to)?, 0.5, packets_per_ack(&record, from, to)))
 }
 
-/// A growth below `least` is that of a rule that counts acknowledgements, each for so many packets: RFC 5681 allows it.
+/// The growth per packet, or per acknowledgement if it is below `least`: RFC 5681 lets a sender count acknowledgements, of `packets` each.
 fn counted(growth: f64, least: f64, packets: f64) -> f64 {
     if growth < least { growth * packets } else { growth }
 }
