@@ -1,6 +1,6 @@
 """How many steps a second environments do, compared with a plain environment of the same shape.
 
-The plain one computes nothing: what it takes is what Gymnasium and Python take. On one core processor time is counted,
+The plain environment computes nothing: its time is that of Gymnasium and Python. On one core processor time is counted,
 so that the numbers mean the same on a machine that does other work as well; with processes it is the clock, on a
 machine that does nothing else.
 """

@@ -135,18 +135,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Err(Failure::Run(reasons.join("; ")))
 }
 
-/// Refuses to write two documents into one file, of which the later would take the place of the earlier. A device or a pipe takes both.
+/// Refuses a file that one option writes and another one reads or writes. A baseline may be written anew.
 fn distinct(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { junit, html, write_baseline, .. } = arguments;
-    let written = [("--junit", junit), ("--html", html), ("--write-baseline", write_baseline)];
-    let files: Vec<(&str, &PathBuf)> =
-        written.iter().filter_map(|(option, path)| Some((*option, path.as_ref()?))).collect();
+    let Arguments { baseline, junit, html, write_baseline, figure, .. } = arguments;
+    let files = [
+        ("--baseline", baseline.as_ref()),
+        ("--junit", junit.as_ref()),
+        ("--html", html.as_ref()),
+        ("--figure", figure.file()),
+        ("--write-baseline", write_baseline.as_ref()),
+    ];
+    let files: Vec<(&str, &PathBuf)> = files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
     for (nth, (option, path)) in files.iter().enumerate() {
         let special = path.metadata().is_ok_and(|found| !found.is_file());
-        let same = files[..nth].iter().find(|(_, other)| place(other) == place(path));
+        let renewed = |other: &str| (other, *option) == ("--baseline", "--write-baseline");
+        let same = files[..nth].iter().find(|(other, file)| place(file) == place(path) && !renewed(other));
         if let Some((other, _)) = same.filter(|_| !special) {
             let path = path.display();
-            return Err(Failure::Input(format!("{option}: {path}: {other} writes this file too; name another")));
+            return Err(Failure::Input(format!("{option}: {path}: {other} names this file too; name another")));
         }
     }
     Ok(())

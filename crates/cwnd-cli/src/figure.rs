@@ -35,6 +35,11 @@ impl Figure {
         self.file.is_some()
     }
 
+    /// The file that `--figure` names.
+    pub(crate) const fn file(&self) -> Option<&PathBuf> {
+        self.file.as_ref()
+    }
+
     /// Refuses what cannot become a figure. Done before the work.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let lengths = [("--width", &self.width), ("--height", &self.height), ("--font-size", &self.font_size)];

@@ -1,13 +1,9 @@
 //! What most likely lies behind a departure.
 
 use crate::check::Check;
-use crate::judge::Verdict;
 
-/// The causes for a check, the likeliest first; none where the verdict asks for no cause.
-pub(crate) fn of(check: &Check, verdict: Verdict) -> Vec<&'static str> {
-    if !matches!(verdict, Verdict::Departs | Verdict::Unclear) {
-        return Vec::new();
-    }
+/// The causes for a check, the likeliest first.
+pub(crate) fn of(check: &Check) -> Vec<&'static str> {
     let row = CAUSES.iter().find(|(id, ..)| *id == check.id);
     row.map_or_else(Vec::new, |(_, first, second)| vec![*first, *second])
 }

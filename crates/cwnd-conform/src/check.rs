@@ -5,8 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::subject::{Law, Subject};
+use crate::unfit::Unfit;
 
 /// A clause, the scenario that shows whether it is kept, and what is accepted.
 #[derive(Clone, Copy, Debug, Serialize)]

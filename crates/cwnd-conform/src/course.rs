@@ -43,8 +43,8 @@ impl Course {
         self
     }
 
-    /// The path back carries acknowledgements in bunches of a millisecond, and of so many in a row the last alone. Those of whole stacks
-    /// come in bunches only: how many packets each names is their receiver's choice.
+    /// The path back carries acknowledgements in bunches of a millisecond, and only the last of `packets` in a row. Acknowledgements of a whole
+    /// stack come in bunches only: its receiver chooses how many packets each names.
     pub(crate) fn acks_of(mut self, packets: u32) -> Self {
         let impairments = &mut self.setup.links[1].impairments;
         impairments.aggregation = Some(Span::from_millis(1));

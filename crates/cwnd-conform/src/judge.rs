@@ -12,8 +12,9 @@ use serde::Serialize;
 use crate::causes;
 use crate::check::{Absence, Check, Level, Looks, Range, Suite};
 use crate::checks::CHECKS;
-use crate::lab::{Curve, Lab, Unfit};
+use crate::lab::{Curve, Lab};
 use crate::subject::Subject;
+use crate::unfit::Unfit;
 
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -148,7 +149,7 @@ impl Conformance {
         }
     }
 
-    /// The same with what `plan` asks of the number of checks that apply.
+    /// Notes where fewer checks apply than `plan` demands.
     #[must_use]
     pub fn asked_by(mut self, plan: &Plan) -> Self {
         let of_all =
@@ -196,6 +197,14 @@ impl Verdict {
             Self::Departs => "departs",
             Self::Unclear => "unclear",
             Self::NotApplicable => "not applicable",
+        }
+    }
+
+    /// What most likely lies behind it; nothing where it asks for no cause.
+    fn causes(self, check: &Check) -> Vec<&'static str> {
+        match self {
+            Self::Departs | Self::Unclear => causes::of(check),
+            Self::Meets | Self::NotApplicable => Vec::new(),
         }
     }
 
@@ -286,13 +295,13 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
             Verdict::NotApplicable => reason.clone(),
             _ => format!("seed {seed}: {reason}"),
         });
-        judged.causes = causes::of(check, judged.verdict);
+        judged.causes = judged.verdict.causes(check);
         return judged;
     }
     if let Some(value) = Estimate::over(&values, Domain::ANY) {
         judged.verdict = Verdict::of(&value, check.accepted);
         judged.value = Some(value);
-        judged.causes = causes::of(check, judged.verdict);
+        judged.causes = judged.verdict.causes(check);
     }
     if let Some(reference) = subject.reference().filter(|_| curves) {
         let lab = Lab::new(&reference, seeds.first().copied().unwrap_or(1));

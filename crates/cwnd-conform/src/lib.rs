@@ -39,11 +39,13 @@ pub mod subject;
 mod suites;
 pub mod testing;
 pub mod text;
+mod unfit;
 
 pub use check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 pub use judge::{Conformance, Curves, Judged, Plan, Verdict, judge, span};
-pub use lab::{Curve, Lab, Unfit};
+pub use lab::{Curve, Lab};
 pub use subject::{Host, Law, Subject};
+pub use unfit::Unfit;
 
 /// All checks, in the order of the suites.
 pub fn checks() -> impl Iterator<Item = &'static Check> {

@@ -4,7 +4,7 @@ use cwnd::Span;
 use cwnd_sim::{Passing, Setup, SetupError, Simulation};
 use cwnd_trace::Trace;
 
-use crate::lab::Unfit;
+use crate::unfit::Unfit;
 
 /// What was to be seen of a run.
 #[derive(Debug)]

@@ -54,10 +54,10 @@ the simulator, a number that is measured on it with each seed, and a range that 
   the check looks at. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
   applied, and so do all suites together where none is named; `--min-checks N` asks for more. `--check` and `--allow-unclear` let none pass.
 
-Each departure is printed with its number, what is accepted, the clause and its two likeliest causes, also on the page and in JUnit's XML.
+A departure is printed with its number, the accepted range, the clause and the two likeliest causes. The page and JUnit's XML have them too.
 
-A cut is a decrease by more than two in a hundred, at once or over a round trip: a window that falls with each acknowledgement (RFC 6937, rate halving, RFC 9002
-section 7.3.2) is judged by what is left when it has fallen.
+A cut is a decrease by more than 2 %, at once or over a round trip. A window that falls with each acknowledgement (RFC 6937, rate halving, RFC 9002
+section 7.3.2) is judged by its value after the last decrease.
 
 A check that looks at the *wire* counts packets at the bottleneck and what is acknowledged, and works for every stack; one that looks at
 the *window* needs a stack that shows it.

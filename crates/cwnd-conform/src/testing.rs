@@ -18,7 +18,7 @@ pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
     conforms(subject, id, baseline, None);
 }
 
-/// The same as the test `name` of the package `package`, which a message names to repeat it.
+/// [`assert_conforms`] for the test `name` of the package `package`: messages name the command that repeats it.
 #[doc(hidden)]
 pub fn assert_test(subject: &Subject, id: &str, baseline: Option<&str>, (package, name): (&str, &str)) {
     // Without the name of the crate, as the harness has it.

@@ -53,7 +53,7 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
 
 /// What to do about what is unclear.
 pub const UNCLEAR: &str = "unclear fails as a departure does. Where the interval lies across an end, more seeds (`--seeds 20`) decide; \
-where the path did not raise the question, the note says what was missing. To accept one, name it in the baseline; to accept all, \
+where the path did not raise the question, the note says why. To accept one, name it in the baseline; to accept all, \
 `--allow-unclear`, or `Subject::allow_unclear` in tests.";
 
 /// A verdict in a line: what was required, what was found, what is accepted.

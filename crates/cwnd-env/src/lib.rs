@@ -32,5 +32,6 @@ pub use environments::Environments;
 pub use error::CourseError;
 pub use observation::{FEATURES, Feature, MEASURED, StepReport};
 pub use options::{Lever, Options, Range, Steering};
-pub use policy::{Policy, learnt};
+pub use policy::Policy;
 pub use reward::Reward;
+pub use steered::learnt;

@@ -7,6 +7,7 @@ use cwnd::{
     Ack, Algorithm, Congestion, CongestionControl, Control, Maker, Packets, Spec, Start, View, Wrapped, Wrapper,
 };
 
+use crate::error::CourseError;
 use crate::observation::StepReport;
 use crate::options::{Lever, Options, Steering};
 use crate::policy::Policy;
@@ -34,9 +35,19 @@ pub(crate) struct SteeredMaker {
 
 /// Makes the congestion control of a flow that a policy steers.
 #[derive(Debug)]
-pub(crate) struct PolicyMaker {
-    pub(crate) steering: Steering,
-    pub(crate) policy: Arc<dyn Policy>,
+struct PolicyMaker {
+    steering: Steering,
+    policy: Arc<dyn Policy>,
+}
+
+/// The algorithm `label` in which `policy` steers a flow as it would in an [`Environment`](crate::Environment) of one steered flow: with
+/// the same signals its steps, reports and actions are the same, to the last bit.
+///
+/// # Errors
+/// `steering` is out of range.
+pub fn learnt(label: &str, policy: Arc<dyn Policy>, steering: Steering) -> Result<Spec, CourseError> {
+    steering.check()?;
+    Ok(Spec::outside(label, Arc::new(PolicyMaker { steering, policy })))
 }
 
 /// Who is told that a step has ended.

@@ -104,7 +104,7 @@ impl Look {
         config["axis"]["labelSeparation"] = json!(size * 0.6);
         config["text"] = json!({ "font": family, "fontSize": size });
         config["legend"]["columnPadding"] = json!(size);
-        let stretch = Stretch { size, factor: size / PAGE_SIZE, room: width - 2.0 * size, measure: &measure };
+        let stretch = Stretch { size, factor: size / PAGE_SIZE, room: width - BESIDE_PLOT * size, measure: &measure };
         stretch.walk(&mut spec);
         spec
     }
@@ -141,7 +141,7 @@ impl Look {
 struct Stretch<'a, M> {
     size: f64,
     factor: f64,
-    /// For a legend.
+    /// The width of a legend, and of the title of a horizontal axis.
     room: f64,
     measure: &'a M,
 }
@@ -155,6 +155,9 @@ impl<M: Fn(&str, f64) -> f64> Stretch<'_, M> {
                     map.insert("legend".to_string(), self.legend(legend, &names.unwrap_or_default()));
                 }
                 for (key, inner) in map.iter_mut() {
+                    if key == "x" {
+                        self.wrap_title(inner);
+                    }
                     match key.as_str() {
                         "datasets" | "values" | "config" => {}
                         "fontSize" | "labelFontSize" | "titleFontSize" if inner.is_number() => {
@@ -170,6 +173,32 @@ impl<M: Fn(&str, f64) -> f64> Stretch<'_, M> {
             Value::Array(all) => all.iter_mut().for_each(|one| self.walk(one)),
             _ => {}
         }
+    }
+
+    /// Breaks the title of a horizontal axis into lines that have room.
+    fn wrap_title(&self, channel: &mut Value) {
+        for place in ["/title", "/axis/title"] {
+            let Some(title) = channel.pointer_mut(place) else { continue };
+            let lines = title.as_str().map(|text| self.lines(text)).unwrap_or_default();
+            if lines.len() > 1 {
+                *title = json!(lines);
+            }
+        }
+    }
+
+    /// A text in lines that have room, as far as its words do.
+    fn lines(&self, text: &str) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ') {
+            match lines.last_mut() {
+                Some(line) if (self.measure)(&format!("{line} {word}"), self.size) <= self.room => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_string()),
+            }
+        }
+        lines
     }
 
     /// A legend with as many columns as there is room for its names.
@@ -192,6 +221,9 @@ impl<M: Fn(&str, f64) -> f64> Stretch<'_, M> {
 fn number(value: &Value) -> Option<f64> {
     value.as_f64()
 }
+
+/// The vertical axis with its labels and its title, and the margins, in sizes of the text.
+const BESIDE_PLOT: f64 = 6.5;
 
 /// Of CSS and SVG.
 pub(crate) const DOTS_PER_INCH: f64 = 96.0;
@@ -234,6 +266,12 @@ mod tests {
         let made = look.apply(&spec, "Font", |text, size| text.len() as f64 * size * 0.5);
         assert_eq!((&made["width"], &made["height"], &made["title"]), (&json!(300.0), &json!(180.0), &Value::Null));
         assert_eq!(made["layer"][0]["encoding"]["color"]["legend"]["columns"], 1);
+        let title = "the threshold after a loss over the packets that were sent in the round trip before it";
+        let spec = json!({ "encoding": { "x": { "title": title }, "y": { "axis": { "title": title } } } });
+        let made = look.apply(&spec, "Font", |text, size| text.len() as f64 * size * 0.5);
+        let lines = made["encoding"]["x"]["title"].as_array().expect("several lines");
+        assert!(lines.iter().all(|line| line.as_str().is_some_and(|line| line.len() < 50)), "{lines:?}");
+        assert_eq!(made["encoding"]["y"]["axis"]["title"], title);
         let square = json!({ "width": 300, "height": 300 });
         assert_eq!(look.apply(&square, "Font", |_, _| 0.0)["height"], 300.0);
     }

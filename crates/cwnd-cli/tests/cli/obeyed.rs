@@ -256,12 +256,23 @@ fn a_suite_of_which_nothing_applies_fails() {
 }
 
 #[test]
-fn two_documents_have_two_files() {
-    let judge =
-        ["conform", "reno", "--check", "5681-halve", "--seeds", "1", "--junit", "both.xml", "--html", "./both.xml"];
-    let same = Cwnd::new().run(&judge);
-    assert_eq!((same.code, same.out.as_str()), (Some(2), ""));
-    assert!(same.err.contains("--html: ./both.xml: --junit writes this file too"), "{}", same.err);
+fn a_file_has_one_option() {
+    let cwnd = Cwnd::new();
+    cwnd.file("known", "# none\n");
+    let files = [("--baseline", "known"), ("--junit", "./known"), ("--html", "known"), ("--write-baseline", "known")];
+    for (nth, (second, path)) in files.into_iter().enumerate() {
+        for (first, other) in &files[..nth] {
+            let judge = ["conform", "reno", "--check", "5681-halve", "--seeds", "1", first, other, second, path];
+            let judged = cwnd.run(&judge);
+            if (*first, second) == ("--baseline", "--write-baseline") {
+                assert_eq!(judged.code, Some(0), "{}", judged.err);
+                continue;
+            }
+            assert_eq!((judged.code, judged.out.as_str()), (Some(2), ""), "{first} {second}");
+            let fault = format!("{second}: {path}: {first} names this file too");
+            assert!(judged.err.contains(&fault), "{}", judged.err);
+        }
+    }
 }
 
 #[test]

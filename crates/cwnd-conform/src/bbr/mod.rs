@@ -17,8 +17,9 @@ mod tests;
 use cwnd::{CongestionControl, Start};
 
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::subject::Law;
+use crate::unfit::Unfit;
 use cases::CASES;
 
 /// A check for each case.

@@ -5,7 +5,8 @@ use cwnd_sim::{RateChange, RateSchedule, Source};
 
 use super::{Measured, must, need};
 use crate::course::{Course, PACKET};
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
+use crate::unfit::Unfit;
 
 /// A path of 20 ms. For ten seconds the application offers a hundred packets per round trip, and one of them is lost; then twenty for ten
 /// seconds, and a hundred again.

@@ -17,8 +17,9 @@ use cwnd_sim::Schedule;
 use crate::bbr;
 use crate::check::Check;
 use crate::course::Course;
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::{Cut, Record};
+use crate::unfit::Unfit;
 
 /// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).
 pub(crate) static CHECKS: &[&[Check]] = &[
@@ -90,7 +91,7 @@ fn later_cut(lab: &Lab<'_>, rtt_ms: u64, after: f64) -> Result<Cut, Unfit> {
     Ok(second)
 }
 
-/// The same where the window is above its last maximum, at 100 ms, and so many seconds more: no fast convergence.
+/// The record of two cuts at 100 ms, with `seconds` after them, where the window was above its last maximum: no fast convergence.
 fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
     let (record, [once, second]) = two_cuts(lab, 100, ABOVE, seconds)?;
     must(second.before > once.before, "the window is not above its last maximum 10 s after a cut")?;

@@ -5,8 +5,9 @@ use cwnd_sim::Schedule;
 
 use super::{Measured, need, per_packet, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::Record;
+use crate::unfit::Unfit;
 
 const BASE: Check = Check {
     id: "",

@@ -5,7 +5,8 @@ use cwnd_sim::{Era, HoldBack, Loss, RateSchedule, Reordering, Setup, Source, Tok
 
 use super::{Measured, first, marked, need, packets_per_ack, undone, undone_threshold, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
+use crate::unfit::Unfit;
 
 const BASE: Check = Check {
     id: "",

@@ -2,7 +2,8 @@
 
 use super::{Measured, first, must};
 use crate::course::Course;
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
+use crate::unfit::Unfit;
 
 /// A path of 100 ms on which a packet of the first flight is lost, and another each four round trips after it: how it goes on, and when the
 /// last is over.

@@ -3,8 +3,9 @@
 use cwnd_sim::{RateSchedule, Source};
 
 use super::{Measured, first};
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::Record;
+use crate::unfit::Unfit;
 
 /// Seconds from the first flight until a packet follows it, where nothing arrives.
 pub(super) fn first_timeout(lab: &Lab<'_>) -> Measured {

@@ -17,7 +17,7 @@ pub(crate) enum Base {
     Cubic,
     /// RFC 9002, paced. What its host does after a timeout stands for persistent congestion.
     Quic,
-    /// The same without pacing.
+    /// RFC 9002 without pacing.
     Burst,
     /// RFC 5681 with the slow start of RFC 9406.
     HyStart,

@@ -6,7 +6,8 @@ use cwnd_sim::{HoldBack, Reordering};
 use crate::checks::{
     Measured, cut, first, growth, later_cut, need, outage, packets_per_ack, per_packet, scattered, wide,
 };
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
+use crate::unfit::Unfit;
 
 pub(super) fn first_flight(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 1.0))?;
@@ -21,7 +22,7 @@ pub(super) fn slow_start(lab: &Lab<'_>) -> Measured {
     Ok(counted(per_packet(&record, from, to)?, 0.5, packets_per_ack(&record, from, to)))
 }
 
-/// A growth below `least` is that of a rule that counts acknowledgements, each for so many packets: RFC 5681 allows it.
+/// The growth per packet, or per acknowledgement if it is below `least`: RFC 5681 lets a sender count acknowledgements, of `packets` each.
 fn counted(growth: f64, least: f64, packets: f64) -> f64 {
     if growth < least { growth * packets } else { growth }
 }

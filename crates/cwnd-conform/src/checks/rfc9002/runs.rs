@@ -4,8 +4,9 @@ use cwnd_sim::{RateSchedule, Source};
 
 use crate::checks::{Measured, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide};
 use crate::course::PACKET;
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::Record;
+use crate::unfit::Unfit;
 
 pub(super) fn initial(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 0.5))?;

@@ -7,8 +7,9 @@ use crate::checks::{
     ABOVE, Measured, Undone, cut, cut_above, first, growth, later_cut, marked, marked_cut, need, outage, scattered,
     two_cuts, undoing, undone, wide,
 };
-use crate::lab::{Lab, Unfit};
+use crate::lab::Lab;
 use crate::record::{Cut, Record};
+use crate::unfit::Unfit;
 
 /// K for a cut.
 fn k(cut: &Cut) -> f64 {
@@ -106,7 +107,7 @@ pub(super) fn cap(lab: &Lab<'_>) -> Measured {
     growth(&record, cut.at + record.rtt, cut.at + 20.0)
 }
 
-/// A loss in the second flight of slow start on a path so long that windows grow much in a round trip, and so many seconds more. The first
+/// A loss in the second flight of slow start, with `seconds` after it, on a path so long that the window grows much in a round trip. The first
 /// timeout of a TCP would come before its first acknowledgement.
 fn long(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit> {
     let rtt = rtt_ms as f64 / 1e3;
