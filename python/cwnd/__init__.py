@@ -20,6 +20,7 @@ from cwnd._conform import Conformance, ConformanceCheck, conform
 from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluate
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
+from cwnd._overlay import OverlaidFlow, Overlay, overlay
 from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
 from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Stationarity, Versus
 from cwnd._run import run
@@ -49,6 +50,8 @@ __all__ = [
     "FailedCell",
     "Field",
     "FileError",
+    "OverlaidFlow",
+    "Overlay",
     "Paper",
     "PaperResult",
     "PaperRow",
@@ -81,6 +84,7 @@ __all__ = [
     "evaluate",
     "metrics",
     "model",
+    "overlay",
     "paper",
     "papers",
     "plot",

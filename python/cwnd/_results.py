@@ -29,7 +29,8 @@ _MEASURES = _native.measures()
 ENOUGH_FOR_INTERVAL = 5
 
 Native = TypeVar(
-    "Native", bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed | _native.Swept
+    "Native",
+    bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed | _native.Overlaid | _native.Swept,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -230,7 +230,14 @@ Row = TypeVar("Row")
 class Rows(list[Row], Generic[Row]):
     """A list of records, which a notebook shows as a table: ``rows.frame()`` is a data frame of them."""
 
-    __slots__ = ()
+    __slots__ = ("warnings",)
+
+    warnings: list[str]
+    """What to look at before believing the numbers, a sentence each."""
+
+    def __init__(self, records: Iterable[Row] = (), warnings: Iterable[str] = ()) -> None:
+        super().__init__(records)
+        self.warnings = list(warnings)
 
     def frame(self) -> Any:
         """Make a data frame of pandas.
@@ -243,7 +250,7 @@ class Rows(list[Row], Generic[Row]):
         return frame_of(self)
 
     def _repr_html_(self) -> str:
-        return records_html(f"{len(self)} rows", self)
+        return records_html(f"{len(self)} rows", self, notes=self.warnings)
 
 
 def frame_of(records: Sequence[Any]) -> Any:

@@ -3,7 +3,8 @@
 What ``cwnd model`` of the command line computes. Every row says of what kind its numbers are: ``closed form``, or
 ``model`` for what the synchronous-feedback host computed by running the algorithm. Algorithms in Python can be run too.
 Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames as they are:
-``polars.DataFrame(rows)``, and a notebook shows them as a table.
+``polars.DataFrame(rows)``, and a notebook shows them as a table. ``warnings`` of a list name the parameters and
+settings on which none of its numbers depends.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class ResponseRows(Rows[ResponseRow]):
             return lines(shown, "Loss probability", "Mean window (packets)", logarithmic=True)
 
         known = any(row.window_packets is not None for row in self)
-        return records_html("Windows against loss", self, draw=draw if known else None)
+        return records_html("Windows against loss", self, notes=self.warnings, draw=draw if known else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ class Walks(Rows[Walk]):
             for walk, end in ends
         )
         rest = "`[n].events` has every time of common congestion, `[n].trace` is a table of all windows."
-        return page("Paths of windows", head, rows, draw=draw, rest=rest)
+        return page("Paths of windows", head, rows, notes=self.warnings, draw=draw, rest=rest)
 
 
 def _flow(trace: Table, flow: str) -> tuple[list[float], list[float]]:
@@ -374,10 +375,12 @@ def response(
         "packet": text("packet", packet, "1500B"),
         "random": whole("random", random, 0, 1000),
     }
-    rows = json.loads(_native.response(named("algorithms", algorithms), settings))["rows"]
-    return ResponseRows(
-        ResponseRow(**{**row, "random_window_packets": _estimate(row["random_window_packets"])}) for row in rows
+    document, warnings = _native.response(named("algorithms", algorithms), settings)
+    rows = (
+        ResponseRow(**{**row, "random_window_packets": _estimate(row["random_window_packets"])})
+        for row in json.loads(document)["rows"]
     )
+    return ResponseRows(rows, warnings)
 
 
 def convergence(
@@ -417,8 +420,8 @@ def convergence(
         "start": reals("start", start),
         "epsilon": real("epsilon", epsilon),
     }
-    document = json.loads(_native.convergence(named("algorithms", algorithms), settings))
-    return Rows(ConvergenceRow(**row) for row in document["rows"])
+    document, warnings = _native.convergence(named("algorithms", algorithms), settings)
+    return Rows((ConvergenceRow(**row) for row in json.loads(document)["rows"]), warnings)
 
 
 def rounds(
@@ -486,9 +489,10 @@ def rounds(
         "loss": real("loss", loss),
         "seed": whole("seed", seed, 0, 2**64 - 1),
     }
-    document, found = _native.rounds(named("algorithms", algorithms), settings)
+    (document, warnings), found = _native.rounds(named("algorithms", algorithms), settings)
     rows = iter([_path_row(row) for row in json.loads(document)["rows"]])
-    return Walks(Walk(label, tuple(islice(rows, count)), Table(trace)) for label, count, trace in found)
+    walks = (Walk(label, tuple(islice(rows, count)), Table(trace)) for label, count, trace in found)
+    return Walks(walks, warnings)
 
 
 def udt(
@@ -565,7 +569,8 @@ def axioms(algorithm: Algorithm) -> Rows[Axiom]:
     >>> cwnd.model.axioms("reno")[0].name
     'efficiency'
     """
-    return Rows(Axiom(**axiom) for axiom in json.loads(_native.axioms(algorithm))["axioms"])
+    card = json.loads(_native.axioms(algorithm))
+    return Rows((Axiom(**axiom) for axiom in card["axioms"]), card["warnings"])
 
 
 def _path_row(row: dict[str, Any]) -> PathRow:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
@@ -81,6 +82,13 @@ def sweep() -> cwnd.SweepResult:
     return cwnd.sweep(cwnd.Sweep(base, grid=grid), store=False)
 
 
+def overlay() -> cwnd.Overlay:
+    with TemporaryDirectory() as folder:
+        scenario = Path(folder, "scenario.toml")
+        scenario.write_text(cwnd.Scenario.dumbbell("reno", **SHORT).to_toml(), encoding="utf-8")
+        return cwnd.overlay(scenario)
+
+
 def shown(name: str) -> Any:
     if name not in Seen.shown:
         cwnd.run(cwnd.Scenario.dumbbell([Seen, Sampled], loss=0.05, **SHORT))
@@ -110,6 +118,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "cwnd.EvaluationSection": lambda: made("cwnd.Evaluation").sections[0],
     "cwnd.FailedCell": lambda: cwnd.FailedCell(1, 2, {}, "no"),
     "cwnd.Field": lambda: run().flows.fields[0],
+    "cwnd.OverlaidFlow": lambda: made("cwnd.Overlay").flows[0],
+    "cwnd.Overlay": overlay,
     "cwnd.Paper": lambda: cwnd.papers()[0],
     "cwnd.PaperResult": lambda: cwnd.papers()[0].results[0],
     "cwnd.PaperRow": lambda: made("cwnd.PaperRows")[0],
@@ -151,6 +161,7 @@ PAGES = {
     "cwnd.Comparison": True,
     "cwnd.Conformance": False,
     "cwnd.Evaluation": False,
+    "cwnd.Overlay": True,
     "cwnd.PaperRows": False,
     "cwnd.Rows": False,
     "cwnd.RunResult": True,
@@ -268,7 +279,8 @@ def test_a_container_is_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["cwnd.Comparison", "cwnd.Evaluation", "cwnd.RunResult", "cwnd.SweepResult", "cwnd.Table"]
+    "name",
+    ["cwnd.Comparison", "cwnd.Evaluation", "cwnd.Overlay", "cwnd.RunResult", "cwnd.SweepResult", "cwnd.Table"],
 )
 def test_data_frames_are_made_of_them(name: str) -> None:
     whole = made(name)

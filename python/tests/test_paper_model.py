@@ -1,6 +1,8 @@
 """Papers, closed forms and metrics."""
 
+import copy
 import itertools
+import pickle
 from collections.abc import Callable
 from math import inf, isfinite, isnan, nan
 from typing import Any
@@ -179,3 +181,21 @@ def test_measures_of_nothing_are_none() -> None:
 )
 def test_ctrl_c_ends_everything(call: str, ends_by_ctrl_c: Callable[[str], None]) -> None:
     ends_by_ctrl_c(call)
+
+
+def test_models_name_what_has_no_effect() -> None:
+    response = cwnd.model.response(["dctcp", "reno"], packet="9000B")
+    assert [warning.split(":")[0] for warning in response.warnings] == ["`packet` has no effect on dctcp"]
+    [given] = cwnd.model.convergence(["aimd:ecn_beta=0.7"]).warnings
+    assert given.startswith("aimd:ecn_beta=0.7: `ecn_beta=0.7` has no effect")
+    walks = cwnd.model.rounds(["reno"], rtt="50ms", seed=3)
+    assert [warning.split(":")[0] for warning in walks.warnings] == [
+        "`rtt` has no effect on reno",
+        "`seed` has no effect on reno",
+    ]
+    assert "nothing is drawn" in walks._repr_html_()
+    assert cwnd.model.axioms("aimd:ecn_beta=0.7").warnings != []
+    for rows in (cwnd.model.response(["reno"]), cwnd.model.convergence(["reno"]), cwnd.model.axioms("reno")):
+        assert rows.warnings == []
+    copies = [copy.copy(walks), copy.deepcopy(walks), pickle.loads(pickle.dumps(walks))]
+    assert [copied.warnings for copied in copies] == [walks.warnings] * 3

@@ -16,6 +16,7 @@ mod gym;
 mod metrics;
 mod model;
 mod outside;
+mod overlay;
 mod paper;
 mod plot;
 mod registry;
@@ -46,6 +47,8 @@ mod _native {
     use crate::model::{axioms, convergence, response, rounds, udt};
     #[pymodule_export]
     use crate::outside::{Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View};
+    #[pymodule_export]
+    use crate::overlay::{Overlaid, overlay};
     #[pymodule_export]
     use crate::paper::{paper, papers};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use cwnd::{BitRate, Packets, Span, Spec, quantity};
-use cwnd_lab::model::{self, Pair, Paths, Setup, ShouldContinue};
+use cwnd_lab::model::{self, Idle, Origin, Pair, Paths, Setup, ShouldContinue};
 use cwnd_parquet::Tables;
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::{Quantity, Written, packet_size};
@@ -63,13 +63,16 @@ pub(crate) struct Udt {
     delays: Vec<String>,
 }
 
+/// A document of `cwnd model`, and what was given although no number depends on it, a sentence each.
+type Warned = (String, Vec<String>);
+
 /// The document of `cwnd model response --json`.
 #[pyfunction]
 pub(crate) fn response(
     py: Python<'_>,
     algorithms: Vec<Bound<'_, PyAny>>,
     settings: Response,
-) -> Result<String, Failure> {
+) -> Result<Warned, Failure> {
     let Response { loss, rtt, packet, random } = settings;
     each("loss", &loss, "a probability above 0 and at most 1", |p| p > 0.0 && p <= 1.0)?;
     let rtt = round_trip("rtt", &rtt)?;
@@ -77,7 +80,9 @@ pub(crate) fn response(
     count("random", random, 0..=1000)?;
     with(py, &algorithms, |specs, should_continue| {
         model::bounded(specs, &loss, random).map_err(|error| Failure::Argument(format!("random, loss: {error}")))?;
-        Ok(to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue)))
+        let mut warnings = model::unread(specs, Origin::Response { random: random > 0 });
+        warnings.extend(sentences(&model::idle_of_responses(specs, &loss, (rtt, packet), random > 0)));
+        Ok((to_json(&model::responses(specs, &loss, rtt, packet, random, should_continue)), warnings))
     })?
 }
 
@@ -87,7 +92,7 @@ pub(crate) fn convergence(
     py: Python<'_>,
     algorithms: Vec<Bound<'_, PyAny>>,
     settings: Convergence,
-) -> Result<String, Failure> {
+) -> Result<Warned, Failure> {
     let Convergence { capacity, start, epsilon } = settings;
     windows("capacity", &[capacity])?;
     windows("start", &start)?;
@@ -101,31 +106,34 @@ pub(crate) fn convergence(
         synchronous(specs)?;
         let run: Vec<&Spec> = specs.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
         started(&run, &model::convergence_setup(pair))?;
-        Ok(to_json(&model::convergences(specs, pair, should_continue)))
+        let warnings = model::unread(specs, Origin::Convergence);
+        Ok((to_json(&model::convergences(specs, pair, should_continue)), warnings))
     })?
 }
 
 /// An algorithm's label, how many of the rows are its own, and what every flow did.
 type Walk = (String, usize, Table);
 
-/// The document of `cwnd model rounds --json`; and for each algorithm its label, how many of the rows are its own, and what every
-/// flow did over time.
+/// The document of `cwnd model rounds --json` with its warnings; and for each algorithm its label, how many of the rows are its own, and
+/// what every flow did over time.
 #[pyfunction]
 pub(crate) fn rounds(
     py: Python<'_>,
     algorithms: Vec<Bound<'_, PyAny>>,
     settings: Rounds,
-) -> Result<(String, Vec<Walk>), Failure> {
+) -> Result<(Warned, Vec<Walk>), Failure> {
     let setup = settings.setup()?;
     with(py, &algorithms, |specs, should_continue| {
         synchronous(specs)?;
         started(specs, &setup)?;
         let walks = model::walks(specs, &setup, should_continue);
+        let mut warnings = model::unread(specs, Origin::Rounds);
+        warnings.extend(sentences(&model::idle_of_walks(&setup, &walks, should_continue)));
         let found = walks.iter().map(|walk| {
             let table = Table::of(Tables::FlowSamples.of(&[(setup.seed, &walk.run.trace)]))?;
             Ok((walk.algorithm.label().to_string(), walk.run.events.len(), table))
         });
-        Ok((to_json(&Paths::of(&setup, &walks)), found.collect::<Result<_, Failure>>()?))
+        Ok(((to_json(&Paths::of(&setup, &walks)), warnings), found.collect::<Result<_, Failure>>()?))
     })?
 }
 
@@ -206,6 +214,11 @@ fn with<T: Send>(
         let job = || job(&algorithms, &|| progress.should_continue() && !errors.any());
         if python { attached(job) } else { Ok(job()) }
     }))
+}
+
+/// The arguments on which no number of an algorithm depends.
+fn sentences(idle: &[Idle]) -> impl Iterator<Item = String> + '_ {
+    idle.iter().map(|Idle { setting, algorithm, why }| format!("`{setting}` has no effect on {algorithm}: {why}"))
 }
 
 /// Those that mean something under synchronous feedback.

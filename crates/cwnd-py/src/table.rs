@@ -19,6 +19,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// The table without the column of this name.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        if let Ok(index) = self.batch.schema().index_of(name) {
+            self.batch.remove_column(index);
+        }
+        self
+    }
+
     /// A table that was put together.
     pub(crate) fn of(table: cwnd_parquet::Table) -> Result<Self, Failure> {
         table.batch().map(|batch| Self { batch }).map_err(|error| Failure::Unexpected(error.to_string()))

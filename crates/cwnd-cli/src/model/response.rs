@@ -50,8 +50,7 @@ impl Response {
             .map_err(|error| Failure::Input(format!("--random, --loss: {error}")))?;
         let random = self.random > 0;
         warn(&algorithms, Origin::Response { random });
-        let (path, usual) = ((self.rtt, self.packet), (Span::from_millis(100), Bytes(1500)));
-        warn_of(&model::idle_of_responses(&algorithms, &self.loss, path, usual, random));
+        warn_of(&model::idle_of_responses(&algorithms, &self.loss, (self.rtt, self.packet), random));
         let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
         let mut text = format!(
             "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",

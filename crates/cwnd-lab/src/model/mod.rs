@@ -16,7 +16,7 @@ use thiserror::Error;
 pub use card::{AxiomRow, Card, card};
 pub use cwnd_model::ShouldContinue;
 pub use cwnd_model::rounds::Setup;
-pub use response::{ResponseRow, Responses, bounded, idle_of_responses, responses};
+pub use response::{ResponseRow, Responses, USUAL_PATH, bounded, idle_of_responses, responses};
 pub use rounds::{
     ConvergenceRow, Convergences, Pair, PathEnd, PathRow, Paths, Walk, clock, convergence_setup, convergence_walks,
     convergences, flows, idle_of_walks, walks,

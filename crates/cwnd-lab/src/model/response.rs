@@ -92,16 +92,13 @@ pub fn bounded(algorithms: &[&Spec], losses: &[f64], random_seeds: u32) -> Resul
     if packets <= MOST_PACKETS { Ok(()) } else { Err(ModelError::Packets { packets }) }
 }
 
-/// The round trip and the packet of `path` where they are not those of `usual` and no number of an algorithm depends on them, and seeds
+/// The round trip and the packet of a response where none are given.
+pub const USUAL_PATH: (Span, Bytes) = (Span::from_millis(100), Bytes(1500));
+
+/// The round trip and the packet of `path` where they are not those of [`USUAL_PATH`] and no number of an algorithm depends on them, and seeds
 /// for one that is not run under random loss.
 #[must_use]
-pub fn idle_of_responses(
-    algorithms: &[&Spec],
-    losses: &[f64],
-    path: (Span, Bytes),
-    usual: (Span, Bytes),
-    random: bool,
-) -> Vec<Idle> {
+pub fn idle_of_responses(algorithms: &[&Spec], losses: &[f64], path: (Span, Bytes), random: bool) -> Vec<Idle> {
     let at = |spec: &Spec, (rtt, packet): (Span, Bytes)| {
         let parameters = PathParameters { rtt: rtt.as_secs_f64(), packet };
         let response = |loss: &f64| {
@@ -114,7 +111,7 @@ pub fn idle_of_responses(
         (closed, ran)
     };
     let idle = |spec: &&Spec| {
-        let found = at(spec, path);
+        let (usual, found) = (USUAL_PATH, at(spec, path));
         let rtt = path.0 != usual.0 && at(spec, (usual.0, path.1)) == found;
         let packet = path.1 != usual.1 && at(spec, (path.0, usual.1)) == found;
         let algorithm = spec.label().to_string();

@@ -27,7 +27,7 @@ pub use assets::vega as libraries;
 pub use conform::conformance_html;
 pub use drawn::specifications;
 pub use evaluation::evaluation_html;
-pub(crate) use overlay::overlay_html;
+pub use overlay::overlay_html;
 pub use paper::PaperPage;
 pub(crate) use paper::index_html;
 pub(crate) use paper::paper_html;

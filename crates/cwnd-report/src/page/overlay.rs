@@ -6,8 +6,9 @@ use super::model::{Printed, page};
 use crate::plot::colour::Palette;
 use crate::plot::overlay::{keys, plots};
 
-/// The page. `command` repeats it, `text` is what it printed.
-pub(crate) fn overlay_html(parts: &[Part], command: &str, text: &str) -> String {
+/// The page of parts laid over each other. `command` repeats it, `text` is its table as it is printed.
+#[must_use]
+pub fn overlay_html(parts: &[Part], command: &str, text: &str) -> String {
     let keys = keys(parts);
     let palette = Palette::new(keys.iter().map(String::as_str));
     let plots = plots(parts, &palette);

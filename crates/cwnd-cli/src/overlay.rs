@@ -1,20 +1,17 @@
 //! `cwnd overlay`
 
-mod input;
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd::Span;
-use cwnd_lab::overlay::{Part, labels};
+use cwnd_lab::overlay::{Input, InputError, Offset, Reader, labels, lay};
 use cwnd_report::overlay::Overlay;
 use cwnd_report::write_overlay;
 use cwnd_run::execute::default_memory;
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{Written, apart};
-use cwnd_text::{counted, one_line, size};
+use cwnd_text::{counted, one_line};
 
-use self::input::{Input, Reader};
 use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::figure::Figure;
@@ -69,6 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     apart(&arguments.set)?;
     let mut reader = Reader::new(&arguments.set, arguments.mss, may_use());
     let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
+    reader.warnings().iter().for_each(|warning| say!("warning: {warning}"));
     reader.all_set()?;
     if arguments.offset.len() == 1
         && inputs.len() > 1
@@ -79,47 +77,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let progress = TimeProgress::start()?;
     let folder = files::folder(arguments.out.as_deref(), "overlay", true)?;
     let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
-    let mut runs = run_all(scenarios, &progress)?.into_iter();
+    let runs = run_all(scenarios, &progress)?;
     drop(progress);
-
-    let mut parts: Vec<Option<Part>> = Vec::new();
-    for ((input, label), offset) in inputs.iter().zip(&labels).zip(&offsets) {
-        let traces = match input {
-            Input::Scenario(_) => runs.next().map(|runs| runs.traces.into_iter().take(1).collect()),
-            Input::Stored(traces) => Some(traces.clone()),
-            Input::Recorded(..) => None,
-        };
-        parts.push(traces.map(|traces| Part::simulated(label, traces, offset.of_run)));
-    }
-    // What was recorded after the last run has nothing to be compared with.
-    let until = parts.iter().flatten().map(Part::end).max();
-    let recorded = inputs.iter().zip(&labels).zip(&offsets);
-    let parts = parts.into_iter().zip(recorded).map(|(part, ((input, label), offset))| match (part, input) {
-        (None, Input::Recorded(source, flows)) => Part::recorded(label, *source, flows, offset.of_recording, until),
-        (part, _) => part.unwrap_or_else(|| Part::simulated(label, Vec::new(), 0)),
-    });
-    let parts: Vec<Part> = parts.collect();
-    let (needed, most) = (reader.kept() + parts.iter().map(Part::memory).sum::<u64>(), may_use());
-    if needed > most {
-        return Err(Failure::Run(format!(
-            "what is laid over each other needs {}, more than {} (--memory): take fewer files, or fewer samples (--set sampling=TIME)",
-            size(needed),
-            size(most)
-        )));
-    }
+    let parts = lay(&inputs, &labels, &offsets, runs);
+    reader.fits(&parts)?;
     let document = Overlay::of(&parts);
-    let text = document.print() + &reader.notes(&labels);
+    let left_out: String = reader.left_out(&labels).into_iter().map(|note| note + "\n").collect();
+    let text = document.print() + &left_out;
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_overlay(path, &files::command(), &text, &document, &parts))?;
         arguments.figure.write_from(&path)?;
     }
     Ok(text)
-}
-
-/// Where an input begins on the common time, nanoseconds: if it is a run, and if it is a recording.
-struct Offset {
-    of_run: u64,
-    of_recording: u64,
 }
 
 impl Arguments {
@@ -161,4 +130,20 @@ impl Arguments {
 /// The memory that the command may use, bytes.
 fn may_use() -> u64 {
     progress::memory().unwrap_or_else(default_memory)
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Scenario(error) => error.into(),
+            InputError::Memory { .. } => {
+                Self::Run(format!("{error} (--memory): take fewer files, or fewer samples (--set sampling=TIME)"))
+            }
+            InputError::NotRunAgain { .. } | InputError::NothingToSet { .. } => {
+                Self::Input(one_line(&format!("--set {error}")))
+            }
+            InputError::TooLong { .. } => Self::Input(format!("{error} (--memory)")),
+            _ => Self::Input(error.to_string()),
+        }
+    }
 }

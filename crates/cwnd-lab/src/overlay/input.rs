@@ -1,0 +1,327 @@
+//! What an input is, and how much of the memory reading it may take.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use cwnd_run::files::read_limited;
+use cwnd_run::run::Runs;
+use cwnd_run::scenario::{Document, Scenario, ScenarioError};
+use cwnd_text::{counted, one_line, size};
+use cwnd_trace::Trace;
+use thiserror::Error;
+
+use super::{Content, ImportError, Part, RecordedFlow, Recording, Sample, Source, import, recognise, stored, unknown};
+
+/// An input as it was read.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// To be run with one seed.
+    Scenario(Box<Scenario>),
+    /// Traces that a run left.
+    Stored(Vec<Trace>),
+    /// What others recorded.
+    Recorded(Source, Vec<RecordedFlow>),
+}
+
+impl Input {
+    /// The scenario, where it is to be run.
+    #[must_use]
+    pub fn scenario(&self) -> Option<&Scenario> {
+        match self {
+            Self::Scenario(scenario) => Some(scenario),
+            Self::Stored(_) | Self::Recorded(..) => None,
+        }
+    }
+}
+
+/// Where an input begins on the common time, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offset {
+    /// If it is a run.
+    pub of_run: u64,
+    /// The first sample, if it is a recording.
+    pub of_recording: u64,
+}
+
+/// Lays inputs over each other, each with its label and its offset. `runs` are those of the scenarios, in their order; of each the first
+/// seed is taken.
+#[must_use]
+pub fn lay(inputs: &[Input], labels: &[String], offsets: &[Offset], runs: Vec<Runs>) -> Vec<Part> {
+    let mut runs = runs.into_iter();
+    let each = || inputs.iter().zip(labels).zip(offsets);
+    let simulated = each().map(|((input, label), offset)| {
+        let traces = match input {
+            Input::Scenario(_) => runs.next().map(|runs| runs.traces.into_iter().take(1).collect()),
+            Input::Stored(traces) => Some(traces.clone()),
+            Input::Recorded(..) => None,
+        };
+        traces.map(|traces| Part::simulated(label, traces, offset.of_run))
+    });
+    let simulated: Vec<Option<Part>> = simulated.collect();
+    // What was recorded after the last run has nothing to be compared with.
+    let until = simulated.iter().flatten().map(Part::end).max();
+    let parts = simulated.into_iter().zip(each()).map(|(part, ((input, label), offset))| match (part, input) {
+        (None, Input::Recorded(source, flows)) => Part::recorded(label, *source, flows, offset.of_recording, until),
+        (part, _) => part.unwrap_or_else(|| Part::simulated(label, Vec::new(), 0)),
+    });
+    parts.collect()
+}
+
+/// Reads inputs one after the other.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    overrides: &'a [String],
+    mss: u32,
+    /// Bytes of memory that all may use, and that those read so far take.
+    most: u64,
+    kept: u64,
+    /// Whether a scenario was read, which `overrides` are for.
+    has_scenario: bool,
+    /// For each input, how many connections were taken and left out.
+    left_out: Vec<(usize, usize)>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// `overrides` (`KEY=VALUE`) change the scenarios. Segments have `mss` payload bytes where a recording has none. All inputs together may
+    /// take `most` bytes of memory.
+    #[must_use]
+    pub fn new(overrides: &'a [String], mss: u32, most: u64) -> Self {
+        Self { overrides, mss, most, kept: 0, has_scenario: false, left_out: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// Whether the overrides have something to change.
+    ///
+    /// # Errors
+    /// There are keys to set and no scenario.
+    pub fn all_set(&self) -> Result<(), InputError> {
+        match self.overrides.first().filter(|_| !self.has_scenario) {
+            Some(item) => Err(InputError::NothingToSet { item: item.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether `parts`, which were made of the inputs, fit into the memory together with these.
+    ///
+    /// # Errors
+    /// They take more.
+    pub fn fits(&self, parts: &[Part]) -> Result<(), InputError> {
+        let needed = self.kept + parts.iter().map(Part::memory).sum::<u64>();
+        if needed > self.most { Err(InputError::Memory { needed, most: self.most }) } else { Ok(()) }
+    }
+
+    /// What to look at before believing the inputs read so far, a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How many connections were left out of the inputs with these labels, a sentence for each input.
+    #[must_use]
+    pub fn left_out(&self, labels: &[String]) -> Vec<String> {
+        let some = labels.iter().zip(&self.left_out).filter(|(_, (_, fewer))| *fewer > 0);
+        let note = |(label, (taken, fewer)): (&String, &(usize, usize))| {
+            let (label, taken) = (one_line(label), counted(taken, "connection"));
+            format!("{label}: the busiest {taken} are taken, and {fewer} with fewer bytes left out")
+        };
+        some.map(note).collect()
+    }
+
+    /// Reads a folder of results or a file, which is recognised by its content.
+    ///
+    /// # Errors
+    /// It cannot be read or is not recognised, needs more than the memory that is left, or its scenario cannot be run.
+    pub fn read(&mut self, path: &Path) -> Result<Input, InputError> {
+        let mut left_out = (0, 0);
+        let input = if path.is_dir() { self.folder(path)? } else { self.file(path, &mut left_out)? };
+        self.left_out.push(left_out);
+        self.kept += match &input {
+            Input::Scenario(_) => 0,
+            Input::Stored(traces) => traces.iter().map(|trace| 8 * trace.at.len() * trace.flows.len() * COLUMNS).sum(),
+            Input::Recorded(_, flows) => flows.iter().map(|flow| flow.samples.len() * size_of::<Sample>()).sum(),
+        } as u64;
+        Ok(input)
+    }
+
+    fn file(&mut self, path: &Path, left_out: &mut (usize, usize)) -> Result<Input, InputError> {
+        let name = path.display().to_string();
+        let bytes = self.bytes(path)?;
+        match recognise(&bytes) {
+            Some(Content::Scenario) => {
+                let text = String::from_utf8_lossy(&bytes);
+                self.scenario(&name, &text)
+            }
+            Some(Content::Stored) => {
+                let flows = String::from_utf8_lossy(&bytes).into_owned();
+                drop(bytes);
+                self.table(path, &flows).map(|trace| Input::Stored(vec![trace]))
+            }
+            Some(Content::Recorded(source)) => {
+                let Recording { flows, left_out: fewer, cut } = import(&name, &bytes, self.mss)?;
+                self.warnings.extend(cut.map(|line| {
+                    let name = one_line(&name);
+                    format!("{name}, line {line}: the file ends within a record; what is before it is read")
+                }));
+                *left_out = (flows.len(), fewer);
+                Ok(Input::Recorded(source, flows))
+            }
+            None => Err(unknown(&name).into()),
+        }
+    }
+
+    /// The traces of a folder of results, or its scenario where it has none or where keys are to be set.
+    fn folder(&mut self, path: &Path) -> Result<Input, InputError> {
+        let summary = path.join("summary.json");
+        if !summary.exists() {
+            return Err(InputError::NoResults { folder: path.to_path_buf() });
+        }
+        let wrong = |reason| InputError::NoSummary { file: summary.clone(), reason };
+        let mut document: serde_json::Value = serde_json::from_slice(&self.bytes(&summary)?).map_err(wrong)?;
+        let files = if self.overrides.is_empty() { tables(path) } else { Vec::new() };
+        if files.is_empty() {
+            let scenario = document["scenario"].take();
+            if scenario["flow"].as_array().is_none_or(Vec::is_empty) {
+                let folder = path.to_path_buf();
+                return Err(match self.overrides.first() {
+                    Some(item) => InputError::NotRunAgain { item: item.clone(), folder },
+                    None => InputError::NoTraces { folder },
+                });
+            }
+            let document: Document = serde_json::from_value(scenario).map_err(wrong)?;
+            let text = Scenario::check(document)?.to_toml();
+            return self.scenario(&path.display().to_string(), &text);
+        }
+        let warmup = document["warmup_s"].as_f64().filter(|seconds| *seconds > 0.0).unwrap_or(0.0);
+        let traces = files.iter().map(|file| {
+            let bytes = self.bytes(file)?;
+            let mut trace = self.table(file, &String::from_utf8_lossy(&bytes))?;
+            trace.warmup = ((warmup * 1e9) as u64).min(trace.end);
+            Ok(trace)
+        });
+        traces.collect::<Result<_, _>>().map(Input::Stored)
+    }
+
+    /// One seed of a scenario.
+    fn scenario(&mut self, name: &str, text: &str) -> Result<Input, InputError> {
+        self.has_scenario = true;
+        let one_seed = std::iter::once("seeds=1".to_string());
+        let overrides: Vec<String> = self.overrides.iter().cloned().chain(one_seed).collect();
+        Ok(Input::Scenario(Box::new(Scenario::read(name, text, &overrides)?)))
+    }
+
+    /// The trace in a file of flows and the file of links in the same folder.
+    fn table(&self, path: &Path, flows: &str) -> Result<Trace, InputError> {
+        let stem = path.to_str().and_then(|name| name.strip_suffix(FLOWS));
+        let links = stem.map(|stem| PathBuf::from(format!("{stem}{LINKS}"))).filter(|links| links.is_file());
+        let links = links.map(|links| self.bytes(&links)).transpose()?;
+        let links = links.as_deref().map(String::from_utf8_lossy);
+        Ok(stored(&path.display().to_string(), flows, links.as_deref())?)
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, InputError> {
+        let most = MOST_RECORDED.min(self.most.saturating_sub(self.kept) / PER_BYTE);
+        read_limited(path, most).map_err(|error| {
+            let path = path.to_path_buf();
+            match error.kind() {
+                ErrorKind::FileTooLarge if most < MOST_RECORDED => InputError::TooLong { path, error },
+                _ => InputError::Unreadable { path, error },
+            }
+        })
+    }
+}
+
+/// An input cannot be read, or not all of them together be laid over each other.
+#[derive(Debug, Error)]
+pub enum InputError {
+    /// A file cannot be read as what it is.
+    #[error("{}", one_line(&.0.to_string()))]
+    Import(#[from] ImportError),
+    /// All inputs together need too much memory.
+    #[error("what is laid over each other needs {}, more than {}", size(*.needed), size(*.most))]
+    Memory {
+        /// Bytes.
+        needed: u64,
+        /// Bytes.
+        most: u64,
+    },
+    /// A folder without a summary.
+    #[error("`{}` is no folder of results: it has no summary.json", shown(.folder))]
+    NoResults {
+        /// Which.
+        folder: PathBuf,
+    },
+    /// A summary that is none.
+    #[error("`{}` is no summary of a run: {}", shown(.file), one_line(&.reason.to_string()))]
+    NoSummary {
+        /// Which.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: serde_json::Error,
+    },
+    /// A folder of results from which no trace comes.
+    #[error("`{}` has no traces, and is no folder of `cwnd run`, which could be run again", shown(.folder))]
+    NoTraces {
+        /// Which.
+        folder: PathBuf,
+    },
+    /// A folder of results in which nothing can be changed.
+    #[error("{item}: `{}` is no folder of `cwnd run`, which alone is run again", shown(.folder))]
+    NotRunAgain {
+        /// The change, `KEY=VALUE`.
+        item: String,
+        /// Which.
+        folder: PathBuf,
+    },
+    /// No input is a scenario.
+    #[error("{item}: none of the inputs is a scenario or a run")]
+    NothingToSet {
+        /// The change, `KEY=VALUE`.
+        item: String,
+    },
+    /// A scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A file is longer than what is left of the memory.
+    #[error("cannot read `{}`: {error}", shown(.path))]
+    TooLong {
+        /// Which.
+        path: PathBuf,
+        /// How long it may be.
+        error: io::Error,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{}`: {error}", shown(.path))]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// A path in one line.
+fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string())
+}
+
+/// The files of flows in a folder of results, by name; of a comparison those of each algorithm alone.
+fn tables(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder.join("traces")).into_iter().flatten().flatten();
+    let is_table = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.ends_with(FLOWS) && !name.contains("-versus-")
+    };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_table).collect();
+    files.sort();
+    files
+}
+
+const FLOWS: &str = ".flows.csv";
+const LINKS: &str = ".links.csv";
+/// Columns of a stored flow.
+const COLUMNS: usize = 13;
+/// Bytes of memory for each of a file: its text, and what it is read as.
+const PER_BYTE: u64 = 4;
+/// Bytes of a file: an hour of a busy flow's acknowledgements.
+const MOST_RECORDED: u64 = 1 << 30;
