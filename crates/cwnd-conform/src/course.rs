@@ -43,6 +43,13 @@ impl Course {
         self
     }
 
+    /// Each mark is echoed once, and not until the sender confirms its reaction. Receivers of whole stacks do as they choose.
+    pub(crate) fn echoed_once(mut self) -> Self {
+        let flow = &mut self.setup.flows[0];
+        flow.ecn = flow.ecn.map(|_| AckEcho::PerPacket);
+        self
+    }
+
     /// The path back carries acknowledgements in bunches of a millisecond, and only the last of `packets` in a row. Acknowledgements of a whole
     /// stack come in bunches only: its receiver chooses how many packets each names.
     pub(crate) fn acks_of(mut self, packets: u32) -> Self {

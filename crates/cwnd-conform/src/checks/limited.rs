@@ -27,6 +27,9 @@ pub(super) fn unused(lab: &Lab<'_>) -> Measured {
 /// The threshold that a loss leaves while a part of the window is used, over the packets sent in the round trip before it; the window where
 /// no threshold is shown.
 pub(super) fn flight_size(lab: &Lab<'_>) -> Measured {
+    if !lab.subject().has_timeout() {
+        return Err(Unfit::NotApplicable("as a sender of QUIC it halves its window (RFC 9002 section 7.3.2)"));
+    }
     let at = 15.0 + 0.02 * lab.phase();
     let record = lab.run(&limited(lab, 17.0).lose(at, 1))?;
     let flight = record.sent(at - record.rtt, at) as f64;

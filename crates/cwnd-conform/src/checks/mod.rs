@@ -54,8 +54,8 @@ fn cut(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit>
     Ok((record, cut))
 }
 
-/// A wide path where every eighth packet of the flight is lost that is under way in the fifth round trip, and when that is.
-fn scattered(lab: &Lab<'_>, rtt_ms: u64) -> Result<(Record, f64), Unfit> {
+/// A wide path where every eighth packet of the flight is lost that is under way in the fifth round trip, `most` at most, and when that is.
+fn scattered(lab: &Lab<'_>, rtt_ms: u64, most: usize) -> Result<(Record, f64), Unfit> {
     let at = first(lab, rtt_ms);
     let course = wide(lab, rtt_ms, 1.0);
     let record = lab.run(&course)?;
@@ -63,7 +63,7 @@ fn scattered(lab: &Lab<'_>, rtt_ms: u64) -> Result<(Record, f64), Unfit> {
     let flight = begin + ((at - begin) / record.rtt).floor() * record.rtt;
     let numbers: Vec<u64> = record.numbers(flight, flight + 0.9 * record.rtt).step_by(8).collect();
     need(numbers.len() > 1, "too little is sent")?;
-    Ok((lab.run(&course.lose_numbers(&numbers))?, flight))
+    Ok((lab.run(&course.lose_numbers(&numbers[..most.min(numbers.len())]))?, flight))
 }
 
 /// The same with a second packet lost so long after the first cut, and both cuts.

@@ -2,6 +2,7 @@
 
 use super::{Measured, first, later_cut, marked, marked_cut, need, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
+use crate::course::Course;
 use crate::lab::Lab;
 use crate::record::Record;
 use crate::subject::Law;
@@ -44,7 +45,7 @@ pub(crate) const CHECKS: &[Check] = &[
         section: "6.1.2",
         level: Level::Should,
         requirement: "marks on the packets of one window are one congestion event",
-        measured: "window left by ten marks of a window over the one left by one mark",
+        measured: "window left by ten marks of a window over the one left by one mark that is echoed once",
         basis: "1 for one cut; a second leaves 0.5 or 0.7 of it",
         accepted: Range::at_least(0.85),
         measure: once,
@@ -113,10 +114,18 @@ fn reacts_wire(lab: &Lab<'_>) -> Measured {
     Ok(record.sent(mark + 2.0 * rtt, mark + 3.0 * rtt) as f64 / before as f64)
 }
 
+/// The one mark is echoed once: where an echo lasts until it is confirmed, a sender that heeds each echo would cut as often for one mark.
 fn once(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let record = lab.run(&wide(lab, 100, 1.0).mark(at, 10))?;
-    Ok(record.smallest_from(at, at + 3.0 * record.rtt)? / reacts(lab)?)
+    let left = |course: Course| {
+        let record = lab.run(&course)?;
+        marked(&record)?;
+        record.smallest_from(at, at + 3.0 * record.rtt)
+    };
+    // An acknowledgement of many packets has the echo of the newest alone.
+    let per_ack = lab.subject().host().acks;
+    let one: f64 = left(wide(lab, 100, 1.0).mark(at, per_ack).echoed_once())?;
+    Ok(left(wide(lab, 100, 1.0).mark(at, 10))? / one)
 }
 
 fn mark_and_loss(lab: &Lab<'_>) -> Measured {

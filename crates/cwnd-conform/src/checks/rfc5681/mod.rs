@@ -100,7 +100,7 @@ pub(crate) const CHECKS: &[Check] = &[
         looks: Looks::Window,
         measured: "threshold after a loss over the packets sent in the round trip before it, where a fifth of the window or less is used",
         accepted: Range::at_most(0.75),
-        basis: "a half, and packets that leave until the loss is found; half of the window is 3 and more. RFC 9002 appendix B reduces the window itself, and RFC 9438 section 4.6 lets a CUBIC do so",
+        basis: "a half, and packets that leave until the loss is found; half of the window is 3 and more. RFC 9002 section 7.3.2 reduces the window itself, and RFC 9438 section 4.6 lets a CUBIC do so",
         measure: limited::flight_size,
         ..BASE
     },

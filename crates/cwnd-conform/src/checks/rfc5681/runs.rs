@@ -116,7 +116,7 @@ pub(super) fn backoff(lab: &Lab<'_>) -> Measured {
 }
 
 pub(super) fn one_cut(lab: &Lab<'_>) -> Measured {
-    let (record, at) = scattered(lab, 100)?;
+    let (record, at) = scattered(lab, 100, usize::MAX)?;
     let cut = record.cut(at)?;
     Ok(record.smallest(cut.at, cut.at + 3.0 * record.rtt)? / cut.before)
 }

@@ -69,10 +69,14 @@ pub(super) fn halve(lab: &Lab<'_>) -> Measured {
     Ok(later_cut(lab, 100, 1.5)?.ratio())
 }
 
+/// What is left, and not the number of cuts: those of a sender that paces follow one another so closely that they look like one.
 pub(super) fn recovery_once(lab: &Lab<'_>) -> Measured {
-    let (record, at) = scattered(lab, 100)?;
-    record.window(at)?;
-    Ok(record.cuts().len() as f64)
+    let left = |losses| {
+        let (record, at) = scattered(lab, 100, losses)?;
+        record.smallest_from(at, at + 4.0 * record.rtt)
+    };
+    let one: f64 = left(1)?;
+    Ok(left(usize::MAX)? / one)
 }
 
 pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
@@ -151,8 +155,11 @@ pub(super) fn persistent(lab: &Lab<'_>) -> Measured {
     record.smallest(from, resumed.at + 0.5 * record.rtt)
 }
 
+/// Two round trips later than other outages, so that the window before is far above what congestion avoidance gains from the least one.
 pub(super) fn persistent_resumes(lab: &Lab<'_>) -> Measured {
-    let (record, from, to) = outage(lab, 50, 8.0, 20.0)?;
+    let from = first(lab, 50) + 0.1;
+    let to = from + 8.0;
+    let record = lab.run(&wide(lab, 50, 28.1).lose_share(from, to, 1000))?;
     let resumed = record.between(to, f64::INFINITY).find(|look| look.delivered > record.at(to).delivered);
     let resumed = resumed.ok_or_else(|| Unfit::Absent("nothing arrives after the outage".to_string()))?.at;
     let before = record.sent(from - record.rtt, from);
@@ -175,8 +182,10 @@ pub(super) fn tail_loss(lab: &Lab<'_>) -> Measured {
     Ok(completed as f64 / 1e9 + flow.start as f64 / 1e9 - first)
 }
 
+/// Six flights before the pause: the pacer's packets of a larger window would follow one another as closely as those of a burst.
 pub(super) fn burst(lab: &Lab<'_>) -> Measured {
-    let (from, to) = (0.45, 4.45);
+    let from = lab.handshake(50) + 0.3;
+    let to = from + 4.0;
     let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).pause(from, to))?;
     need(record.sent(from - 0.05, from) > 20, "too little is sent before the pause")?;
     let after: Vec<u64> = record.data.iter().map(|sent| sent.at).filter(|at| *at as f64 >= to * 1e9).collect();
@@ -215,7 +224,7 @@ pub(super) fn underused(lab: &Lab<'_>) -> Measured {
     let rate = (3.0 * PACKET.bits() / 0.05) as u64;
     let course = lab.course(1000, 50, 20_000, 11.0);
     let record = lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
-    Ok(record.window(10.9)? / record.window(1.0)?)
+    Ok(record.window(10.9)? / record.largest(record.slow_start(), 1.0)?)
 }
 
 pub(super) fn paced(lab: &Lab<'_>) -> Measured {

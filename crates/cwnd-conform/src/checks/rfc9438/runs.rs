@@ -47,7 +47,7 @@ pub(super) fn beta_second(lab: &Lab<'_>) -> Measured {
 }
 
 pub(super) fn once(lab: &Lab<'_>) -> Measured {
-    let (record, at) = scattered(lab, 100)?;
+    let (record, at) = scattered(lab, 100, usize::MAX)?;
     let cut = record.cut(at)?;
     Ok(record.smallest(cut.at, cut.at + 3.0 * record.rtt)? / cut.before)
 }
@@ -96,7 +96,7 @@ pub(super) fn increment(lab: &Lab<'_>) -> Measured {
     let middle = cut.at + k(&cut);
     need(record.between(middle, f64::INFINITY).count() > 100, "too little is acknowledged")?;
     let fits = [0.0, record.rtt].map(|late| {
-        ratio_of_increments(&record, most(lab), cut.at + late, (k(&cut) + 4.0, k(&cut) + 10.0), |t| curve(&cut, t))
+        ratio_of_increments(&record, most(lab), cut.at + late, (k(&cut) + 8.0, k(&cut) + 13.0), |t| curve(&cut, t))
     });
     show(lab, &record, &cut);
     Ok(nearest(fits))
