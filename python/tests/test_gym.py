@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -17,6 +18,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 import cwnd
 import cwnd.gym
+from cwnd.gym._options import DEFAULTS
 
 PATH: dict[str, Any] = {"rate": "12mbit", "rtt": "100ms", "queue": 1.0, "loss": 0.0}
 
@@ -153,6 +155,89 @@ def test_what_is_refused() -> None:
         cwnd.gym.BottleneckEnv(reward="praise")
     with pytest.raises(cwnd.ArgumentError, match="agents: one flow is steered here"):
         cwnd.gym.BottleneckEnv(agents=2)
+
+
+def test_docs_state_the_defaults() -> None:
+    expected = {
+        name: str(value) if value is None else repr(value).replace("'", '"') for name, value in DEFAULTS.items()
+    }
+    text = (Path(__file__).parents[1] / "docs" / "gym.md").read_text(encoding="utf-8")
+    table = text.partition("| option | default | meaning |")[2].partition("\n\n")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", table, re.MULTILINE)) == expected
+    said = dict(re.findall(r"^    (\w+) : .*, default (.*)$", cwnd.gym.BottleneckEnv.__doc__ or "", re.MULTILINE))
+    assert said == expected
+
+
+def test_a_scenario_keeps_its_path_unless_an_option_changes_it() -> None:
+    scenario = cwnd.Scenario.dumbbell("reno", rate="7mbit", rtt="33ms", queue="droptail:17p", loss=0.03, duration="9s")
+    env = cwnd.gym.BottleneckEnv(scenario=scenario)
+    own = {"rate": 7e6, "rtt": pytest.approx(0.033), "queue": 17, "loss": 0.03}
+    assert env.reset(seed=1)[1]["cwnd"]["path"] == own
+    assert env.reset(seed=1, options={"rate": "3.5mbit"})[1]["cwnd"]["path"] == {**own, "rate": 3.5e6, "queue": 9}
+    late = cwnd.gym.BottleneckEnv()
+    late.reset(seed=1)
+    assert late.reset(seed=1, options={"scenario": scenario})[1]["cwnd"]["path"] == own
+    # It lasts 9 s, not 400 steps.
+    truncated = False
+    while not truncated:
+        *_, truncated, info = late.step([0.0])
+    assert info["cwnd"]["time"] == pytest.approx(9.0)
+
+
+def test_a_drawn_network_runs_again() -> None:
+    many = cwnd.gym.BottleneckVectorEnv(3, steps=4, loss=(0.0, 0.02), algorithm="reno")
+    _, infos = many.reset(seed=1)
+    first = infos["cwnd"]["seed"].copy()
+    for _ in range(5):
+        *_, infos = many.step(np.zeros((3, 1)))
+    assert infos["cwnd"]["_seed"].all()
+    assert not (infos["cwnd"]["seed"] == first).any()
+    path = {name: float(values[1]) for name, values in infos["cwnd"]["path"].items() if not name.startswith("_")}
+    scenario = cwnd.Scenario.dumbbell(
+        "reno",
+        rate=f"{path['rate']:.0f}bit",
+        rtt=f"{path['rtt']:.9f}s",
+        queue=f"droptail:{path['queue']:.0f}p",
+        loss=path["loss"],
+        duration="10s",
+        warmup="0s",
+        seeds=1,
+    )
+    scenario["first_seed"] = int(infos["cwnd"]["seed"][1])
+    again = cwnd.gym.BottleneckEnv(scenario=scenario)
+    assert again.reset(seed=1)[1]["cwnd"]["path"] == pytest.approx(path)
+    assert cwnd.run(scenario).flows["goodput_bps"][0] > 0
+
+
+def test_a_late_flow_is_measured_from_its_start() -> None:
+    scenario = cwnd.Scenario.dumbbell("reno", rate="12mbit", rtt="40ms", duration="20s", warmup="0s")
+    scenario["flow.0.start"] = "10s"
+    score = cwnd.gym.evaluate("reno", episodes=1, scenario=scenario, steps=10**6)
+    assert score.goodput > 0.9
+
+
+def test_what_is_wrong_is_named() -> None:
+    def nothing(*_: object) -> None:
+        return None
+
+    with pytest.raises(cwnd.ArgumentError, match=r"rate must be .* first value 40000000 is above its last, 4000000"):
+        cwnd.gym.BottleneckEnv(rate=("40mbit", "4mbit"))
+    with pytest.raises(cwnd.ArgumentError, match=r'"linear" has 3 weights \(goodput, delay, loss\), got 2'):
+        cwnd.gym.BottleneckEnv(reward=("linear", (1.0, 2.0)))
+    with pytest.raises(cwnd.ArgumentError, match=r'"power" has 2 weights \(loss, margin\), got 1'):
+        cwnd.gym.BottleneckEnv(reward=("power", (1.0,)))
+    for count in (1, 3):
+        env = cwnd.gym.BottleneckVectorEnv(count, reward=nothing)
+        env.reset(seed=1)
+        with pytest.raises(cwnd.ArgumentError, match="reward: the function returned None"):
+            env.step(np.zeros((count, 1)))
+        own = (nothing, gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32))
+        with pytest.raises(cwnd.ArgumentError, match="observation: the function returned None"):
+            cwnd.gym.BottleneckVectorEnv(count, observation=own).reset(seed=1)
+    with pytest.raises(cwnd.ArgumentError, match="gain must be above 0"):
+        cwnd.gym.algorithm(lambda seen: seen[:, :1], gain=-1)
+    with pytest.raises(cwnd.ArgumentError, match="num_envs: there is no such option, expected `episodes`"):
+        cwnd.gym.evaluate("reno", num_envs=2)  # type: ignore[call-arg]
 
 
 def test_the_example_trains() -> None:

@@ -5,7 +5,7 @@ use cwnd_sim::{Loss, QueueLimit, Setup};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::options::Options;
+use crate::options::{Options, Range};
 
 /// The path to which ranges refer, before anything is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +19,28 @@ pub(crate) struct Reference {
     pub(crate) packet: Bytes,
 }
 
-/// Turns `setup`, a copy of the course's, into that of an episode.
-pub(crate) fn vary(setup: &mut Setup, path: Reference, options: &Options, random: &mut Xoshiro256PlusPlus) {
+/// The path of the first steered flow in an episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnPath {
+    /// Rate of the bottleneck when the run begins, bit/s.
+    pub rate: u64,
+    /// Round-trip time without queueing or transmission, before the random share of a flow is added, seconds.
+    pub rtt: f64,
+    /// How much can wait at the bottleneck, packets; infinite without a limit.
+    pub queue: f64,
+    /// Probability of random loss at the bottleneck; none if its losses are of another kind than independent ones.
+    pub loss: Option<f64>,
+}
+
+/// Turns `setup`, a copy of the course's, into that of an episode, and gives the path of its first steered flow.
+pub(crate) fn vary(
+    setup: &mut Setup,
+    path: Reference,
+    options: &Options,
+    random: &mut Xoshiro256PlusPlus,
+) -> DrawnPath {
     let rate = options.rate.map_or(path.rate, |range| range.draw_log(random));
-    let rtt = options.rtt.map_or(path.rtt, |range| range.draw_log(random));
+    let rtt = options.rtt.map_or(path.rtt, |range| whole_quarters(range.draw_log(random), range));
     let queue = options.queue.map(|range| range.draw_log(random));
     let (rate_factor, rtt_factor) = (rate / path.rate, rtt / path.rtt);
     for link in &mut setup.links {
@@ -58,11 +76,31 @@ pub(crate) fn vary(setup: &mut Setup, path: Reference, options: &Options, random
     }
     // A scenario can be run by the same seed: files know signed numbers only.
     setup.seed = random.next_u64() >> 1;
+    let link = &setup.links[path.link];
+    let loss = match link.loss {
+        Loss::None => Some(0.0),
+        Loss::Bernoulli(p) => Some(p),
+        _ => None,
+    };
+    let queue = match link.queue {
+        QueueLimit::Packets(packets) => f64::from(packets),
+        QueueLimit::Bytes(bytes) => 8.0 * bytes as f64 / path.packet.bits(),
+        QueueLimit::Unlimited => f64::INFINITY,
+    };
+    DrawnPath { rate: link.rate.unwrap_or(0), rtt, queue, loss }
+}
+
+/// The nearest time whose quarter is a whole number of nanoseconds, so that a dumbbell of this round-trip time, which has four delays, is
+/// the network that was drawn; a time that is not drawn stays as it is.
+fn whole_quarters(rtt: f64, range: Range) -> f64 {
+    if range.low < range.high { ((rtt * QUARTERS).round() / QUARTERS).clamp(range.low, range.high) } else { rtt }
 }
 
 fn scaled(value: u64, factor: f64) -> u64 {
     (value as f64 * factor).round().max(1.0) as u64
 }
 
+/// Four nanoseconds in a second.
+const QUARTERS: f64 = 2.5e8;
 /// The longest queue that [`QueueLimit::Packets`] can express.
 const MAX_QUEUE: f64 = u32::MAX as f64;

@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::course::Course;
-use crate::draw::vary;
+use crate::draw::{DrawnPath, vary};
 use crate::observation::{FEATURES, StepReport};
 use crate::reward::PathCapacity;
 use crate::steered::Shared;
@@ -21,17 +21,19 @@ pub struct Environment {
     setup: Setup,
     simulation: Simulation,
     agents: Vec<Agent>,
-    /// The number of the network among those of the course.
-    drawn: usize,
+    /// The number of the network among those of the course, and its path.
+    drawn: (usize, DrawnPath),
     steps: u32,
 }
 
-/// The measures of a steered flow over the episode so far.
+/// The measures of a steered flow over the steps of the learner in the episode so far: the step that [`Environment::observe`] runs does
+/// not count, and neither does the time before the flow's first packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Packets delivered over those that the bottleneck could have carried meanwhile.
     pub goodput: f64,
-    /// Mean round-trip time over that of a packet that meets no other.
+    /// Mean of the steps' round-trip times, each weighted by the packets that its step delivered, over that of a packet that meets no
+    /// other.
     pub delay: f64,
     /// Packets found lost, of those delivered or found lost.
     pub loss: f64,
@@ -51,12 +53,14 @@ pub struct Outcome {
 }
 
 /// What was drawn for an episode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Episode {
     /// The seed of the simulation, which fits into a signed number.
     pub seed: u64,
     /// The number of the network among those of the course.
     pub course: usize,
+    /// The path of the first steered flow.
+    pub path: DrawnPath,
 }
 
 /// A steered flow.
@@ -67,6 +71,17 @@ struct Agent {
     shared: Arc<Shared>,
     outcome: Outcome,
     empty_rtt: f64,
+    sums: Sums,
+}
+
+/// Sums over the learner's steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    delivered: f64,
+    lost: f64,
+    /// Of round-trip times times packets delivered, seconds.
+    waited: f64,
+    /// Packets that the bottleneck could have carried.
     carried: f64,
     reward: f64,
 }
@@ -115,7 +130,7 @@ impl Environment {
         self.run_step();
         let mut rewards = vec![0.0; self.agents.len()];
         self.record(from, observations, &mut rewards);
-        self.agents.iter_mut().for_each(|agent| agent.reward = 0.0);
+        self.agents.iter_mut().for_each(|agent| agent.sums = Sums::default());
     }
 
     /// Whether the current episode has ended.
@@ -136,18 +151,9 @@ impl Environment {
         &self.course
     }
 
-    /// The measures of each steered flow over the episode so far.
+    /// The measures of each steered flow over the learner's steps in the episode so far.
     pub fn totals(&self) -> impl Iterator<Item = Totals> {
-        self.agents.iter().map(|agent| {
-            let counts = agent.shared.sender().counts();
-            let (delivered, lost) = (counts.delivered as f64, counts.lost as f64);
-            Totals {
-                goodput: if agent.carried > 0.0 { delivered / agent.carried } else { 0.0 },
-                delay: if counts.rtts > 0.0 { counts.rtt_sum / counts.rtts / agent.empty_rtt } else { 0.0 },
-                loss: lost / (delivered + lost).max(1.0),
-                reward: agent.reward,
-            }
-        })
+        self.agents.iter().map(|agent| agent.sums.totals(agent.empty_rtt))
     }
 
     /// What the last step of each steered flow was.
@@ -158,7 +164,7 @@ impl Environment {
     /// What was drawn for the current episode.
     #[must_use]
     pub fn episode(&self) -> Episode {
-        Episode { seed: self.setup.seed, course: self.drawn }
+        Episode { seed: self.setup.seed, course: self.drawn.0, path: self.drawn.1 }
     }
 
     /// Runs the simulation for a step: that of a single flow ends by its own clock.
@@ -197,9 +203,28 @@ impl Environment {
             let path = PathCapacity { capacity, empty_rtt: agent.empty_rtt };
             let earned = if report.min_rtt > 0.0 { self.course.options.reward.of(&report, path) } else { 0.0 };
             agent.outcome = Outcome { report, capacity, empty_rtt: agent.empty_rtt };
-            agent.carried += capacity * now.since(from).as_secs_f64();
-            agent.reward += earned;
+            agent.sums.add(&report, capacity, earned);
             *reward = earned as f32;
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, report: &StepReport, capacity: f64, reward: f64) {
+        self.delivered += report.delivered;
+        self.lost += report.lost;
+        self.waited += report.rtt * report.delivered;
+        self.carried += capacity * report.duration;
+        self.reward += reward;
+    }
+
+    fn totals(self, empty_rtt: f64) -> Totals {
+        let Self { delivered, lost, waited, carried, reward } = self;
+        Totals {
+            goodput: if carried > 0.0 { delivered / carried } else { 0.0 },
+            delay: if delivered > 0.0 { waited / delivered / empty_rtt } else { 0.0 },
+            loss: lost / (delivered + lost).max(1.0),
+            reward,
         }
     }
 }
@@ -209,14 +234,15 @@ struct Begun {
     setup: Setup,
     agents: Vec<Agent>,
     simulation: Simulation,
-    drawn: usize,
+    /// The number of the network among those of the course, and its path.
+    drawn: (usize, DrawnPath),
 }
 
 /// Draws the next episode.
 fn begin(course: &Course, random: &mut Xoshiro256PlusPlus) -> Begun {
-    let (course, drawn) = course.draw(random);
+    let (course, nth) = course.draw(random);
     let mut setup = course.setup.clone();
-    vary(&mut setup, course.path, &course.options, random);
+    let path = vary(&mut setup, course.path, &course.options, random);
     let clocked = course.steered() == 1;
     let ends = course.steered.iter().zip(&course.bottlenecks);
     let mut agents: Vec<Agent> = ends
@@ -226,7 +252,7 @@ fn begin(course: &Course, random: &mut Xoshiro256PlusPlus) -> Begun {
             setup.flows[flow].algorithm = Spec::outside(&label, Arc::new(course.options.maker(&shared, clocked)));
             let rate = setup.links[link].rate;
             let empty_rtt = rate.map_or(0.0, |rate| setup.flows[flow].packet.bits() / rate as f64);
-            Agent { flow, link, shared, outcome: Outcome::default(), empty_rtt, carried: 0.0, reward: 0.0 }
+            Agent { flow, link, shared, outcome: Outcome::default(), empty_rtt, sums: Sums::default() }
         })
         .collect();
     let simulation =
@@ -234,7 +260,7 @@ fn begin(course: &Course, random: &mut Xoshiro256PlusPlus) -> Begun {
     for agent in &mut agents {
         agent.empty_rtt += simulation.state().flow(agent.flow).base_rtt().as_secs_f64();
     }
-    Begun { setup, agents, simulation, drawn }
+    Begun { setup, agents, simulation, drawn: (nth, path) }
 }
 
 #[cfg(test)]
@@ -275,6 +301,38 @@ mod tests {
                 let alone = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
                 assert_eq!(steered.digest, alone.digest, "{}, {host:?}", entry.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_network_that_was_drawn_can_be_built_again() {
+        let between = |low, high| Some(crate::Range { low, high });
+        let options = Options {
+            rate: between(1e6, 3e7),
+            rtt: between(0.005, 0.2),
+            queue: between(0.3, 3.0),
+            loss: between(0.0, 0.01),
+            algorithm: Some(Spec::parse("reno").expect("registered")),
+            steps: u32::MAX,
+            ..Options::default()
+        };
+        let course = Arc::new(Course::new(path(LinuxHost::default()), vec![0], options).expect("a course"));
+        for seed in 0..20 {
+            let mut environment = Environment::new(Arc::clone(&course), seed);
+            let Episode { seed, path: DrawnPath { rate, rtt, queue, loss }, .. } = environment.episode();
+            let (mut seen, mut reward) = (vec![0.0; FEATURES.len()], [0.0]);
+            while !environment.step(&[0.0], &mut seen, &mut reward) {}
+            let Environment { simulation, setup, .. } = environment;
+            let drawn = simulation.finish(&setup, &mut |_| true).expect("a valid setup");
+            let bell = Dumbbell::new(rate, Span::from_secs_f64(rtt), QueueLimit::Packets(queue as u32));
+            let reno = Spec::parse("reno").expect("registered");
+            let mut again = bell.setup(&[reno], Era::MODERN, Span::from_secs(6), Span::ZERO, seed);
+            let link = course.path.link;
+            again.links[link].loss = cwnd_sim::Loss::Bernoulli(loss.expect("independent losses"));
+            again = Setup { sampling: None, ..again };
+            again.flows[0].host = LinuxHost::default();
+            let again = cwnd_sim::run(&again, &mut |_| true).expect("a valid setup");
+            assert_eq!(drawn.digest, again.digest, "{rate} bit/s, {rtt} s, {queue} packets");
         }
     }
 

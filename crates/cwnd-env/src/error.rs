@@ -12,6 +12,18 @@ pub enum CourseError {
     /// A steered flow does not have data to send all the time.
     #[error("flow {0} cannot be steered: its application must have something to send from its start to the end")]
     Application(usize),
+    /// A range begins above its end.
+    #[error(
+        "{option} must be a range that begins at or below its end: its first value {low} is above its last, {high}"
+    )]
+    Backwards {
+        /// The name of the option.
+        option: &'static str,
+        /// The first value; bit/s, seconds, bandwidth-delay products or a probability.
+        low: f64,
+        /// The last value.
+        high: f64,
+    },
     /// A steered flow crosses no link with a rate.
     #[error("flow {0} cannot be steered: no link of its path has a rate")]
     Bottleneck(usize),

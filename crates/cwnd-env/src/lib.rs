@@ -27,6 +27,7 @@ mod sender;
 mod steered;
 
 pub use course::Course;
+pub use draw::DrawnPath;
 pub use environment::{Environment, Episode, Outcome, Totals};
 pub use environments::Environments;
 pub use error::CourseError;

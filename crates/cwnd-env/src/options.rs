@@ -73,6 +73,12 @@ impl Options {
     /// Checks the ranges of all options.
     pub(crate) fn check(&self) -> Result<(), CourseError> {
         self.steering().check()?;
+        let ranges = [("rate", self.rate), ("rtt", self.rtt), ("queue", self.queue), ("loss", self.loss)];
+        for (option, range) in ranges {
+            if let Some(Range { low, high }) = range.filter(|range| range.low > range.high) {
+                return Err(CourseError::Backwards { option, low, high });
+            }
+        }
         let within = |range: Option<Range>, least, most| range.is_none_or(|range| range.is_within(least, most));
         require(self.steps > 0, "steps", "at least 1")?;
         require(within(self.rate, 1e3, 1e12), "rate", "a range within 1 kbit/s and 1 Tbit/s")?;
@@ -95,7 +101,10 @@ impl Options {
 
 impl Steering {
     /// Checks the ranges.
-    pub(crate) fn check(&self) -> Result<(), CourseError> {
+    ///
+    /// # Errors
+    /// A number is outside its range, or the algorithm below does not run over acknowledgements of every packet.
+    pub fn check(&self) -> Result<(), CourseError> {
         let within = |most| self.gain > 0.0 && self.gain <= most;
         match &self.lever {
             Lever::Over(spec) => {

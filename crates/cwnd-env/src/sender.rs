@@ -31,16 +31,16 @@ pub(crate) struct Sender {
 
 /// Sums over a flow since it began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+struct Counts {
     /// New packets sent, and packets found lost, which are sent again.
-    pub(crate) sent: u64,
-    pub(crate) delivered: u64,
-    pub(crate) lost: u64,
+    sent: u64,
+    delivered: u64,
+    lost: u64,
     /// Acknowledged packets whose acknowledgement echoed a mark.
-    pub(crate) marked: f64,
+    marked: f64,
     /// Sum of the measured round-trip times, seconds, and their number.
-    pub(crate) rtt_sum: f64,
-    pub(crate) rtts: f64,
+    rtt_sum: f64,
+    rtts: f64,
 }
 
 /// What an action changes.
@@ -185,11 +185,6 @@ impl Sender {
                 Control { window: Packets((inner.window.0 * self.value).max(1.0)), pacing, ..inner }
             }
         }
-    }
-
-    /// The sums since the flow began.
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// The smoothed round-trip time, seconds; 0 before the first sample.

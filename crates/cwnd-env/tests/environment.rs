@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use cwnd::{Span, Spec};
-use cwnd_env::{Course, CourseError, Environment, Environments, FEATURES, Lever, Options, Range, Reward};
+use cwnd::{Span, Spec, Time};
+use cwnd_env::{
+    Course, CourseError, Environment, Environments, FEATURES, Lever, Options, Outcome, Range, Reward, Totals,
+};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Setup, Source, Variation};
 
 /// 12 Mbit/s and 100 ms: 1000 packets of 1500 bytes a second, 100 of them in a round trip, and as many in the queue.
@@ -191,7 +193,8 @@ fn what_cannot_be_steered_is_refused() {
         "gain must be above 0 and at most 15"
     );
     let backwards = Some(Range { low: 2.0, high: 1.0 });
-    assert!(refused(path(1), &[0], Options { rtt: backwards, ..Options::default() }).starts_with("rtt must be"));
+    let error = refused(path(1), &[0], Options { rtt: backwards, ..Options::default() });
+    assert!(error.starts_with("rtt must be") && error.contains("2 is above its last, 1"), "{error}");
     let udt = Some(Spec::parse("udt").expect("registered"));
     assert!(refused(path(1), &[0], Options { algorithm: udt, ..Options::default() }).contains("`udt`"));
     let never = Setup { duration: Span::ZERO, ..path(1) };
@@ -237,4 +240,54 @@ fn a_rate_of_one_capacity_fills_the_path() {
     near((outcome.report.delivered / outcome.report.duration) as f32, 1000.0, 60.0);
     near(outcome.capacity as f32, 1000.0, 0.1);
     assert_eq!(outcome.report.lost, 0.0);
+}
+
+/// Goes through an episode: its totals, and the same of the outcomes of its steps after the first observation.
+fn totals_of(setup: Setup, steered: Vec<usize>, options: Options) -> Vec<[Totals; 2]> {
+    let count = steered.len();
+    let mut environment = Environment::new(Arc::new(Course::new(setup, steered, options).expect("a course")), 1);
+    let (mut seen, mut reward) = (vec![0.0; count * FEATURES.len()], vec![0.0; count]);
+    environment.observe(&mut seen);
+    let mut steps = Vec::new();
+    loop {
+        let over = environment.step(&vec![0.0; count], &mut seen, &mut reward);
+        steps.push((environment.outcomes().collect::<Vec<_>>(), reward.clone()));
+        if over {
+            break;
+        }
+    }
+    let by_hand = |nth: usize| {
+        let sum = |of: &dyn Fn(&Outcome) -> f64| steps.iter().map(|(outcomes, _)| of(&outcomes[nth])).sum::<f64>();
+        let (delivered, lost) = (sum(&|one| one.report.delivered), sum(&|one| one.report.lost));
+        Totals {
+            goodput: delivered / sum(&|one| one.capacity * one.report.duration),
+            delay: sum(&|one| one.report.rtt * one.report.delivered / one.empty_rtt) / delivered,
+            loss: lost / (delivered + lost),
+            reward: steps.iter().map(|(_, rewards)| f64::from(rewards[nth])).sum(),
+        }
+    };
+    environment.totals().enumerate().map(|(nth, totals)| [totals, by_hand(nth)]).collect()
+}
+
+#[test]
+fn totals_are_over_the_steps_of_the_learner() {
+    let reno = || Options { algorithm: Some(Spec::parse("reno").expect("registered")), ..Options::default() };
+    let late = |setup: Setup, flow: usize| {
+        let mut setup = setup;
+        setup.flows[flow].start = Time::ZERO + Span::from_secs(10);
+        setup
+    };
+    let alone = totals_of(late(path(1), 0), vec![0], reno());
+    assert!(alone[0][0].goodput > 0.9, "the ten seconds before its start count: {alone:?}");
+    let steady = totals_of(path(1), vec![0], reno());
+    let both = totals_of(late(path(2), 1), vec![0, 1], reno());
+    for [totals, by_hand] in [alone, steady, both].iter().flatten() {
+        let pairs = [
+            (totals.goodput, by_hand.goodput),
+            (totals.delay, by_hand.delay),
+            (totals.loss, by_hand.loss),
+            (totals.reward, by_hand.reward),
+        ];
+        assert!(pairs.iter().all(|(found, expected)| (found - expected).abs() < 1e-4), "{totals:?}, {by_hand:?}");
+    }
 }

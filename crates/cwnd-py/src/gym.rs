@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::quantity;
-use cwnd_env::{Course, CourseError, FEATURES, MEASURED, Options, Outcome, Range, Reward};
+use cwnd_env::{Course, CourseError, DrawnPath, FEATURES, MEASURED, Options, Outcome, Range, Reward};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::failure::Failure;
-use crate::outside::{AlgorithmErrors, lever, written};
+use crate::outside::{AlgorithmErrors, lever, steering, written};
 use crate::scenario::checked;
 use crate::work::catch_panic;
 
@@ -80,6 +80,13 @@ pub(crate) fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
     MEASURED.into_iter().chain(PATH).collect()
 }
 
+/// Checks what a policy steers with.
+#[pyfunction]
+pub(crate) fn check_steering(given: &Bound<'_, PyAny>) -> Result<(), Failure> {
+    let errors: Arc<AlgorithmErrors> = Arc::default();
+    errors.or_result(steering(given, &errors).map(drop))
+}
+
 #[pymethods]
 impl Environments {
     /// `count` environments on the networks of scenarios, given as JSON, of which one is drawn for each episode; the flows of the numbers
@@ -102,7 +109,7 @@ impl Environments {
                 CourseError::Algorithm(_) => "algorithm: ",
                 CourseError::Setup(_) => "scenario: ",
                 // It begins with its name.
-                CourseError::Option { .. } => "",
+                CourseError::Option { .. } | CourseError::Backwards { .. } => "",
                 _ => "agents: ",
             };
             Failure::Argument(format!("{argument}{error}"))
@@ -191,11 +198,13 @@ impl Environments {
         }))
     }
 
-    /// What was drawn for the episode of an environment: the seed of the simulation, and the number of the scenario.
-    fn episode(&self, py: Python<'_>, index: usize) -> PyResult<(u64, usize)> {
+    /// What was drawn for the episode of an environment: the seed of the simulation, the number of the scenario, and the path's rate,
+    /// round-trip time, queue and loss.
+    fn episode(&self, py: Python<'_>, index: usize) -> PyResult<(u64, usize, [f64; 4])> {
         self.check(index)?;
         let episode = py.detach(|| self.own().environments.episode(index));
-        Ok((episode.seed, episode.course))
+        let DrawnPath { rate, rtt, queue, loss } = episode.path;
+        Ok((episode.seed, episode.course, [rate as f64, rtt, queue, loss.unwrap_or(f64::NAN)]))
     }
 }
 
@@ -278,11 +287,17 @@ impl Settings<'_> {
 }
 
 fn reward((kind, weights): &(String, Vec<f64>)) -> Result<Reward, Failure> {
+    let weights_expected = |kind: &str, names: &str, count: usize| {
+        let given = weights.len();
+        Err(Failure::Argument(format!("reward: \"{kind}\" has {count} weights ({names}), got {given}")))
+    };
     match (kind.as_str(), weights.as_slice()) {
         ("linear", []) => Ok(Reward::LINEAR),
         ("linear", &[goodput, delay, loss]) => Ok(Reward::Linear { goodput, delay, loss }),
         ("power", []) => Ok(Reward::POWER),
         ("power", &[loss, margin]) => Ok(Reward::Power { loss, margin }),
+        ("linear", _) => weights_expected("linear", "goodput, delay, loss", 3),
+        ("power", _) => weights_expected("power", "loss, margin", 2),
         _ => Err(Failure::Argument(format!(
             "reward: expected \"linear\", \"power\", or one of these with its weights, got \"{kind}\""
         ))),

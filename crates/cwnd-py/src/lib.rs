@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::evaluate::{Evaluated, evaluate};
     #[pymodule_export]
-    use crate::gym::{Environments, Memory, features, measured};
+    use crate::gym::{Environments, Memory, check_steering, features, measured};
     #[pymodule_export]
     use crate::metrics::{
         coefficient_of_variation, estimate, jain, kendall, max_min, relative_range, spearman, stability_index,

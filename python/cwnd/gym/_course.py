@@ -47,8 +47,10 @@ class Course:
 
     Attributes
     ----------
+    given : dict
+        The options that were given.
     options : dict
-        All of them, as they were given.
+        All of them.
     actions, observations, rewards, ended, measured : numpy.ndarray
         ``(num_envs, agents)``, ``(num_envs, agents, …)``, ``(num_envs, agents)``, ``(num_envs,)`` and
         ``(num_envs, agents, numbers)``. A step reads the first and writes the others where they are.
@@ -58,6 +60,7 @@ class Course:
 
     def __init__(self, num_envs: int, given: Mapping[str, Any]) -> None:
         count = whole("num_envs", num_envs, 1, 1 << 16)
+        self.given = dict(given)
         self.options: Options = _options.checked(given)
         flows = _options.flows(self.options["agents"])
         settings = _options.settings(self.options)
@@ -96,7 +99,7 @@ class Course:
 
     def changed(self, given: Mapping[str, Any] | None) -> Course | None:
         """Make the course that options of a reset ask for; None if they ask for nothing."""
-        options = _options.changed(self.options, given)
+        options = _options.changed(self.given, given)
         if options is None:
             return None
         other = Course(len(self.ended), options)
@@ -145,10 +148,23 @@ class Course:
                 total["reward"] = float(self._earned[index, agent])
         return totals
 
-    def drawn(self, index: int) -> dict[str, int]:
+    def drawn(self, index: int) -> dict[str, Any]:
         """Name what was drawn for the episode of an environment."""
-        seed, scenario = self.native.episode(index)
-        return {"seed": seed, "scenario": scenario}
+        seed, scenario, path = self.native.episode(index)
+        return {"seed": seed, "scenario": scenario, "path": dict(zip(_options.NETWORK, path, strict=True))}
+
+    def all_drawn(self, where: NDArray[np.bool_]) -> dict[str, Any]:
+        """Name what was drawn for the episodes of these environments, as Gymnasium names it; elsewhere are zeros."""
+        found: dict[str, Any] = {"path": {}}
+        for index in np.flatnonzero(where):
+            drawn = self.drawn(int(index))
+            path = drawn.pop("path")
+            for into, numbers in ((found, drawn), (found["path"], path)):
+                for name, number in numbers.items():
+                    kind = np.int64 if isinstance(number, int) else np.float64
+                    into.setdefault(name, np.zeros(len(where), kind))[index] = number
+        found["path"] |= {f"_{name}": where for name in found["path"]}
+        return found | {f"_{name}": where for name in found}
 
     def info(self, index: int, agent: int) -> dict[str, Any]:
         """Name what was measured of a step of a flow."""
@@ -214,6 +230,8 @@ def observation_space(own: Observation | None) -> Space[Any]:
 def shaped(name: str, found: object, shape: tuple[int, ...]) -> NDArray[Any]:
     """Read what a function of one's own returned, for a flow alone or for all of them."""
     accepted = [shape, shape[1:]] if shape[0] == 1 else [shape]
+    if found is None:
+        raise ArgumentError(f"{name}: the function returned None, expected numbers")
     try:
         numbers = np.asarray(found, np.float64)
     except (TypeError, ValueError):

@@ -11,7 +11,7 @@ from cwnd._arguments import whole
 from cwnd._html import page
 from cwnd.errors import AlgorithmError, ArgumentError
 from cwnd.gym._course import Course
-from cwnd.gym._options import Options
+from cwnd.gym._options import KeywordError, Options, checked
 from cwnd.gym._policy import Policy, chooser
 from cwnd.gym._vector import BottleneckVectorEnv
 
@@ -22,14 +22,15 @@ __all__ = ["Score", "evaluate"]
 
 
 class Score(NamedTuple):
-    """Means over episodes.
+    """Means over episodes, of each from the end of the step of the reset to the end.
 
     Attributes
     ----------
     goodput : float
         Packets delivered, as a share of those the bottleneck could have carried.
     delay : float
-        Round-trip time, as a multiple of that of a packet that meets no other.
+        Mean round-trip time of the steps, weighted by the packets that each delivered, as a multiple of that of a
+        packet that meets no other.
     loss : float
         Share of packets lost.
     reward : float
@@ -86,6 +87,9 @@ def evaluate(
     choose = None if algorithm is not None else chooser("policy", policy)
     if options.get("algorithm") is not None:
         raise ArgumentError("algorithm: the policy is one already")
+    if "num_envs" in options:
+        raise KeywordError("num_envs: there is no such option, expected `episodes`: as many environments run at once")
+    checked(options)
     episodes = whole("episodes", episodes, 1, 1 << 16)
     given: Options = {**options, "algorithm": algorithm}
     try:

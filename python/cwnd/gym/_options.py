@@ -79,6 +79,10 @@ DEFAULTS: Options = {
 }
 
 
+NETWORK = ("rate", "rtt", "queue", "loss")
+"""The options that change a network: without a value a scenario keeps its own."""
+
+
 class KeywordError(ArgumentError, TypeError):
     """A keyword is not taken. It is what Python raises then, too, for callers that try again without it."""
 
@@ -106,21 +110,25 @@ def completed(made: Made) -> Made:
 
 
 def checked(given: Mapping[str, Any], place: str = "") -> Options:
-    """Refuse names that no option has, and put the defaults in for the others; `place` says where they were given."""
+    """Refuse names that no option has, and put the defaults in for the others; `place` says where they were given.
+
+    A scenario that was given keeps its own path unless an option changes it.
+    """
     for name in given:
         if name not in DEFAULTS:
             near = difflib.get_close_matches(name, DEFAULTS, n=1, cutoff=0.5)
             hint = f"did you mean `{near[0]}`?" if near else f"expected one of {', '.join(DEFAULTS)}"
             raise KeywordError(f"{place}{name}: there is no such option, {hint}")
-    return cast("Options", {**DEFAULTS, **given})
+    own: Iterable[str] = NETWORK if given.get("scenario") is not None else ()
+    return cast("Options", {**DEFAULTS, **dict.fromkeys(own), **given})
 
 
-def changed(before: Options, given: Mapping[str, Any] | None) -> Options | None:
-    """Lay the options of a reset over those before; None if there are none."""
+def changed(before: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Lay the options of a reset over those that were given before; None if there are none."""
     if given is None or not mapping("options", given):
         return None
     checked(given, "options: ")
-    return cast("Options", {**before, **given})
+    return {**before, **given}
 
 
 def scenarios(given: object, agents: range | list[int] | None) -> list[Scenario]:

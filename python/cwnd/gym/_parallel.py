@@ -115,8 +115,9 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
             self._ezpickle_kwargs |= options or {}
         self._course.reset(given, lambda: int(draw.integers(2**63)))
         self.agents = list(self.possible_agents)
-        drawn, measured = self._course.drawn(0), self._measured()
-        return self._observations(), {agent: {"cwnd": {**measured[agent], **drawn}} for agent in self.agents}
+        measured = self._measured()
+        infos = {agent: {"cwnd": {**measured[agent], **self._course.drawn(0)}} for agent in self.agents}
+        return self._observations(), infos
 
     def step(
         self, actions: dict[str, ArrayLike]
@@ -126,7 +127,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         Parameters
         ----------
         actions : dict
-            One number from -1 to 1 by agent.
+            One number from -1 to 1 by agent; that of an agent that is missing counts as 0.
 
         Returns
         -------

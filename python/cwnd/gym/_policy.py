@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cwnd import _native
 from cwnd._algorithm import Learnt
 from cwnd._arguments import text, whole
 from cwnd.errors import ArgumentError
@@ -62,12 +63,10 @@ def algorithm(
     >>> result["careful"]["queue_delay_mean_s"].mean < result["cubic"]["queue_delay_mean_s"].mean
     True
     """
-    return PolicyAlgorithm(
-        chooser("policy", policy),
-        text("name", name, "learnt"),
-        {**_options.lever(action, gain), "packets": whole("packets", packets, 1, 2**53)},
-        _options.observation(observation),
-    )
+    choose, name = chooser("policy", policy), text("name", name, "learnt")
+    steering = {**_options.lever(action, gain), "packets": whole("packets", packets, 1, 2**53)}
+    _native.check_steering(steering)
+    return PolicyAlgorithm(choose, name, steering, _options.observation(observation))
 
 
 class PolicyAlgorithm(Learnt):

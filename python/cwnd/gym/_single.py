@@ -27,51 +27,53 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
     A step ends with the first acknowledgement by which a smoothed round trip has passed and ``packets`` packets were
     delivered. An action ``a`` from -1 to 1 makes the window ``1 + gain a`` times as large, or, below 0, ``1 - gain a``
     times smaller. An observation has the numbers of :data:`FEATURES`. An episode is cut (``truncated``) after ``steps``
-    steps.
+    steps, or at the end of a scenario's ``duration`` if that is earlier: its last step may then be a short one.
 
     ``info["cwnd"]`` has what was measured of each step, the numbers of :class:`Step` and :class:`Path` by their names.
-    After a reset it also has the ``seed`` of the simulation and the number of the ``scenario``; at the end of an
-    episode ``episode``: goodput as a share of the capacity, delay as a multiple of the empty path's, share of packets
-    lost, and the sum of the rewards.
+    After a reset it also has the ``seed`` of the simulation, the number of the ``scenario`` and ``path``, which was
+    drawn: ``rate`` in bit/s, ``rtt`` in seconds, ``queue`` in packets and ``loss``, a probability, or NaN where losses
+    are not independent. At the end of an episode it has ``episode``, all over the steps after the reset's: goodput as a
+    share of the capacity; delay, the steps' mean round-trip times weighted by the packets that each delivered, as a
+    multiple of the empty path's; share of packets lost; and the sum of the rewards.
 
     Pickles and copies have the options, not the episode: they begin with a reset.
 
     Parameters
     ----------
-    scenario : Scenario or sequence of Scenario, optional
+    scenario : Scenario or sequence of Scenario, default None
         The network and all its flows; one flow through a bottleneck if not given. Of several one is drawn for each
         episode: so competitors, traces of capacity and topologies vary.
-    agents : int or sequence of int, optional
+    agents : int or sequence of int, default None
         Which flows are steered, counted from 0 over all groups; the first group if not given. A number ``n`` means the
         first ``n``.
-    rate : str or (str, str), optional
+    rate : str or (str, str), default ("4mbit", "40mbit")
         Rate of the bottleneck, or from where to where it is drawn for each episode, evenly over its logarithm. ``None``
-        keeps the scenario's, here and below.
-    rtt : str or (str, str), optional
+        keeps the scenario's, and is the default where ``scenario`` is given, here and in the next three.
+    rtt : str or (str, str), default ("10ms", "100ms")
         Round-trip time without queueing, likewise.
-    queue : float or (float, float), optional
+    queue : float or (float, float), default (0.5, 2.0)
         How much may wait, in bandwidth-delay products, likewise.
-    loss : float or (float, float), optional
+    loss : float or (float, float), default 0.0
         Probability of random loss; drawn evenly.
-    action : str or (str, Algorithm)
+    action : str or (str, Algorithm), default "window"
         What an action changes: the ``"window"``; the ``"rate"`` in the same way, which is Aurora's; or, with
         ``("over", "cubic")``, what an algorithm asks for, which is multiplied by ``2 ** (gain * a)`` as Orca does.
-    gain : float, optional
+    gain : float, default None
         How much; 1 for a window, Aurora's 0.025 for a rate, Orca's 2 over an algorithm.
-    packets : int
+    packets : int, default 10
         The least number of packets delivered in a step.
-    steps : int
+    steps : int, default 400
         The length of an episode.
-    reward : str, (str, sequence of float) or callable
+    reward : str, (str, sequence of float) or callable, default "linear"
         ``"linear"``: ``u - 0.5 (d - 1) - l`` for goodput ``u``, delay ``d`` and loss ``l`` as in ``episode``;
         ``("linear", (goodput, delay, loss))`` with other weights. ``"power"``: Orca's, ``(u - 5 x) / d`` with lost
         packets ``x`` as a share of the capacity, where a delay up to 1.25 counts as none;
         ``("power", (loss, margin))`` with other numbers. Or a function of a :class:`Step` and a :class:`Path`, whose
         fields are numbers, or arrays where there are many environments: arithmetic that works for both.
-    observation : (callable, gymnasium.spaces.Box), optional
+    observation : (callable, gymnasium.spaces.Box), default None
         A function of a :class:`Step`, which is called likewise, and the space of its values, the last axes of what it
         returns.
-    algorithm : str, CongestionControl or WindowRule, optional
+    algorithm : str, CongestionControl or WindowRule, default None
         An algorithm in the learner's place: actions then change nothing.
     """
 
@@ -130,7 +132,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
         terminated : bool
             Never: flows go on for ever.
         truncated : bool
-            The episode has had all its steps.
+            The episode has had all its steps, or its scenario has ended.
         info : dict
             ``cwnd``: what was measured of it, and ``episode`` at its end.
         """

@@ -101,9 +101,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
         self._course.reset(given, lambda: int(self.np_random.integers(2**63)))
         observations, _, _, measured = self._seen
         found = infos(measured, self._all)
-        drawn = [self._course.drawn(index) for index in range(self.num_envs)]
-        for name in drawn[0]:
-            found |= {name: np.array([one[name] for one in drawn]), f"_{name}": self._all}
+        found |= self._course.all_drawn(self._all)
         return observations, {"cwnd": found, "_cwnd": self._all}
 
     def step(self, actions: ArrayLike) -> tuple[Reals, Reals, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
@@ -120,11 +118,15 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
             As :meth:`BottleneckEnv.step`, one row per environment.
         infos : dict
             ``cwnd``: arrays of what was measured; where episodes have ended also ``episode``, arrays of its four
-            numbers, and ``_episode``, where they count. ``_name`` says where ``name`` counts, as Gymnasium has it.
+            numbers, and ``_episode``, where they count; where episodes have begun what was drawn, as after a reset.
+            ``_name`` says where ``name`` counts, as Gymnasium has it.
         """
+        begun = self._course.ended.copy()
         self._course.step("actions", actions, [(self.num_envs, 1)])
         observations, rewards, ended, measured = self._seen
         found = infos(measured, self._all)
+        if begun.any():
+            found |= self._course.all_drawn(begun)
         if ended.any():
             found |= {"episode": self._episodes(ended), "_episode": ended.copy()}
         terminated = self._terminated.copy() if self._copy else self._terminated

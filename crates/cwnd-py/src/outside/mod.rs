@@ -25,7 +25,7 @@ use algorithm::Algorithm;
 use rule::Rule;
 
 pub(crate) use control::Control;
-pub(crate) use policy::lever;
+pub(crate) use policy::{lever, steering};
 pub(crate) use signal::{Ack, Congestion, RateSample, Remote, Rtt, Start, View};
 
 /// What Python's algorithms raised during one piece of work.

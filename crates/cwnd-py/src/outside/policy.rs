@@ -42,10 +42,17 @@ pub(crate) fn lever(
     }
 }
 
+/// The steering that Python gives, checked.
+pub(crate) fn steering(given: &Bound<'_, PyAny>, errors: &Arc<AlgorithmErrors>) -> Result<Steering, Failure> {
+    let Given { lever: name, over, gain, packets } = given.extract::<Given<'_>>()?;
+    let steering = Steering { lever: lever(&name, over.as_ref(), errors)?, gain, packets };
+    steering.check().map_err(|error| Failure::Argument(error.to_string()))?;
+    Ok(steering)
+}
+
 /// The algorithm `label` that the object `given` is.
 pub(super) fn spec(label: &str, given: &Bound<'_, PyAny>, errors: &Arc<AlgorithmErrors>) -> Result<Spec, Failure> {
-    let Given { lever: name, over, gain, packets } = given.call_method0("steering")?.extract::<Given<'_>>()?;
-    let steering = Steering { lever: lever(&name, over.as_ref(), errors)?, gain, packets };
+    let steering = steering(&given.call_method0("steering")?, errors)?;
     let policy = Policy { object: given.clone().unbind(), errors: Arc::clone(errors) };
     learnt(label, Arc::new(policy), steering).map_err(|error| Failure::Argument(error.to_string()))
 }
