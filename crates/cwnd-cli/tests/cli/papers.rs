@@ -122,7 +122,7 @@ fn what_is_wrong_is_named_with_what_is_accepted() {
         (&["paper", "newaimd", "--set", "floor"], 2, "expected `key=value`"),
         (&["paper", "newaimd", "table-1", "--no-store", "--set", "payload=1"], 2, "--set payload=1"),
         (&["paper", "newaimd", "example", "--record"], 2, "run it in the root of the repository"),
-        (&["paper", "newaimd", "--alternatives"], 2, "no assumption that matters to this has any"),
+        (&["paper", "newaimd", "example", "--alternatives"], 2, "no assumption that matters to this has any"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(code), "{arguments:?}: {}", result.err);
