@@ -113,7 +113,9 @@ impl Recorded {
             let number = row.published.as_ref().and_then(Value::number);
             let Some(verdicts) = entry.judged(tolerance, number) else { continue };
             // A median's interval reaches further to one side than to the other, and only half of its width is on record.
-            let may_be_wider = entry.verdict == Verdict::Undecided && OF_MEDIANS.contains(&(&**paper, &*result.id));
+            let is_median = OF_MEDIANS.contains(&(&**paper, &*result.id));
+            // A value that one seed alone has, since flows starve with the others, has no interval.
+            let may_be_wider = entry.verdict == Verdict::Undecided && (is_median || !entry.ours.contains('±'));
             if !verdicts.contains(&entry.verdict) && !may_be_wider {
                 changed.push((format!("{paper} {}: {}", result.id, row.id), entry.verdict, verdicts[0]));
                 entry.verdict = verdicts[0];
