@@ -233,7 +233,7 @@ def test_what_is_wrong_is_named() -> None:
         env.reset(seed=1)
         with pytest.raises(cwnd.ArgumentError, match="reward: the function returned None"):
             env.step(np.zeros((count, 1)))
-        own = (nothing, gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32))
+        own: Any = (nothing, gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32))
         with pytest.raises(cwnd.ArgumentError, match="observation: the function returned None"):
             cwnd.gym.BottleneckVectorEnv(count, observation=own).reset(seed=1)
     with pytest.raises(cwnd.ArgumentError, match="gain must be above 0"):
