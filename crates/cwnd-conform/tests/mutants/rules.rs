@@ -52,13 +52,13 @@ pub(crate) struct Growth {
     pub(crate) threshold: f64,
     /// Packets per packet that is counted, in slow start.
     pub(crate) ramp: f64,
-    /// The same after a timeout.
+    /// Packets per packet that is counted, in slow start after a timeout.
     pub(crate) ramp_again: f64,
     /// Packets per round trip in congestion avoidance.
     pub(crate) increase: f64,
     /// What an acknowledgement counts for in slow start, packets.
     pub(crate) ramp_counts: fn(&Ack) -> u32,
-    /// The same in congestion avoidance.
+    /// The packets that an acknowledgement counts for in congestion avoidance.
     pub(crate) counts: fn(&Ack) -> u32,
     /// What becomes of a window that the application does not use.
     pub(crate) unused: Unused,
@@ -128,7 +128,7 @@ pub(crate) struct Cut {
     pub(crate) threshold_floor: f64,
     /// The threshold, of the window before and after a loss.
     pub(crate) threshold: fn(f64, f64) -> f64,
-    /// The same for a mark.
+    /// The threshold, of the window before and after a mark.
     pub(crate) mark_threshold: fn(f64, f64) -> f64,
     /// Losses and marks after so many change nothing.
     pub(crate) losses: u32,
