@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use cwnd::{BitRate, Span, Spec};
 use cwnd_net::{
-    Bundles, CloseError, ConnectError, Ended, MAX_STREAMS, MessageOptions, Options, ReceiveError, Stats, UdtBundle,
-    UdtListener, UdtMessageListener, UdtMessenger, UdtStream,
+    Bundles, CloseError, ConnectError, Ended, MAX_STREAMS, MessageOptions, Options, Stats, UdtBundle, UdtListener,
+    UdtMessageListener, UdtMessenger, UdtStream,
 };
 use cwnd_udt::handshake::Refusal;
 use rustix::time::{ClockId, clock_gettime};
@@ -184,8 +184,7 @@ impl Partner<'_> {
             "slow" => self.receive(unsigned(0)?, unsigned(1)? as usize, Duration::from_millis(unsigned(2)?))?,
             "receive-all" => self.receive_all()?,
             "messages" => self.messages(unsigned(0)?, unsigned(1)? as usize, number(2)?, number(3)? != 0)?,
-            "expect" => self.expect(Some(unsigned(0)?))?,
-            "expect-all" => self.expect(None)?,
+            "expect" => self.expect(unsigned(0)?)?,
             "pause" => sleep(Duration::from_millis(unsigned(0)?)),
             _ => return Err(wrong(format!("step {text}"))),
         }
@@ -323,14 +322,10 @@ impl Partner<'_> {
         Ok(())
     }
 
-    fn expect(&mut self, count: Option<u64>) -> Result<(), Failed> {
+    fn expect(&mut self, count: u64) -> Result<(), Failed> {
         let mut seen = std::collections::BTreeSet::new();
-        while count.is_none_or(|count| (seen.len() as u64) < count) {
-            let message = match self.messenger()?.receive() {
-                Ok(message) => message,
-                Err(ReceiveError::Ended(Ended::PeerClosed)) if count.is_none() => return Ok(()),
-                Err(error) => return Err(wrong(error)),
-            };
+        while (seen.len() as u64) < count {
+            let message = self.messenger()?.receive().map_err(wrong)?;
             let Some((head, body)) = message.split_first_chunk() else {
                 return Err(wrong(format!("a message of {} bytes", message.len())));
             };

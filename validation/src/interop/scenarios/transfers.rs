@@ -131,7 +131,7 @@ pub(crate) fn messages_out_of_time(bench: &Bench) -> Result<String, Error> {
     let plain = Emulation::new(Some(50_000_000), Span::from_millis(20), QueueLimit::Packets(500));
     let path = Between::Link(Box::new(Emulation { loss: Loss::Bernoulli(0.3), ..plain }));
     // Ours to theirs. The reference's own requests take part of the next message with them: not an end to be relied on.
-    let ends = [messages(Theirs, "expect-all"), messages(Ours, "messages:500,3000,60,0 pause:1500")];
+    let ends = [messages(Theirs, "expect-all:5000"), messages(Ours, "messages:500,3000,60,0 pause:1500")];
     let [report, _] = play(bench, &path, &ends[0], &ends[1])?;
     expect((1..500).contains(&report.messages), || format!("{} of 500 messages came", report.messages))?;
     Ok(format!("{} of 500 messages came in time", report.messages))
