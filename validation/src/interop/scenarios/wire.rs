@@ -17,7 +17,7 @@ use crate::interop::scenarios::link;
 pub(crate) fn dissected(bench: &Bench) -> Result<String, Error> {
     let sessions = [
         ("type=stream", "receive:3000000 send:3000000", "send:3000000 receive:3000000 pause:60000"),
-        ("type=message", "expect:100 messages:200,3000,30,0 pause:1000", "messages:100,3000,-1,1 expect-all:20000"),
+        ("type=message", "expect:100 messages:200,3000,30,0 pause:1000", "messages:100,3000,-1,1 pause:60000"),
     ];
     let mut kinds = std::collections::BTreeMap::new();
     for (kind, server, client) in sessions {
