@@ -160,10 +160,9 @@ mod tests {
         Ok(())
     }
 
-    /// Those of daimd are not looked through yet.
     #[test]
     fn every_guess_has_alternatives_or_says_why_not() -> Result {
-        for paper in PAPERS.into_iter().filter(|paper| paper.id() != "daimd") {
+        for paper in PAPERS {
             for one in paper.published()?.assumption.iter().filter(|one| one.confidence == Confidence::Guess) {
                 assert!(one.alternatives.is_empty() == one.no_alternative.is_some(), "{} {}", paper.id(), one.key);
             }
