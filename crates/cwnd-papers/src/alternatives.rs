@@ -170,7 +170,8 @@ mod tests {
         Ok(())
     }
 
-    /// An experiment replaces an assumption by one of its alternatives, and where that is on record the row matches there.
+    /// An experiment replaces an assumption by one of its alternatives. Where that is on record the row matches there, and its reason quotes
+    /// the number with the digits of the record.
     #[test]
     fn experiments_are_alternatives_by_which_the_row_matches() -> Result {
         let (known, recorded) = (alternatives()?, Alternatives::recorded()?);
@@ -188,12 +189,16 @@ mod tests {
                     }
                     let found =
                         recorded.alternative.iter().find(|one| is(one)).and_then(|one| one.result.get(&result.id));
-                    let moved =
-                        |found: &Outcome| found.changed.get(&row.id).is_some_and(|now| now.starts_with("match"));
                     // What is on record is of reduced length.
                     let is_full = row.experiment.as_ref().is_some_and(|experiment| experiment.full);
-                    if !is_full && found.is_some_and(|found| !moved(found)) {
-                        faults.push(format!("{place} does not move it on record"));
+                    let Some(found) = found.filter(|_| !is_full) else { continue };
+                    let reason = row.reason.as_deref().unwrap_or_default();
+                    match found.changed.get(&row.id).and_then(|now| now.strip_prefix("match, ")) {
+                        None => faults.push(format!("{place} does not move it on record")),
+                        Some(ours) if !reason.contains(ours) => {
+                            faults.push(format!("{place} gives {ours}, which its reason does not quote: {reason}"));
+                        }
+                        Some(_) => {}
                     }
                 }
             }
