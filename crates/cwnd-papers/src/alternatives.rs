@@ -208,6 +208,25 @@ mod tests {
     }
 
     #[test]
+    fn open_rows_name_the_alternatives_by_which_they_match_on_record() -> Result {
+        let mut faults = Vec::new();
+        for one in &Alternatives::recorded()?.alternative {
+            let paper = PAPERS.into_iter().find(|paper| paper.id() == one.paper).expect("a known paper").published()?;
+            for (result, outcome) in &one.result {
+                let rows = paper.result(result).map_or(&[][..], |result| &result.rows);
+                let matches = |row: &str| outcome.changed.get(row).is_some_and(|now| now.starts_with("match"));
+                let unnamed = rows
+                    .iter()
+                    .filter(|row| matches(&row.id) && row.open.as_ref().is_some_and(|open| !open.contains(&one.set)));
+                faults
+                    .extend(unnamed.map(|row| format!("{} {result}: {} matches with {}", one.paper, row.id, one.set)));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        Ok(())
+    }
+
+    #[test]
     fn what_is_on_record_is_of_known_alternatives() -> Result {
         let recorded = Alternatives::recorded()?;
         let known = alternatives()?;
