@@ -85,7 +85,7 @@ class PaperRow:
     verdict : str
         ``match``, ``miss``, ``undecided``, ``not reproducible`` or ``illustration``.
     reason : str or None
-        Why it is not a match.
+        Why it is not a match. Where an assumption was replaced it is that of the default run, and says so.
     ns2 : str or None
         What the author's own code gives in ns-2, with its release and the 95 % interval.
     """

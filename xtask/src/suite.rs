@@ -129,6 +129,15 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step {
+        name: "experiments",
+        needs: &[],
+        // The changes by which rows of papers match, those that take long.
+        run: |workspace| {
+            let test = ["test", "--release", "--package", "cwnd-papers", "--lib", "slow_experiment", "--", "--ignored"];
+            run(&mut workspace.cargo(&test))
+        },
+    },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step {
         name: "attacked",

@@ -160,10 +160,9 @@ mod tests {
         Ok(())
     }
 
-    /// Those of daimd are not looked through yet.
     #[test]
     fn every_guess_has_alternatives_or_says_why_not() -> Result {
-        for paper in PAPERS.into_iter().filter(|paper| paper.id() != "daimd") {
+        for paper in PAPERS {
             for one in paper.published()?.assumption.iter().filter(|one| one.confidence == Confidence::Guess) {
                 assert!(one.alternatives.is_empty() == one.no_alternative.is_some(), "{} {}", paper.id(), one.key);
             }
@@ -171,7 +170,8 @@ mod tests {
         Ok(())
     }
 
-    /// An experiment replaces an assumption by one of its alternatives, and where that is on record the row matches there.
+    /// An experiment replaces an assumption by one of its alternatives. Where that is on record the row matches there, and its reason quotes
+    /// the number with the digits of the record.
     #[test]
     fn experiments_are_alternatives_by_which_the_row_matches() -> Result {
         let (known, recorded) = (alternatives()?, Alternatives::recorded()?);
@@ -189,14 +189,37 @@ mod tests {
                     }
                     let found =
                         recorded.alternative.iter().find(|one| is(one)).and_then(|one| one.result.get(&result.id));
-                    let moved =
-                        |found: &Outcome| found.changed.get(&row.id).is_some_and(|now| now.starts_with("match"));
                     // What is on record is of reduced length.
                     let is_full = row.experiment.as_ref().is_some_and(|experiment| experiment.full);
-                    if !is_full && found.is_some_and(|found| !moved(found)) {
-                        faults.push(format!("{place} does not move it on record"));
+                    let Some(found) = found.filter(|_| !is_full) else { continue };
+                    let reason = row.reason.as_deref().unwrap_or_default();
+                    match found.changed.get(&row.id).and_then(|now| now.strip_prefix("match, ")) {
+                        None => faults.push(format!("{place} does not move it on record")),
+                        Some(ours) if !reason.contains(ours) => {
+                            faults.push(format!("{place} gives {ours}, which its reason does not quote: {reason}"));
+                        }
+                        Some(_) => {}
                     }
                 }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        Ok(())
+    }
+
+    #[test]
+    fn open_rows_name_the_alternatives_by_which_they_match_on_record() -> Result {
+        let mut faults = Vec::new();
+        for one in &Alternatives::recorded()?.alternative {
+            let paper = PAPERS.into_iter().find(|paper| paper.id() == one.paper).expect("a known paper").published()?;
+            for (result, outcome) in &one.result {
+                let rows = paper.result(result).map_or(&[][..], |result| &result.rows);
+                let matches = |row: &str| outcome.changed.get(row).is_some_and(|now| now.starts_with("match"));
+                let unnamed = rows
+                    .iter()
+                    .filter(|row| matches(&row.id) && row.open.as_ref().is_some_and(|open| !open.contains(&one.set)));
+                faults
+                    .extend(unnamed.map(|row| format!("{} {result}: {} matches with {}", one.paper, row.id, one.set)));
             }
         }
         assert!(faults.is_empty(), "{}", faults.join("\n"));

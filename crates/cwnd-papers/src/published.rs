@@ -173,7 +173,7 @@ pub struct Experiment {
     /// At full length. Alone: a miss of `--quick` that `--full` does not have.
     #[serde(default)]
     pub full: bool,
-    /// What it gives is known from the record only, since it takes long: no test runs it.
+    /// It takes long: `cargo xtask test --long experiments` runs it, the ordinary tests do not.
     #[serde(default)]
     pub slow: bool,
 }

@@ -33,7 +33,7 @@ pub struct JudgedRow {
     pub tolerance: Option<String>,
     /// What came of it.
     pub verdict: Verdict,
-    /// Why it is not a match; null for matches.
+    /// Why it is not a match; null for matches. Where an assumption was replaced it is that of the default run, and says so.
     pub reason: Option<String>,
     /// What the author's own code gives in ns-2, with its release and the 95 % interval; null where that was not run.
     pub ns2: Option<String>,
@@ -76,6 +76,15 @@ impl JudgedRow {
             reason,
             ns2: None,
         }
+    }
+
+    /// Says of a reason on record that it is of the default run: this one replaces an assumption or the algorithm.
+    pub(super) fn of_default(self, listed: &PublishedRow) -> Self {
+        let of_default = |reason: String| {
+            let on_record = listed.reason_text().as_ref() == Some(&reason);
+            if on_record { format!("of the default run: {reason}") } else { reason }
+        };
+        Self { reason: self.reason.map(of_default), ..self }
     }
 
     /// The row of a result that lists none, so that its verdict is shown too.

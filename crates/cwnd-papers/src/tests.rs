@@ -11,8 +11,8 @@ use super::bench::Bench;
 use super::files::paper_file;
 use super::findings::Findings;
 use super::{
-    Basis, JudgedRow, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow, RecordFile,
-    Recorded, Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
+    Basis, Experiment, JudgedRow, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow,
+    RecordFile, Recorded, Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
 };
 
 fn published(paper: &Reproduction) -> Published {
@@ -138,7 +138,7 @@ fn verdicts_on_record_follow_from_the_numbers_on_record() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A reason that no experiment shows is none. Those of daimd are not looked through yet.
+/// A reason that no experiment shows is none.
 #[test]
 fn every_miss_on_record_has_an_experiment_or_is_open() {
     let mut faults = Vec::new();
@@ -148,8 +148,7 @@ fn every_miss_on_record_has_an_experiment_or_is_open() {
             for row in &result.rows {
                 let missed =
                     recorded.entry(paper.id(), &result.id, &row.id).is_some_and(|one| one.verdict == Verdict::Miss);
-                let shown = row.experiment.is_some() || row.open.is_some();
-                if missed && !shown && !(paper.id() == "daimd" && row.reason.is_some()) {
+                if missed && row.experiment.is_none() && row.open.is_none() {
                     faults.push(format!("{} {}: {}, {scale:?}", paper.id(), result.id, row.id));
                 }
             }
@@ -158,34 +157,94 @@ fn every_miss_on_record_has_an_experiment_or_is_open() {
     assert!(faults.is_empty(), "misses without an `experiment`, and not `open`:\n{}", faults.join("\n"));
 }
 
-/// Those that take long, or need full length, are not run: of the former papers/alternatives.toml has the verdicts.
+/// An experiment at full length that changes nothing is a miss of reduced length alone.
 #[test]
-fn rows_match_by_the_experiment_that_their_reason_names() {
+fn what_explains_a_row_is_of_one_that_does_not_match_everywhere_on_record() {
     let mut faults = Vec::new();
-    let mut tried = 0;
+    let [quick, full] =
+        [Scale::Quick, Scale::Full].map(|scale| Recorded::at(scale).unwrap_or_else(|error| panic!("{error}")));
     for paper in PAPERS {
         for result in published(paper).result {
-            let experiments = result.rows.iter().filter_map(|row| Some((row, row.experiment.as_ref()?)));
-            let cheap = experiments.filter(|(_, experiment)| !experiment.slow && !experiment.full);
-            let sets: BTreeSet<&String> = cheap.clone().filter_map(|(_, experiment)| experiment.set.as_ref()).collect();
-            for set in sets {
-                let assumptions = set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
-                let assumptions = assumptions.into_iter().collect();
-                let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
+            for row in &result.rows {
+                let matches = [&quick, &full].map(|recorded| {
+                    recorded.entry(paper.id(), &result.id, &row.id).is_some_and(|one| one.verdict == Verdict::Match)
+                });
+                let place = format!("{} {}: {}", paper.id(), result.id, row.id);
+                if matches == [true; 2] && row.reason_text().is_some() {
+                    faults.push(format!("{place} matches, and has a reason"));
+                }
+                if row.experiment.as_ref().is_some_and(|one| one.set.is_none() && one.full) && !matches[1] {
+                    faults.push(format!("{place} does not match at full length"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_reason_is_said_to_be_of_the_default_run_where_an_assumption_is_replaced() {
+    let reason = |assumptions: Vec<(String, String)>| {
+        let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
+        let runs = Selection::of(Some("daimd"), Some("text-tcp-recovery"))
+            .and_then(|selection| selection.run(&settings, &Cells::default(), &()))
+            .unwrap_or_else(|error| panic!("{error}"));
+        runs.iter().flat_map(PaperRun::rows).find_map(|row| row.reason.clone()).expect("one misses")
+    };
+    let default = reason(Vec::new());
+    let replaced = reason(vec![("lambda".to_string(), "0.5".to_string())]);
+    assert_eq!(replaced, format!("of the default run: {default}"));
+}
+
+#[test]
+fn rows_match_by_the_experiment_that_their_reason_names() {
+    rows_match_by_experiments(|experiment| !experiment.slow && !experiment.full);
+}
+
+/// `cargo xtask test --long experiments` runs it.
+#[test]
+#[ignore = "takes a quarter of an hour of processor time"]
+fn rows_match_by_the_slow_experiment_that_their_reason_names() {
+    rows_match_by_experiments(|experiment| experiment.slow && !experiment.full);
+}
+
+/// `cargo xtask test --long experiments` runs it.
+#[test]
+#[ignore = "takes hours of processor time"]
+fn rows_match_by_the_experiment_of_full_length_that_their_reason_names() {
+    rows_match_by_experiments(|experiment| experiment.full);
+}
+
+/// Runs the experiments that are `chosen`, those of a result with one change together.
+fn rows_match_by_experiments(chosen: fn(&Experiment) -> bool) {
+    let (mut faults, mut tried) = (Vec::new(), 0);
+    for paper in PAPERS {
+        for result in published(paper).result {
+            let mut by_change: BTreeMap<(Option<&str>, bool), Vec<&PublishedRow>> = BTreeMap::new();
+            for row in &result.rows {
+                if let Some(experiment) = row.experiment.as_ref().filter(|experiment| chosen(experiment)) {
+                    by_change.entry((experiment.set.as_deref(), experiment.full)).or_default().push(row);
+                }
+            }
+            for ((set, full), rows) in by_change {
+                let scale = if full { Scale::Full } else { Scale::Quick };
+                let assumptions = set.and_then(|set| set.split_once('='));
+                let assumptions = assumptions.map(|(key, value)| (key.to_string(), value.to_string()));
+                let settings = Settings { scale, assumptions: assumptions.into_iter().collect(), variant: None };
                 let runs = Selection::of(Some(paper.id()), Some(&result.id))
                     .and_then(|selection| selection.run(&settings, &Cells::default(), &()))
                     .unwrap_or_else(|error| panic!("{error}"));
-                for (row, _) in cheap.clone().filter(|(_, experiment)| experiment.set.as_ref() == Some(set)) {
+                for row in rows {
                     let found = runs.iter().flat_map(PaperRun::rows).find(|found| found.row == row.id);
+                    let ours = found.map(JudgedRow::ours_text).unwrap_or_default();
+                    let place = format!("{} {}: {}, {scale:?}, {set:?}: {ours}", paper.id(), result.id, row.id);
+                    println!("{place}");
                     tried += 1;
+                    let reason = row.reason.as_deref().unwrap_or_default();
                     if found.is_none_or(|found| found.verdict != Verdict::Match) {
-                        let ours = found.map(JudgedRow::ours_text).unwrap_or_default();
-                        faults.push(format!(
-                            "{} {}: {} does not match with {set}: {ours}",
-                            paper.id(),
-                            result.id,
-                            row.id
-                        ));
+                        faults.push(format!("{place} does not match"));
+                    } else if set.is_some() && !reason.contains(&ours) {
+                        faults.push(format!("{place} is not quoted: {reason}"));
                     }
                 }
             }
@@ -288,10 +347,11 @@ fn what_rows_are_compared_with_changes_only_with_an_entry_in_the_register() {
     let changes = Register::recorded().unwrap_or_else(|error| panic!("{error}"));
     let mut listed: BTreeMap<String, String> =
         toml::from_str(paper_file!("listed.toml")).unwrap_or_else(|error| panic!("{error}"));
-    let (mut now, mut faults) = (BTreeMap::new(), Vec::new());
+    let (mut now, mut faults, mut results) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     for paper in PAPERS {
         let published = published(paper);
         for result in &published.result {
+            results.insert(format!("{} {}", paper.id(), result.id));
             let rows = result.rows.iter();
             now.extend(
                 rows.map(|row| (format!("{} {}: {}", paper.id(), result.id, row.id), compared_with(result, row))),
@@ -324,10 +384,7 @@ fn what_rows_are_compared_with_changes_only_with_an_entry_in_the_register() {
             let known = now
                 .keys()
                 .any(|row| row.strip_prefix(named).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':'])));
-            let result = PAPERS.iter().any(|paper| {
-                published(paper).result.iter().any(|result| *named == format!("{} {}", paper.id(), result.id))
-            });
-            assert!(known || result, "papers/changes.toml names `{named}`, which is not listed");
+            assert!(known || results.contains(named), "papers/changes.toml names `{named}`, which is not listed");
         }
     }
 }
