@@ -44,7 +44,7 @@ use failure::Failure;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Memory that all simulated runs together may use, as `4GB` [default: half of the machine's]
+    /// Memory for all runs together, as `4GB` [default: half of the machine's]
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
 }
@@ -63,9 +63,9 @@ enum Command {
     Sweep(Box<sweep::Arguments>),
     /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
     Evaluate(evaluate::Arguments),
-    /// Judge congestion control clause by clause: RFC 5681, 9438, 9002, 9406, 3168, 7661, BBR draft
+    /// Judge a sender by the clauses of RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
-    /// Lay runs over each other in one report: results, scenarios, kernels' logs, qlog and captures
+    /// Lay results, scenarios, kernels' logs, qlog and captures over each other in one report
     Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
@@ -154,7 +154,7 @@ const GROUPS: &[program::Group] = &[
     ("This program", &["bench", "schema", "completions"]),
 ];
 
-/// Commands that this program had until the version 0.1.0, and what has taken their places.
+/// Commands that this program had once, and those of `udt` in their places.
 const MOVED: [(&str, &str); 8] = [
     ("doctor", "udt doctor"),
     ("key", "udt key"),
@@ -168,18 +168,15 @@ const MOVED: [(&str, &str); 8] = [
 
 const EXAMPLES: &str = "\
 Examples:
-  cwnd live                                          turn knobs in the browser, watch windows and queues follow
-  cwnd compare                                       Reno, CUBIC, BBRv3 and the papers' algorithms on one path
-  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic       a rule of your own
-  cwnd compare simd cubic --rate 1gbit --rtt 100ms   two of them on a long fat path
-  cwnd compare simd --versus reno                    is it fair to Reno?
-  cwnd algorithms simd                               its parameters, their ranges, its source
-  cwnd model response reno simd highspeed            windows against loss, in closed form
-  cwnd paper                                         what six papers printed, and what comes out here
-  cwnd evaluate simd --quick                         the questions of RFC 9743, beside Reno and CUBIC
-  cwnd sweep scenarios/sweep/buffers.toml            a scenario at many points, resumable, on many machines
-  cwnd run scenarios/dumbbell.toml                   a scenario of your own
-  cwnd run scenarios/dumbbell.toml --set dumbbell.queue=droptail:0.5bdp";
+  cwnd live                                       knobs, windows and queues in the browser
+  cwnd compare                                    Reno, CUBIC, BBRv3 and the papers' algorithms
+  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic    a rule of your own
+  cwnd compare simd --versus reno                 is it fair to Reno?
+  cwnd algorithms simd                            its parameters, their ranges, its source
+  cwnd paper                                      what six papers printed, and what comes out here
+  cwnd evaluate simd --quick                      the questions of RFC 9743
+  cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
+  cwnd run scenarios/dumbbell.toml                a scenario of your own";
 
 #[cfg(test)]
 mod tests {
