@@ -138,7 +138,7 @@ pub mod check {
         let visible = whole.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
         assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), visible.collect(), "the groups of the help");
         assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a command is listed twice");
-        let help = whole.render_long_help().to_string();
+        let help = whole.render_help().to_string();
         assert!(help.lines().count() <= 40, "{} lines\n{help}", help.lines().count());
         let widest = help.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
         assert!(widest.chars().count() <= 100, "{widest}");

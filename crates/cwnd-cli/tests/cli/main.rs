@@ -19,7 +19,7 @@ mod traces;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use cwnd_terminal::testing::{CommandResult, Place, SIGNALS, SetOnDrop, is_ignored, root, wait_until};
+use cwnd_terminal::testing::{CommandResult, Place, SIGNALS, is_ignored, root, wait_until};
 
 /// `cwnd` in a directory of its own.
 struct Cwnd(Place);

@@ -28,20 +28,45 @@ pub fn commands(place: &Place, above: &str) -> Vec<(String, Vec<String>)> {
     let flags: Vec<String> = flags
         .filter(|flag| !["--help", "--version"].contains(&&**flag) && (above == "run" || flag != "--memory"))
         .collect();
-    // The help of the program has them under headings, that of a command under one.
-    let listed = match above {
-        "" => help.lines().take_while(|line| *line != "Options:").map(str::to_string).collect(),
-        _ => section("Commands:"),
-    };
-    let below: Vec<String> = listed
-        .iter()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next().map(str::to_string))
-        .filter(|name| name != "help")
-        .collect();
+    let below = below(&help, above);
     let own = [(above.to_string(), flags)].into_iter().filter(|(_, flags)| !flags.is_empty());
     let below = below.iter().flat_map(|name| commands(place, format!("{above} {name}").trim_start()));
     own.chain(below).collect()
+}
+
+/// The commands that a help lists: that of the program, where `above` is empty, under headings, and that of a command under one.
+fn below(help: &str, above: &str) -> Vec<String> {
+    let listed = match above {
+        "" => help.split("\nOptions:\n").next(),
+        _ => help.split_once("Commands:\n").and_then(|(_, rest)| rest.split("\n\n").next()),
+    };
+    let lines = listed.unwrap_or_default().lines();
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_string).collect()
+}
+
+/// Looks at the help of each command: prose is broken where a line of 100 columns is full, and nowhere else. Returns how many have examples.
+///
+/// # Panics
+/// It is not so.
+#[must_use]
+pub fn broken_at_the_width(place: &Place) -> usize {
+    let mut waiting = vec![String::new()];
+    let mut seen = 0;
+    while let Some(command) = waiting.pop() {
+        let help = place.succeed(&command.split_whitespace().chain(["--help"]).collect::<Vec<_>>());
+        waiting.extend(below(&help, &command).iter().map(|name| format!("{command} {name}")));
+        let Some((_, after)) = help.split_once("Examples:\n") else { continue };
+        seen += 1;
+        let lines: Vec<&str> = after.lines().collect();
+        let prose = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+        for pair in lines.windows(2).filter(|pair| pair.iter().all(prose) && !pair[1].ends_with(':')) {
+            let next = pair[1].split(' ').next().unwrap_or_default();
+            let fits = pair[0].chars().count() + 1 + next.chars().count() <= 100;
+            assert!(!fits && pair[0].chars().count() <= 100, "{command}: broken after: {}", pair[0]);
+        }
+    }
+    seen
 }
 
 /// The arguments of a command with another value for a flag, which may be given once.

@@ -12,7 +12,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-pub use flags::{commands, refuses_nonsense, run, with};
+pub use flags::{broken_at_the_width, commands, refuses_nonsense, run, with};
 pub use pipes::{ends_while_it_reads, new_pipe, reads_no_empty_pipe};
 
 /// The signals that end a command, and its exit codes.
@@ -90,7 +90,6 @@ impl Place {
     ///
     /// # Panics
     /// It does not start.
-    #[must_use]
     pub fn run(&self, arguments: &[&str]) -> CommandResult {
         CommandResult::of(&self.command(arguments).output().expect("the binary was built"))
     }

@@ -141,7 +141,7 @@ fn a_server_that_can_start_no_thread_drops_the_client_and_goes_on() {
         wait_until("no client", || alive(&refused) == 0);
         server.limit_memory("unlimited");
         let address = server.address.to_string();
-        match arguments[1] {
+        match arguments[0] {
             "perf" => udt.succeed(&["perf", &address, "--bytes", "1MB"]),
             _ => udt.succeed(&["recv", &address, "file", "--dir", "inbox"]),
         };

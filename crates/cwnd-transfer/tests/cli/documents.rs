@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use cwnd_terminal::testing::broken_at_the_width;
 use serde_json::Value;
 
 use super::{Udt, root};
@@ -32,7 +33,7 @@ fn help_has_examples() {
     for (arguments, examples) in [
         (&["--help"][..], &["udt send photos", "udt perf --server", "udt link 127.0.0.1:9001"][..]),
         (&["send", "--help"], &["--to 192.0.2.1:9001", "--path lossy", "no_answer"]),
-        (&["link", "--help"], &["--tun --rate 50mbit", "[default: droptail:1bdp]"]),
+        (&["link", "--help"], &["--tun --rate 50mbit", "--queue <QUEUE>"]),
         (&["serve", "--help"], &["--writable", "--libudt --at 9000"]),
     ] {
         let text = udt.succeed(arguments);
@@ -47,4 +48,10 @@ fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(Udt::new().succeed(&["completions", shell]).contains("doctor"), "{shell}");
     }
+}
+
+#[test]
+fn help_is_broken_at_the_width_of_the_terminal() {
+    let seen = broken_at_the_width(&Udt::new());
+    assert!(seen > 7, "{seen} commands have examples");
 }
