@@ -63,14 +63,14 @@ enum Command {
     Sweep(Box<sweep::Arguments>),
     /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
     Evaluate(evaluate::Arguments),
-    /// Judge a sender by the clauses of RFC 5681, 9438, 9002, 9406, 3168, 7661 and of BBR's draft
+    /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
     /// Lay results, scenarios, kernels' logs, qlog and captures over each other
     Overlay(overlay::Arguments),
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce six papers: published, ours, tolerance and verdict of tables, figures, claims
+    /// Reproduce six papers: published, ours and the verdict of each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
