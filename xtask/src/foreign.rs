@@ -35,8 +35,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     }
     run(cargo(workspace, "foreign", &tests).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
     run(cargo(workspace, known_bad, &tests).args(bad).args(["--test", "departures"]))?;
-    run(&mut workspace.cargo(&["build"]))?;
-    let command = workspace.target().join("debug").join("cwnd");
+    run(&mut workspace.cargo(&["build", "--package", "cwnd-transfer"]))?;
+    let command = workspace.target().join("debug").join("udt");
     run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 

@@ -151,7 +151,7 @@ pub(crate) const LONG: &[Step] = &[
         name: "kills",
         needs: &[],
         run: |workspace| {
-            let test = ["test", "--package", "cwnd-cli", "--test", "cli", "--", "--ignored", "--nocapture"];
+            let test = ["test", "--package", "cwnd-transfer", "--test", "cli", "--", "--ignored", "--nocapture"];
             run(workspace.cargo(&test).args(["--skip", "translators"]))
         },
     },
@@ -160,7 +160,7 @@ pub(crate) const LONG: &[Step] = &[
         needs: &[],
         // Makes networks of its own, for which it must be root.
         run: |workspace| {
-            let test = ["test", "--package", "cwnd-cli", "--test", "cli", "--", "--ignored", "translators"];
+            let test = ["test", "--package", "cwnd-transfer", "--test", "cli", "--", "--ignored", "translators"];
             run(&mut workspace.cargo(&test))
         },
     },
@@ -181,7 +181,7 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, on the servers of
 /// the command, and by files that a stranger made.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 14] = [
+    let tests: [(&str, &[&str], &[&str]); 15] = [
         ("cwnd-udt", &["--lib"], &["refused", "proof", "allowance", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
@@ -194,20 +194,13 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
             &["--test", "server"],
             &["halves_of_requests", "connections_are_limited", "requests_are_bounded"],
         ),
-        ("cwnd-cli", &["--lib"], &["clients", "demo", "exchange", "share"]),
+        ("cwnd-transfer", &["--bin", "udt"], &["clients", "demo", "exchange", "share"]),
         (
-            "cwnd-cli",
+            "cwnd-transfer",
             &["--test", "cli"],
-            &[
-                "attacks",
-                "secure",
-                "a_change_of_what_is_kept",
-                "names",
-                "a_command_that_is_past",
-                "inputs",
-                "a_disk_without_room",
-            ],
+            &["attacks", "secure", "a_change_of_what_is_kept", "inputs", "a_disk_without_room"],
         ),
+        ("cwnd-cli", &["--test", "cli"], &["names", "a_command_that_is_past", "inputs"]),
         ("cwnd-text", &[], &[]),
         ("cwnd-lab", &["--lib"], &["memory_grows_with_the_file"]),
         ("cwnd-run", &["--lib"], &["a_crowd_of_demands", "files::read"]),

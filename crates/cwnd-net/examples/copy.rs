@@ -1,5 +1,5 @@
 //! Copies a file to another host: `copy receive FILE ADDRESS:PORT` there, then `copy send FILE ADDRESS:PORT` here. It neither verifies nor
-//! resumes; `cwnd udt send` does.
+//! resumes; `udt send --to` does.
 
 use std::error::Error;
 use std::fs::File;

@@ -1,12 +1,10 @@
 //! Documents and files of results.
 //!
 //! [`json`] is what `--json` prints and `summary.json` holds, [`text`] what a terminal shows, with [`table`](mod@table) for its
-//! columns, `csv` the traces, [`diagnosis`] what `cwnd doctor` finds, [`page`] the HTML page,
-//! [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
+//! columns, `csv` the traces, [`page`] the HTML page, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
 //! documentation that is generated from the code.
 
 mod csv;
-pub mod diagnosis;
 mod folder;
 pub mod formats;
 pub mod json;

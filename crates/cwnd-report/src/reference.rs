@@ -7,7 +7,6 @@ use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
-use super::diagnosis::Diagnosis;
 use super::json::{Bench, Comparison, Known, Run};
 use cwnd_conform::Conformance;
 use cwnd_lab::evaluate::Evaluation;
@@ -58,7 +57,6 @@ pub fn json() -> String {
         ("cwnd sweep status", schema_for!(Progressed)),
         ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
-        ("cwnd doctor", schema_for!(Diagnosis)),
         ("cwnd paper PAPER", schema_for!(JudgedRow)),
         ("cwnd conform SUBJECT", schema_for!(Conformance)),
         ("cwnd model response", schema_for!(Responses)),

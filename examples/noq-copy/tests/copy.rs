@@ -1,4 +1,4 @@
-//! Two processes on the loopback with a link between them: `CWND_COMMAND` is the command `cwnd`, which has the link.
+//! Two processes on the loopback with a link between them: `CWND_COMMAND` is the command `udt`, which has the link.
 
 #![expect(clippy::disallowed_methods, reason = "a transfer is measured and waited for by the clock")]
 
@@ -33,7 +33,7 @@ fn program(arguments: &[&str], folder: &Path) -> Command {
 
 #[test]
 fn a_file_is_copied_with_simd_over_a_link() {
-    let cwnd = std::env::var_os("CWND_COMMAND").expect("CWND_COMMAND is the command `cwnd`, which has the link");
+    let udt = std::env::var_os("CWND_COMMAND").expect("CWND_COMMAND is the command `udt`, which has the link");
     let folder = tempfile::tempdir().expect("a new folder");
     let content: Vec<u8> = (0..6_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(folder.path().join("file"), &content).expect("room for it");
@@ -41,7 +41,7 @@ fn a_file_is_copied_with_simd_over_a_link() {
     let mut receiving =
         Running(program(&["receive", &receiver, "certificate", "copy"], folder.path()).spawn().expect("it starts"));
     let path = ["--rate", "40mbit", "--delay", "10ms", "--queue", "droptail:1bdp", "--duration", "60s"];
-    let linking = Command::new(cwnd).args(["udt", "link", &link, &receiver]).args(path).stdout(Stdio::null()).spawn();
+    let linking = Command::new(udt).args(["link", &link, &receiver]).args(path).stdout(Stdio::null()).spawn();
     let _linking = Running(linking.expect("CWND_COMMAND starts"));
     let begin = Instant::now();
     while !folder.path().join("certificate").exists() {

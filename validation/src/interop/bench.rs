@@ -28,9 +28,9 @@ impl Bench {
         }
     }
 
-    /// The command `cwnd`, built beside this program.
-    pub(crate) fn cwnd(&self) -> PathBuf {
-        own().unwrap_or_default().with_file_name("cwnd")
+    /// The command `udt`, built beside this program.
+    pub(crate) fn udt(&self) -> PathBuf {
+        own().unwrap_or_default().with_file_name("udt")
     }
 
     /// Starts a demo of libudt.

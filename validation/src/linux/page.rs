@@ -166,7 +166,7 @@ fn preface(records: &Records, done: &[(&Experiment<'_>, Vec<&Measured>)], source
     let settings: BTreeSet<String> =
         runs().flat_map(|run| &run.settings).map(|(name, value)| format!("`{name}` {value}")).collect();
     format!(
-        "The kernel's own TCP (`iperf3 -C`) over an emulated link between two networks of one host (`cwnd link --tun`), and the same path in\n\
+        "The kernel's own TCP (`iperf3 -C`) over an emulated link between two networks of one host (`udt link --tun`), and the same path in\n\
          the simulator, whose senders are those of `modern`. How both are set up, and that the tolerances were fixed beforehand, is said in\n\
          [validation/linux](../validation/linux/README.md). Cells are means over the runs; lateness is the worst of them, of both directions.\n\n\
          Recorded on {} on {} under {}; compared with `cwnd` at {sources}. Settings: {}.\n",

@@ -43,7 +43,6 @@ fn every_json_key_is_documented() {
         ("cwnd model convergence", vec!["model", "convergence", "simd", "exp-tcp", "--json"]),
         ("cwnd model rounds", vec!["model", "rounds", "reno", "--json"]),
         ("cwnd model udt", vec!["model", "udt", "--json"]),
-        ("cwnd doctor", vec!["doctor", "--json"]),
         ("cwnd paper PAPER", vec!["paper", "newaimd", "example", "--json"]),
         ("cwnd conform SUBJECT", vec!["conform", "cubic", "--check", "9438-beta", "--seeds", "2", "--json"]),
         ("cwnd algorithms NAME --card", vec!["algorithms", "simd:beta=1/8", "--card", "--json"]),

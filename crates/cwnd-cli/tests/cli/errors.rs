@@ -2,17 +2,6 @@
 
 use super::{Cwnd, SHORT};
 
-/// The command must refuse with an error that starts like this, and leave no trace.
-fn refused(cwnd: &Cwnd, arguments: &[&str], expected: &str) {
-    let before = cwnd.files();
-    let result = cwnd.run(arguments);
-    assert_eq!(result.code, Some(2), "{arguments:?}\n{}", result.err);
-    assert!(result.err.starts_with(expected), "{arguments:?}\nexpected {expected}\nfound    {}", result.err);
-    assert_eq!(result.err.matches("error: ").count(), 1, "one error: {}", result.err);
-    assert_eq!(result.out, "", "{arguments:?}");
-    assert_eq!(cwnd.files(), before, "{arguments:?}");
-}
-
 #[test]
 fn flags() {
     let cwnd = Cwnd::new();
@@ -177,47 +166,13 @@ fn flags() {
             &["run", "x.toml", "--check", "--out", "y"],
             "error: the argument '--check' cannot be used with '--out <DIR>'",
         ),
-        (
-            &["udt", "perf", "nowhere"],
-            "error: invalid value 'nowhere' for '[HOST:PORT]': a port is missing: expected host:port, as in 192.0.2.1:9001",
-        ),
-        (
-            &["udt", "perf", "127.0.0.1:9", "--algorithm", "xcp"],
-            "error: --algorithm: `xcp` cannot drive UDT, whose packets do not carry the feedback it needs",
-        ),
-        (
-            &["udt", "send", "x", "127.0.0.1:9", "--mss", "10"],
-            "error: invalid value '10' for '--mss <BYTES>': expected a whole number from 76 to 65535",
-        ),
-        (
-            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--clients", "0"],
-            "error: invalid value '0' for '--clients <N>': expected a whole number from 1 to 65535",
-        ),
-        (
-            &["udt", "link", "127.0.0.1:9001", "127.0.0.1:9001"],
-            "error: TARGET: cannot be 127.0.0.1:9001, where the link itself listens",
-        ),
-        (
-            &["udt", "link", "127.0.0.1:9001", "127.0.0.1:0"],
-            "error: TARGET: cannot be 127.0.0.1:0: accepted is a port from",
-        ),
-        (
-            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--rate", "1mbit", "--queue", "red:9p,min=5p,max=2p"],
-            "error: --queue: cannot be `red:9p,min=5p,max=2p`: accepted is a min of at most max: here they are 5.0 and 2.0 packets",
-        ),
-        (
-            &["udt", "link", "127.0.0.1:0", "127.0.0.1:9", "--duplicate", "2"],
-            "error: invalid value '2' for '--duplicate <P>': expected a probability, 0 to 1",
-        ),
-        (
-            &["udt", "link", "here", "127.0.0.1:9"],
-            "error: invalid value 'here' for '<LISTEN>': expected address:port, as in 192.0.2.1:9001 or [2001:db8::1]:9001",
-        ),
+        (&["send", "x"], "error: `cwnd send` is a program of its own now: `udt send`"),
+        (&["--memory", "1GB", "udt", "perf", "x"], "error: `cwnd udt` is a program of its own now: `udt`"),
         (&["run", "nowhere.toml"], "error: cannot read `nowhere.toml`: No such file or directory"),
         (&["fly"], "error: unrecognized subcommand 'fly'"),
     ];
     for (arguments, expected) in cases {
-        refused(&cwnd, arguments, expected);
+        cwnd.refuses(arguments, expected);
     }
 }
 
@@ -281,8 +236,8 @@ fn scenario_files() {
     ];
     for (text, expected) in cases {
         let name = cwnd.file("x.toml", &text);
-        refused(&cwnd, &["run", &name], expected);
-        refused(&cwnd, &["run", &name, "--check"], expected);
+        cwnd.refuses(&["run", &name], expected);
+        cwnd.refuses(&["run", &name, "--check"], expected);
     }
 }
 
@@ -298,7 +253,7 @@ fn overrides() {
         ),
         ("dumbell.rate=1mbit", "error: --set dumbell.rate=1mbit: unknown key `dumbell`; did you mean `dumbbell`?"),
     ] {
-        refused(&cwnd, &["run", &name, "--set", item], expected);
+        cwnd.refuses(&["run", &name, "--set", item], expected);
     }
 }
 
@@ -306,9 +261,9 @@ fn overrides() {
 fn folders() {
     let cwnd = Cwnd::new();
     cwnd.file("taken", "");
-    refused(&cwnd, &["compare", "--out", "taken"], "error: --out: `taken` exists already: name a new folder");
-    refused(&cwnd, &["compare", "--out", "taken/below"], "error: --out: cannot write `taken/below`: ");
-    refused(&cwnd, &["compare", "--out", "/proc/results"], "error: --out: cannot write `/proc/results`: ");
+    cwnd.refuses(&["compare", "--out", "taken"], "error: --out: `taken` exists already: name a new folder");
+    cwnd.refuses(&["compare", "--out", "taken/below"], "error: --out: cannot write `taken/below`: ");
+    cwnd.refuses(&["compare", "--out", "/proc/results"], "error: --out: cannot write `/proc/results`: ");
 }
 
 #[test]
@@ -337,14 +292,4 @@ fn the_default_warmup_follows_the_duration() {
     assert_eq!([bench("4s"), bench("12s")], [Some(2.0), Some(5.0)]);
     let short = cwnd.file("x.toml", &SHORT.replace("warmup = \"1s\"\n", ""));
     assert_eq!(warmup(&["run", &short, "--json"]), Some(1.5));
-}
-
-/// What the connection says is result once, and is no fault of the input.
-#[test]
-fn a_server_that_does_not_answer_is_named_once() {
-    let cwnd = Cwnd::new();
-    let port = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let server = port.local_addr().expect("its address").to_string();
-    let result = cwnd.run(&["udt", "perf", &server, "--time", "1s"]);
-    assert_eq!((result.code, result.err), (Some(6), format!("error: {server}: no answer\n")));
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{CODE, CommandResult, Cwnd, SHORT, SIGNALS, is_ignored, root};
+use super::{CommandResult, Cwnd, SHORT, SIGNALS, is_ignored, root};
 
 /// Commands with a little to do, each with the folder or file it writes as `out`.
 const SHORT_WORK: [&[&str]; 8] = [
@@ -61,15 +61,6 @@ fn place() -> Cwnd {
     cwnd
 }
 
-/// Runs a command that can write no file longer than half a KiB: what a full disk says, without one. The signal of that limit has its default
-/// action, as in any shell.
-pub(super) fn on_a_full_disk(cwnd: &Cwnd, arguments: &[&str]) -> CommandResult {
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
-    command.current_dir(cwnd.path()).env("XDG_CACHE_HOME", cwnd.path().join("caches")).env("CWND_CODE", CODE);
-    CommandResult::of(&command.output().expect("a shell"))
-}
-
 /// Starts a command and sends it a signal once it has made the folder `a`, which it does when it listens to signals.
 fn interrupted(cwnd: &Cwnd, arguments: &[&str], signal: &str) -> CommandResult {
     let mut command = cwnd.command(arguments);
@@ -90,7 +81,7 @@ fn a_full_disk_leaves_nothing() {
         let work = [work, &["--out", "a/out"]].concat();
         place().succeed(&work);
         let cwnd = place();
-        let result = on_a_full_disk(&cwnd, &work);
+        let result = cwnd.run_on_a_full_disk(&work);
         assert_eq!(result.code, Some(1), "{work:?}: {:?} {}", result.code, result.err);
         assert_eq!(result.err.matches("error: ").count(), 1, "{work:?}: {}", result.err);
         assert_eq!(left(&cwnd), Vec::<String>::new(), "{work:?}: {}", result.err);
@@ -116,7 +107,7 @@ fn an_unfinished_sweep_has_whole_files_alone() {
     let began = ["a", "a/out", "a/out/sweep.json", "a/out/sweep.toml"];
     let work = ["sweep", "sweep.toml", "--out", "a/out", "--no-store", "--format", "csv"];
     let cwnd = place();
-    let result = on_a_full_disk(&cwnd, &work);
+    let result = cwnd.run_on_a_full_disk(&work);
     assert_eq!((result.code, result.err.matches("error: ").count()), (Some(1), 1), "{}", result.err);
     assert_eq!(left(&cwnd), began);
     cwnd.succeed(&work);

@@ -1,23 +1,17 @@
 //! Every flag of every command, with values that mean nothing: none panics or hangs, and a refusal is one error that names the flag.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{scope, sleep};
-use std::time::Duration;
+use cwnd_terminal::testing::refuses_nonsense;
 
-use super::{CommandResult, Cwnd, SHORT, root};
+use super::{Cwnd, SHORT, root};
 
-/// A command, and arguments with which it ends soon. Servers are to listen where no host can, clients ask where nobody listens, and what
-/// would work for long writes into a folder that exists.
-pub(super) const COMMANDS: [(&str, &[&str]); 30] = [
+/// A command, and arguments with which it ends soon: what would work for long writes into a folder that exists.
+pub(super) const COMMANDS: [(&str, &[&str]); 18] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
     ("completions", &["bash"]),
     ("conform", &["reno", "--check", "9438-beta", "--seeds", "1"]),
-    ("doctor", &["[", "--dir", "."]),
     ("evaluate", &["reno", "--out", "taken"]),
-    ("link", &["--tun", "true"]),
     ("live", &["--listen", "192.0.2.1:9"]),
     ("model convergence", &["reno"]),
     ("model response", &["reno"]),
@@ -25,82 +19,14 @@ pub(super) const COMMANDS: [(&str, &[&str]); 30] = [
     ("model udt", &[]),
     ("overlay", &["short.toml", "--kernel", "ss.txt", "--out", "taken"]),
     ("paper", &["newaimd", "--out", "taken"]),
-    ("key", &["nowhere/key"]),
-    ("meet", &["192.0.2.1:9"]),
-    ("recv", &["127.0.0.1:9", "--dir", "nowhere"]),
     ("run", &["short.toml", "--json", "--seeds", "1"]),
     ("schema", &[]),
-    ("send", &["nowhere"]),
-    ("serve", &["nowhere"]),
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
-    ("udt link", &["192.0.2.1:9", "127.0.0.1:9"]),
-    ("udt perf", &["127.0.0.1:9", "--time", "100ms"]),
-    ("udt recv", &["127.0.0.1:9", "--dir", "nowhere"]),
-    ("udt send", &["nowhere", "127.0.0.1:9"]),
-    ("udt serve", &["192.0.2.1:9"]),
     ("docs", &["json"]),
 ];
-const NONSENSE: [&str; 10] = ["", "-1", "0", "1e30", "nan", "é", "18446744073709551616", "1/0", "0ms", "reno:a=1,a=2"];
-
 /// Where a folder that is not there yet lets a command work for minutes.
 const LONG: [(&str, &str); 2] = [("evaluate", "--out"), ("paper", "--out")];
-
-/// The commands that the help lists, with the long flags of each: made from the same definitions as the parser.
-pub(super) fn commands(cwnd: &Cwnd, above: &str) -> Vec<(String, Vec<String>)> {
-    let help = cwnd.succeed(&above.split_whitespace().chain(["-h"]).collect::<Vec<_>>());
-    let section = |name: &str| {
-        let lines = help.lines().skip_while(move |line| *line != name).skip(1);
-        lines.take_while(|line| !line.is_empty()).map(str::to_string).collect::<Vec<_>>()
-    };
-    let options = section("Options:");
-    let flags = options.iter().filter(|line| line.trim_start().starts_with('-')).filter_map(|line| {
-        let flag = line.split([' ', ',', '[', ']']).find(|word| word.starts_with("--"))?;
-        Some(flag.trim_end_matches('.').to_string())
-    });
-    // Each command has those of the whole program, which are tried once.
-    let flags: Vec<String> = flags
-        .filter(|flag| !["--help", "--version"].contains(&&**flag) && (above == "run" || flag != "--memory"))
-        .collect();
-    let below: Vec<String> = section("Commands:")
-        .iter()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next().map(str::to_string))
-        .filter(|name| name != "help")
-        .collect();
-    let own = [(above.to_string(), flags)].into_iter().filter(|(_, flags)| !flags.is_empty());
-    let below = below.iter().flat_map(|name| commands(cwnd, format!("{above} {name}").trim_start()));
-    own.chain(below).collect()
-}
-
-/// The arguments of a command with another value for a flag, which may be given once.
-pub(super) fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Vec<String> {
-    let mut arguments: Vec<String> = given.iter().map(ToString::to_string).collect();
-    if let Some(at) = arguments.iter().position(|word| word == flag) {
-        let alone = arguments.get(at + 1).is_none_or(|next| next.starts_with("--")) || flag == "--tun";
-        arguments.drain(at..at + if alone { 1 } else { 2 });
-    }
-    let words = command.split(' ').map(str::to_string);
-    words.chain([format!("{flag}={value}")]).chain(arguments).collect()
-}
-
-/// Runs what must end by itself.
-pub(super) fn run(cwnd: &Cwnd, arguments: &[String]) -> CommandResult {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (out, err) = (tempfile::tempfile().expect("a file"), tempfile::NamedTempFile::new().expect("a file"));
-    let mut command = cwnd.command(&arguments);
-    let mut child =
-        command.stdout(out).stderr(err.reopen().expect("it is there")).spawn().expect("the binary was built");
-    for _ in 0..15_000 {
-        if let Some(status) = child.try_wait().expect("a child") {
-            let err = std::fs::read_to_string(err.path()).expect("text");
-            return CommandResult { code: status.code(), out: String::new(), err };
-        }
-        sleep(Duration::from_millis(2));
-    }
-    let _ = child.kill();
-    panic!("{arguments:?} has not ended after 30 s");
-}
 
 /// A folder with what the commands read.
 pub(super) fn place() -> Cwnd {
@@ -113,61 +39,8 @@ pub(super) fn place() -> Cwnd {
     cwnd
 }
 
-/// A value that is given to a flag, and what the command says without it.
-struct Case {
-    place: Arc<Cwnd>,
-    flag: String,
-    value: &'static str,
-    arguments: Vec<String>,
-    without: Arc<str>,
-}
-
-impl Case {
-    fn check(&self) {
-        let Self { place, flag, value, arguments, without } = self;
-        let CommandResult { code, err, .. } = run(place, arguments);
-        assert!(matches!(code, Some(0..=7)), "{arguments:?}: {code:?} {err}");
-        assert!(!err.contains("panicked"), "{arguments:?}: {err}");
-        if code != Some(0) {
-            assert_eq!(err.matches("error: ").count(), 1, "{arguments:?}: {err}");
-        }
-        if code == Some(2) {
-            let named = err.contains(flag.as_str()) || err.contains(&format!("`{value}`"));
-            assert!(named || err == **without, "{arguments:?}: {err}");
-        }
-    }
-}
-
 #[test]
 fn nonsense_is_refused_with_one_error() {
-    let mut cases = Vec::new();
-    for (command, flags) in commands(&Cwnd::new(), "") {
-        let Some((_, given)) = COMMANDS.iter().find(|(known, _)| *known == command) else {
-            // Only commands below it.
-            assert!(flags.iter().all(|flag| flag == "--memory"), "how does `cwnd {command}` end soon?");
-            continue;
-        };
-        // One command makes folders that another would find.
-        let place = Arc::new(place());
-        let plain: Vec<String> = command.split(' ').chain(given.iter().copied()).map(str::to_string).collect();
-        let without: Arc<str> = run(&place, &plain).err.into();
-        for flag in flags.into_iter().filter(|flag| !LONG.contains(&(command.as_str(), flag.as_str()))) {
-            cases.extend(NONSENSE.map(|value| {
-                let arguments = with(&command, given, &flag, value);
-                Case { place: Arc::clone(&place), flag: flag.clone(), value, arguments, without: Arc::clone(&without) }
-            }));
-        }
-    }
-    let next = AtomicUsize::new(0);
-    // Some wait for an answer that does not come.
-    scope(|threads| {
-        for _ in 0..8 {
-            threads.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    case.check();
-                }
-            });
-        }
-    });
-    assert!(cases.len() > 1500, "{}", cases.len());
+    let cases = refuses_nonsense(|| place().0, &COMMANDS, &LONG);
+    assert!(cases > 1000, "{cases}");
 }

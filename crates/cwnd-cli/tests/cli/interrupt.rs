@@ -1,11 +1,12 @@
 //! Ctrl-C.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{CommandResult, Cwnd, SHORT, wait_until};
+use super::{CommandResult, Cwnd, SHORT, SIGNALS, is_ignored, wait_until};
 
 /// SIGINT in the middle of a long run ends it with code 130, and no file stays.
 #[cfg(unix)]
@@ -42,4 +43,33 @@ fn a_command_that_is_past_its_runs_ends_at_once() {
     assert!(kill.success());
     wait_until("it ends", || child.try_wait().expect("a child").is_some());
     assert_eq!(child.wait().expect("it has ended").code(), Some(143));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_server_of_pages() {
+    let cwnd = Cwnd::new();
+    for (signal, code) in SIGNALS.into_iter().filter(|(signal, _)| !is_ignored(signal)) {
+        let mut command = cwnd.command(&["live", "--no-open"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().expect("it is piped")).read_line(&mut line).expect("its output is text");
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(kill.success());
+        let ended = child.wait().expect("it ends").code();
+        assert!(ended == Some(0) || ended == Some(code) || ended.is_none(), "{signal}: {ended:?}");
+    }
+}
+
+/// Whoever reads neither standard error nor standard output gets the code of the failure.
+#[cfg(unix)]
+#[test]
+fn a_command_that_cannot_say_anything_has_its_code() {
+    let cwnd = Cwnd::new();
+    let full = || File::options().write(true).open("/dev/full").expect("a device of Linux");
+    for arguments in [["compare", "nothing"], ["run", "nothing"]] {
+        let output = cwnd.command(&arguments).stderr(full()).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    assert_eq!(cwnd.command(&["schema"]).stdout(full()).output().expect("it runs").status.code(), Some(1));
 }

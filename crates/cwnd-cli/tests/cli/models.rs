@@ -6,8 +6,8 @@ use std::thread::scope;
 
 use serde_json::Value;
 
-use super::flags::{commands, with};
 use super::{CommandResult, Cwnd};
+use cwnd_terminal::testing::{commands, with};
 
 /// Models of algorithms, and what else is given so that there is something for flags to change.
 const MODELS: [(&str, &[&str]); 3] =

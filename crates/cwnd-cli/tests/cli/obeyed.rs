@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::scope;
 
-use super::flags::{commands, place, with};
+use cwnd_terminal::testing::{commands, with};
+
+use super::flags::place;
 use super::{CommandResult, Cwnd, SHORT};
 
 /// Commands that print a document, and arguments with which they end soon.
@@ -38,25 +40,8 @@ const COMMANDS: [(&str, &[&str]); 11] = [
     ("sweep", &["sweep.toml", "--no-store"]),
 ];
 
-/// Commands whose documents say how fast this host is, what a peer has done, or take long.
-const OTHERS: [&str; 16] = [
-    "bench sim",
-    "doctor",
-    "evaluate",
-    "link",
-    "meet",
-    "overlay",
-    "paper",
-    "recv",
-    "send",
-    "serve",
-    "sweep status",
-    "udt link",
-    "udt perf",
-    "udt recv",
-    "udt send",
-    "udt serve",
-];
+/// Commands whose documents say how fast this host is, or take long.
+const OTHERS: [&str; 5] = ["bench sim", "evaluate", "overlay", "paper", "sweep status"];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
 const VALUES: [(&str, &str); 70] = [
@@ -421,16 +406,6 @@ fn options_that_change_nothing_are_named_as_typed() {
 fn options_that_would_be_ignored_are_refused() {
     let cwnd = place();
     for (line, error) in [
-        ("udt link 127.0.0.1:0 127.0.0.1:9 --queue droptail:9p", "--queue: without --rate nothing waits there"),
-        (
-            "udt link 127.0.0.1:0 127.0.0.1:9 --rate 1mbit --trace x",
-            "the argument '--rate <RATE>' cannot be used with '--trace <FILE>'",
-        ),
-        (
-            "udt link 127.0.0.1:0 127.0.0.1:9 --policer 1mbit,burst=100B",
-            "--policer: cannot be 1mbit,burst=100B: accepted is a burst of at least 1500B",
-        ),
-        ("udt perf 127.0.0.1:9 --ack-every 2", "--ack-every: nothing arrives here without --server or --reverse"),
         ("compare reno --paired", "--paired: there is nothing to take differences of with one algorithm"),
         ("run short.toml --seeds 2 --set seeds=3", "--seeds: `--set seeds=3` sets the same"),
         (

@@ -11,7 +11,7 @@ use crate::interop::{Error, expect};
 use crate::interop::bench::Side::Ours;
 use crate::interop::bench::{Bench, free, retry};
 
-/// `cwnd udt recv` fetches from the demo server.
+/// `udt recv` fetches from the demo server.
 pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
     let content = content();
     let (there, here) = (bench.file("there"), bench.file("here"));
@@ -22,7 +22,7 @@ pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
     let out = here.to_string_lossy().into_owned();
     let server = at.to_string();
     let recv = |arguments: &[&str]| {
-        let mut command = Running::launch(&bench.cwnd(), ["udt", "recv", "--libudt", &server].iter().chain(arguments))?;
+        let mut command = Running::launch(&bench.udt(), ["recv", "--libudt", &server].iter().chain(arguments))?;
         Ok::<_, Error>(command.wait(TIMEOUT)?.success())
     };
     retry(|| expect(recv(&[&name, "-o", &out])?, || "nothing came".to_owned()))?;
@@ -34,7 +34,7 @@ pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
     Ok(format!("{} bytes", content.len()))
 }
 
-/// The demo client fetches from `cwnd udt serve`.
+/// The demo client fetches from `udt serve`.
 pub(crate) fn serve(bench: &Bench) -> Result<String, Error> {
     let content = content();
     let folder = bench.file("public");
@@ -43,7 +43,7 @@ pub(crate) fn serve(bench: &Bench) -> Result<String, Error> {
     fs::write(bench.file("secret"), b"secret")?;
     let at = free()?;
     let folder = folder.to_string_lossy().into_owned();
-    let _server = Running::launch(&bench.cwnd(), ["udt", "serve", "--libudt", "--dir", &folder, &at.to_string()])?;
+    let _server = Running::launch(&bench.udt(), ["serve", &folder, "--libudt", "--at", &at.to_string()])?;
     let fetched = bench.file("fetched");
     let recvfile = |at: SocketAddr, name: &str| {
         let arguments = format!("127.0.0.1 {} {name} {}", at.port(), fetched.display());

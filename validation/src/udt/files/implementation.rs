@@ -17,7 +17,7 @@ use crate::udt::clock::Stopwatch;
 /// An implementation of file transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Implementation {
-    /// `cwnd udt send` and `serve`.
+    /// `udt send` and `udt serve`.
     Cwnd,
     /// The demos `sendfile` and `recvfile` of libudt: a file for each client.
     Libudt,
@@ -72,14 +72,14 @@ impl Stage<'_> {
         let port = self.free_port()?;
         match who {
             Implementation::Cwnd => {
-                let program = beside("cwnd")?;
+                let program = beside("udt")?;
                 let target = self.target.to_string_lossy();
                 let at = format!("{receiver}:{port}");
                 // In the clear, as the others are.
-                let arguments = ["udt", "serve", "--plain", "--dir", &target, "--writable", &at];
+                let arguments = ["serve", &target, "--plain", "--writable", "--at", &at];
                 let _server = self.serve(Side::Far, &program, &arguments, port)?;
                 let what = if workload == Workload::Large { LARGE } else { TREE };
-                self.client(Side::Near, &program, &["udt", "send", "--plain", what, &at])
+                self.client(Side::Near, &program, &["send", what, "--plain", "--to", &at])
             }
             Implementation::Tcp(algorithm) => {
                 let program = std::env::current_exe().map_err(at_program)?;

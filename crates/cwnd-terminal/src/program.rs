@@ -1,0 +1,190 @@
+//! A program from the words of its command line to its exit code.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory, Error, FromArgMatches};
+use clap_complete::Shell;
+use cwnd_text::lines;
+
+use crate::failure::{self, Failure, Kind};
+use crate::output;
+
+/// Commands under a heading, in the order of the help.
+pub type Group = (&'static str, &'static [&'static str]);
+
+/// The command line of `C`, whose help lists the commands in `groups` and breaks at the width of the terminal.
+///
+/// # Panics
+/// A group names a command that `C` does not have.
+#[must_use]
+pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
+    let command = unbroken(C::command());
+    let list = list(&command, groups);
+    let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}");
+    command.help_template(template)
+}
+
+/// Reads the words of the command line.
+///
+/// # Errors
+/// The words are none that `command` takes, or they ask for help or the version.
+pub fn parse<C: FromArgMatches>(command: &mut Command, words: &[OsString]) -> Result<C, Error> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    C::from_arg_matches(&matches).map_err(|error| error.format(command))
+}
+
+/// Ends the process for arguments that cannot be read, or with the help that they ask for. Where they ask for JSON, `json`, the failure is
+/// its last line.
+pub fn refuse(error: &Error, json: bool) -> ! {
+    if error.use_stderr() && json {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let _printed = print(&failure::last_line(Kind::Usage, lines.join(" ").trim_start_matches("error: ")));
+    }
+    error.exit()
+}
+
+/// The exit code of a command that has ended, after its failure was reported; with `json` also as the last line of JSON.
+#[must_use]
+pub fn end(ended: &Result<(), Failure>, json: bool) -> ExitCode {
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            report(failure, json);
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+/// Reports why a command failed on standard error, and with `json` also as the last line of JSON.
+pub fn report(failure: &Failure, json: bool) {
+    // Causes of failures may repeat what a file or another host says.
+    say!("error: {}", lines(&failure.to_string()));
+    if json {
+        // The exit code says the same to a reader that is gone.
+        let _printed = print(&failure::last_line(failure.kind(), &failure.to_string()));
+    }
+}
+
+/// Prints to standard output. A reader that has seen enough closes the pipe, which is no failure.
+///
+/// # Errors
+/// Standard output cannot be written for another reason.
+pub fn print(text: &str) -> Result<(), Failure> {
+    match output::write(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Output(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The completion script of a program for a shell.
+#[must_use]
+pub fn completions<C: CommandFactory>(shell: Shell) -> String {
+    let mut command = C::command();
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The commands under their headings, a line each.
+fn list(command: &Command, groups: &[Group]) -> String {
+    let mut text = String::new();
+    for (heading, names) in groups {
+        text.push_str(&format!("\n{heading}:\n"));
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.unwrap_or_else(|| panic!("there is no command `{name}` with a description"));
+            text.push_str(&format!("  {name:<12} {about}\n"));
+        }
+    }
+    text
+}
+
+/// Joins the lines of each paragraph after the options, in `command` and all below it: the terminal's width says where they break.
+fn unbroken(command: Command) -> Command {
+    let command = command.mut_subcommands(unbroken);
+    let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
+    let mut joined = String::new();
+    let mut before = "";
+    let mut lines = help.lines().peekable();
+    while let Some(line) = lines.next() {
+        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+        let is_heading = line.ends_with(':') && lines.peek().is_some_and(|next| !is_prose(next));
+        joined.push_str(if is_prose(before) && is_prose(line) && !is_heading { " " } else { "\n" });
+        joined.push_str(line);
+        before = line;
+    }
+    command.after_help(joined.trim_start_matches('\n').to_string())
+}
+
+/// Checks of a command line, for the unit tests of programs.
+pub mod check {
+    use std::collections::BTreeSet;
+
+    use super::{Command, CommandFactory, Group, command};
+
+    /// The help of the program has every visible command once, in at most 40 lines of at most 100 columns.
+    ///
+    /// # Panics
+    /// It is not so.
+    pub fn help_fits<C: CommandFactory>(groups: &[Group]) {
+        let mut whole = command::<C>(groups).term_width(100);
+        let listed: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let visible = whole.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
+        assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), visible.collect(), "the groups of the help");
+        assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a command is listed twice");
+        let help = whole.render_help().to_string();
+        assert!(help.lines().count() <= 40, "{} lines\n{help}", help.lines().count());
+        let widest = help.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
+        assert!(widest.chars().count() <= 100, "{widest}");
+    }
+
+    /// Each option of every command that takes a value refuses nonsense with its own name and what it accepts, in words that are not
+    /// those of the program's types. Returns how many refusals were looked at.
+    ///
+    /// # Panics
+    /// It is not so.
+    #[must_use]
+    pub fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
+        let mut refused = 0;
+        let whole = C::command();
+        for (path, option) in options_with_values(&whole, &[whole.get_name().to_string()]) {
+            for value in ["nonsense", "-1", "1e30", "-5mbit", "18446744073709551616", ""] {
+                let line = path.iter().cloned().chain([format!("--{option}={value}")]);
+                let Err(error) = C::try_parse_from(line) else { continue };
+                // An option that takes any text leaves what else is missing.
+                if error.kind() != clap::error::ErrorKind::ValueValidation {
+                    continue;
+                }
+                refused += 1;
+                let text = error.to_string();
+                let named = format!("for '--{option}");
+                assert!(text.contains(&named), "{path:?} --{option}={value}: {text}");
+                let accepted = ["expected ", "accepted", "unknown algorithm", "possible values"];
+                assert!(accepted.iter().any(|word| text.contains(word)), "{path:?} --{option}={value}: {text}");
+                for foreign in
+                    ["invalid digit", "u16", "u32", "u64", "usize", "f64", "cannot parse", "too large to fit"]
+                {
+                    assert!(!text.contains(foreign), "{path:?} --{option}={value}: {text}");
+                }
+            }
+        }
+        refused
+    }
+
+    /// The words before an option, and its name.
+    fn options_with_values(command: &Command, path: &[String]) -> Vec<(Vec<String>, String)> {
+        let own = command.get_arguments().filter(|one| !matches!(one.get_action(), clap::ArgAction::SetTrue));
+        let own = own.filter_map(|one| one.get_long()).map(|long| (path.to_vec(), long.to_string()));
+        let below = command.get_subcommands().flat_map(|sub| {
+            let path: Vec<String> = path.iter().cloned().chain([sub.get_name().to_string()]).collect();
+            options_with_values(sub, &path)
+        });
+        own.chain(below).collect()
+    }
+}

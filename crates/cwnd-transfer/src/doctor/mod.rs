@@ -1,0 +1,198 @@
+//! `udt doctor`
+
+mod devices;
+mod diagnosis;
+mod machine;
+mod path;
+mod sockets;
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use self::diagnosis::{Diagnosis, Verdict};
+use clap::Args;
+use cwnd::{BitRate, Span};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
+use cwnd_sim::Loss;
+use cwnd_text::decimal;
+
+use self::path::Echoes;
+use crate::failure::Failure;
+
+/// Checks of this host.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  udt doctor                    this host
+  udt doctor 192.0.2.1          and the path to another one
+  udt doctor --dir /srv/in      and the disk that files will go to
+  udt doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
+  udt doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
+Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the folder and takes it
+away; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
+pub(crate) struct Arguments {
+    /// A host that data will go to or come from
+    host: Option<String>,
+    /// The folder that files will go into
+    #[arg(long, value_name = "D", default_value = ".")]
+    dir: PathBuf,
+    /// The rate of the path that data will take: a host should not be slower
+    #[arg(long, default_value = "1gbit")]
+    rate: Written<BitRate>,
+    /// Its round-trip time, in which a window should fit [default: the one to HOST where it answers echo requests, or 50ms]
+    #[arg(long)]
+    rtt: Option<Written<Span>>,
+    /// Its random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
+    #[arg(long, default_value = "0")]
+    loss: Written<Loss>,
+    /// Print a JSON document, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let peer = arguments.host.as_deref().map(resolve).transpose()?;
+    arguments.check()?;
+    let echoes = peer.map(path::measure);
+    let demand = arguments.demand(echoes.as_ref().and_then(|echoes| echoes.as_ref().ok()));
+    let mut findings = sockets::check(&demand);
+    findings.extend(devices::check(peer));
+    findings.extend(echoes.as_ref().map(path::finding));
+    findings.extend(machine::check(&demand, &arguments.dir));
+    findings.push(path::advise(&demand));
+    let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
+    Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
+}
+
+/// What a path demands of a host.
+#[derive(Debug)]
+struct Demand {
+    /// bit/s, above zero.
+    rate: f64,
+    /// Seconds, above zero.
+    rtt: f64,
+    /// The round-trip time in words.
+    rtt_text: String,
+    /// What it loses at random.
+    loss: Loss,
+    /// The same in words.
+    loss_text: String,
+}
+
+impl Arguments {
+    fn check(&self) -> Result<(), Failure> {
+        match &self.rtt {
+            Some(rtt) if rtt.value() == &Span::ZERO => {
+                Err(Failure::Input(format!("--rtt: cannot be {rtt}: accepted is any time above zero")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is not given is taken from the path that was measured.
+    fn demand(&self, echoes: Option<&Echoes>) -> Demand {
+        let given = self.rtt.as_ref().map(|rtt| (rtt.value().as_secs_f64(), rtt.text().to_owned()));
+        let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));
+        let (rtt, rtt_text) = given.or_else(measured).unwrap_or_else(|| (0.05, "50 ms".to_owned()));
+        let (loss, loss_text) = (*self.loss.value(), self.loss.text().to_owned());
+        Demand { rate: self.rate.value().0, rtt, rtt_text, loss, loss_text }
+    }
+}
+
+/// The address of a host, which may have a port behind it.
+fn resolve(host: &str) -> Result<IpAddr, Failure> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let found = (bare, DISCARD).to_socket_addrs().or_else(|_| host.to_socket_addrs());
+    let address = found.ok().and_then(|mut addresses| addresses.next());
+    address.as_ref().map(SocketAddr::ip).ok_or_else(|| Failure::Input(format!("{host}: no address is known for it")))
+}
+
+fn print(diagnosis: &Diagnosis) -> String {
+    let mut text = String::new();
+    for finding in &diagnosis.findings {
+        let verdict = match finding.verdict {
+            Verdict::Fine => "fine   ",
+            Verdict::Limits => "LIMITS ",
+            Verdict::Unknown => "unknown",
+        };
+        let interface = finding.interface.as_ref().map_or(String::new(), |name| format!(" {name}"));
+        let subject = format!("{}{interface}", finding.check.replace('_', " "));
+        text += &format!("{verdict} {subject:<18} {}\n{INDENT}{}\n", finding.measured, finding.means);
+        for command in &finding.fix {
+            text += &format!("{INDENT}# {command}\n");
+        }
+    }
+    let limits = diagnosis.findings.iter().filter(|finding| finding.verdict == Verdict::Limits).count();
+    text += &match limits {
+        0 => "nothing that was found holds a fast transfer back\n".to_owned(),
+        1 => "one of these holds a fast transfer back\n".to_owned(),
+        many => format!("{many} of these hold a fast transfer back\n"),
+    };
+    text
+}
+
+/// The verdict of a check.
+fn verdict(limits: bool) -> Verdict {
+    if limits { Verdict::Limits } else { Verdict::Fine }
+}
+
+/// The command that removes a limit, where it is needed.
+fn fix(needed: bool, command: String) -> Vec<String> {
+    if needed { vec![command] } else { Vec::new() }
+}
+
+/// A rate in words.
+fn rate(bits_per_second: f64) -> String {
+    match bits_per_second {
+        rate if rate >= 1e9 => format!("{:.1} Gbit/s", rate * 1e-9),
+        rate => format!("{} Mbit/s", decimal(rate * 1e-6, 0)),
+    }
+}
+
+/// The indent of the lines below the first of a finding.
+const INDENT: &str = "                           ";
+
+/// The port with which a route is looked up. Nothing is sent there.
+const DISCARD: u16 = 9;
+
+/// The default packet size of UDT, bytes with all headers.
+const PACKET: u32 = 1500;
+
+#[cfg(test)]
+mod tests {
+    use self::diagnosis::Finding;
+
+    use super::*;
+
+    #[test]
+    fn hosts_with_and_without_a_port() {
+        for (host, address) in
+            [("192.0.2.1", "192.0.2.1"), ("192.0.2.1:9000", "192.0.2.1"), ("::1", "::1"), ("[::1]:9000", "::1")]
+        {
+            assert_eq!(resolve(host).ok().map(|ip| ip.to_string()).as_deref(), Some(address), "{host}");
+        }
+        assert!(resolve("no host").is_err());
+    }
+
+    #[test]
+    fn what_limits_stands_out_with_its_commands() {
+        let finding = Finding {
+            check: "receive_buffer",
+            verdict: Verdict::Limits,
+            fix: vec!["sysctl -w net.core.rmem_max=8388608".to_owned()],
+            ..Finding::unknown("", "at 50 ms, 671 Mbit/s")
+        };
+        let other = Finding { interface: Some("eth0".to_owned()), ..Finding::unknown("mtu", "no such file") };
+        let text = print(&Diagnosis { version: "", peer: None, findings: vec![finding, other] });
+        assert_eq!(
+            text,
+            "LIMITS  receive buffer     not measured\n\
+             \x20                          at 50 ms, 671 Mbit/s\n\
+             \x20                          # sysctl -w net.core.rmem_max=8388608\n\
+             unknown mtu eth0           not measured\n\
+             \x20                          no such file\n\
+             one of these holds a fast transfer back\n"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! `udt link`
+
+mod tunnel;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+use cwnd::Span;
+use cwnd_link::{Plan, Relay, RelayError};
+use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
+
+use crate::arguments::{above_zero, whole};
+use crate::connect::socket_address;
+use crate::emulated::EmulatedLink;
+use crate::failure::{Failure, with_exit_codes};
+use crate::signals;
+
+/// A link in user space: between UDP ports, or between TUN interfaces.
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "udt link [OPTIONS] LISTEN TARGET\n       udt link [OPTIONS] --tun [--server COMMAND] -- COMMAND...",
+    after_help = with_exit_codes("\
+Examples:
+  udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 100mbit --delay 25ms
+  udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 1gbit --delay 50ms --queue red:1bdp --loss 1e-3
+  udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 20mbit --delay 20ms --queue fq_codel:1000p,target=5ms
+  udt link 127.0.0.1:9001 127.0.0.1:9000 --trace scenarios/traces/swinging.trace --delay 30ms
+  udt link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' -- iperf3 -c 10.77.0.2 -C cubic
+  udt link --tun --rate 20mbit --queue fq_codel:1000p --reorder 0.02:10ms -- ping -c 5 10.77.0.2
+Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
+and how late it was. What an option says holds for both directions, each drawing for itself. It does not read what it carries:
+--thin-acks finds no acknowledgements of TCP there.
+
+--tun makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the
+second. COMMAND ends the link; more than a millisecond of lateness for one packet in a hundred is then marked with a warning and exit
+code 1. Both programs end with the link, also by a signal, and so does all that they have started, but for what leaves its process
+group, as daemons and `setsid` do: that goes on after the link. Packets are IP packets; those of ECN are dropped where they might be
+marked. It needs root, TUN devices and `ip`.")
+)]
+pub(crate) struct Arguments {
+    /// Where clients send to; port 0 for any that is free
+    #[arg(value_parser = socket_address, required_unless_present = "tun", conflicts_with = "tun", requires = "target")]
+    listen: Option<SocketAddr>,
+    /// Where their datagrams go
+    #[arg(value_parser = socket_address)]
+    target: Option<SocketAddr>,
+    /// Between TUN interfaces in networks of its own, in front of the kernel's TCP or of any program
+    #[arg(long, requires = "command")]
+    tun: bool,
+    /// What runs in the other network meanwhile, with its arguments after spaces; it has half a second to start
+    #[arg(long, value_name = "COMMAND", requires = "tun")]
+    server: Option<String>,
+    /// What is run, with its arguments
+    #[arg(last = true, requires = "tun")]
+    command: Vec<String>,
+    #[command(flatten)]
+    link: EmulatedLink,
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = above_zero, conflicts_with = "tun")]
+    duration: Option<Written<Span>>,
+    /// Clients at a time
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535), conflicts_with = "tun")]
+    clients: usize,
+    /// Forget a client from whom nothing came for this long
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = above_zero, conflicts_with = "tun")]
+    idle: Written<Span>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let (Some(listen), Some(target)) = (arguments.listen, arguments.target) else {
+        return tunnel::run(&arguments.link, arguments.server.as_deref(), &arguments.command);
+    };
+    let relay = Relay::bind(arguments.plan(listen, target)?).map_err(|error| match error {
+        RelayError::Emulation(error) => Failure::Input(error.to_string()),
+        error => Failure::Run(error.to_string()),
+    })?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::clone(&stop);
+    signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
+    let local = relay.local().map_err(|error| Failure::Run(error.to_string()))?;
+    say!("link from {local} to {target}");
+    let duration = arguments.duration.as_ref().map(|duration| *duration.value());
+    let report = relay.run(&stop, duration).map_err(|error| Failure::Run(error.to_string()))?;
+    Ok(if arguments.link.json { to_json(&report) } else { report.to_string() })
+}
+
+impl Arguments {
+    fn plan(&self, listen: SocketAddr, target: SocketAddr) -> Result<Plan, Failure> {
+        if listen == target {
+            return Err(Failure::Input(format!("TARGET: cannot be {target}, where the link itself listens")));
+        }
+        if target.port() == 0 {
+            return Err(Failure::Input(format!("TARGET: cannot be {target}: accepted is a port from 1 to 65535")));
+        }
+        let [forth, back] = self.link.emulations()?;
+        let mut plan = Plan::new(listen, target, forth);
+        plan.back = back;
+        plan.seed = self.link.seed;
+        plan.clients = self.clients;
+        plan.idle = *self.idle.value();
+        plan.spin = self.link.spin();
+        Ok(plan)
+    }
+}
