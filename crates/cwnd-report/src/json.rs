@@ -155,9 +155,10 @@ pub struct FlowResult {
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it among the flows of this list and of `cbr` that are there at each time of its life, pauses apart,
-    /// and no others, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time. Null if
-    /// nothing limits it, or if too many flows come and go for it to be computed.
+    /// What max-min fairness would give it among the flows of this list and of `cbr` and the `arrivals` that are there at each time of its
+    /// life, pauses apart, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time.
+    /// Arrivals count as so many flows as are there on average, which together want what is asked for (`arrivals[].requested_bps`). Null
+    /// if nothing limits it, or if too many flows come and go for it to be computed.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
     pub loss_rate: Option<Estimate>,
