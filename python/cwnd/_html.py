@@ -90,9 +90,7 @@ def cell(value: Any) -> tuple[str, bool]:
     if isinstance(value, float):
         return number(value), True
     if hasattr(value, "ci95") and hasattr(value, "mean"):
-        text = number(value.mean)
-        text += "" if value.ci95 is None else f" ({number(value.low)} to {number(value.high)})"
-        return f'<span style="white-space:nowrap">{text}</span>', True
+        return f'<span style="white-space:nowrap">{escape(str(value))}</span>', True
     return escape(str(value)), hasattr(value, "__float__")
 
 

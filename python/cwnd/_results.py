@@ -25,9 +25,6 @@ __all__ = ["Comparison", "ComparisonRow", "Estimate", "Estimates", "RunResult", 
 
 _MEASURES = _native.measures()
 
-# Runs from which on a 95 % interval is shown, and not the smallest and the largest value.
-ENOUGH_FOR_INTERVAL = 5
-
 Native = TypeVar(
     "Native",
     bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed | _native.Overlaid | _native.Swept,
@@ -81,11 +78,7 @@ class Estimate:
         return self.mean
 
     def __str__(self) -> str:
-        if self.ci95 is None:
-            return f"{self.mean:.6g}"
-        if self.n >= ENOUGH_FOR_INTERVAL and (self.low, self.high) == (self.mean - self.ci95, self.mean + self.ci95):
-            return f"{self.mean:.6g} ± {self.ci95:.2g}"
-        return f"{self.mean:.6g} ({self.low:.4g} to {self.high:.4g})"
+        return _native.written(self.mean, self.ci95, self.n, self.low, self.high)
 
 
 class Estimates(Mapping[str, Estimate]):

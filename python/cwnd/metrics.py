@@ -238,7 +238,7 @@ def estimate(values: npt.ArrayLike) -> Estimate | None:
     --------
     >>> import cwnd
     >>> print(cwnd.metrics.estimate([1, 2, 3, 4, 5]))
-    3 ± 2
+    3.0 ± 2.0
     """
     found = _native.estimate(numbers("values", values))
     return None if found is None else Estimate(*found)

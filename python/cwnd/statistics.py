@@ -59,7 +59,7 @@ class Interval:
         return self.value
 
     def __str__(self) -> str:
-        return f"{self.value:.6g} ({self.low:.6g} to {self.high:.6g})"
+        return _native.written(self.value, self.half, 1, self.low, self.high)
 
 
 def t_interval(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval | None:
@@ -89,7 +89,7 @@ def t_interval(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval | N
     --------
     >>> import cwnd
     >>> print(cwnd.statistics.t_interval([1.2, 1.5, 1.68, 1.89, 0.95, 1.49, 1.58, 1.55, 0.5, 1.09], confidence=0.9))
-    1.343 (1.10575 to 1.58025)
+    1.34 (1.11 to 1.58)
     """
     return _interval(_native.t_interval(_runs(samples, 1).tolist(), _probability(confidence)), confidence)
 
@@ -183,7 +183,7 @@ def paired(a: npt.ArrayLike, b: npt.ArrayLike, confidence: float = 0.95) -> Inte
     --------
     >>> import cwnd
     >>> print(cwnd.statistics.paired([9.1, 8.7, 9.4], [8.9, 8.4, 9.3]))
-    0.2 (-0.0484138 to 0.448414)
+    0.20 (-0.05 to 0.45)
     """
     first, second = array("a", a, 1), array("b", b, 1)
     if len(first) != len(second):

@@ -44,7 +44,7 @@ def test_below_five_seeds_the_range_is_shown() -> None:
     values = row.result.summary["jain"]
     assert (row["jain"].low, row["jain"].high) == (min(values), max(values))
     assert " to " in str(row["jain"])
-    assert str(cwnd.metrics.estimate([1, 2, 3, 4])) == "2.5 (1 to 4)"
+    assert str(cwnd.metrics.estimate([1, 2, 3, 4])) == "2.5 (1.0 to 4.0)"
 
 
 def test_against_another() -> None:

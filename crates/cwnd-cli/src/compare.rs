@@ -6,6 +6,7 @@ use clap::Args;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::compare::{Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
+use cwnd_report::page::names;
 use cwnd_report::{json, text, write_comparison};
 use cwnd_run::execute::{RunError, causes, failed};
 use cwnd_run::files::to_json;
@@ -16,6 +17,7 @@ use cwnd_run::scenario::{
     Written, default_warmup,
 };
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
+use cwnd_text::one_line;
 
 use crate::arguments::whole;
 use crate::failure::{self, Failure};
@@ -161,7 +163,7 @@ impl FromStr for RateStep {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let files = &arguments.files;
     let json = files.json;
-    arguments.figure.check_with(!json || files.out.is_some())?;
+    arguments.figure.check_with(files.without_page(), names::OF_RUNS)?;
     let algorithms = match arguments.algorithms.as_slice() {
         [] => DEFAULT.map(Written::literal).to_vec(),
         given => given.to_vec(),
@@ -219,7 +221,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
     // Without it there was no run that can be shown.
     let Some(document) = json::Comparison::of(&compared) else {
-        return Err(Failure::Run(failed.unwrap_or_else(|| "nothing was run".to_string())));
+        let each = compared.failures.iter().map(|failure| format!("\n  {}", one_line(&failure.to_string())));
+        let failed = failed.unwrap_or_else(|| "nothing was run".to_string());
+        return Err(Failure::Run(failed + &each.collect::<String>()));
     };
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cwnd_conform::baseline::Baseline;
 use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
-use cwnd_report::page::conformance_html;
+use cwnd_report::page::{conformance_html, names};
 use cwnd_run::files::{read_text, to_json, write_named};
 
 use crate::arguments::whole;
@@ -74,7 +74,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         curves: arguments.html.is_some() || arguments.figure.is_wanted(),
         least: arguments.min_checks,
     };
-    arguments.figure.check()?;
     distinct(arguments)?;
     let checks: Vec<&Check> = plan.checks().collect();
     if checks.is_empty() {
@@ -91,6 +90,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))))
         .map(|subject| subject.map(|subject| if arguments.allow_unclear { subject.allow_unclear() } else { subject }));
     let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
+    let called: Vec<&str> = subjects.iter().map(Subject::name).collect();
+    arguments.figure.check(&names::of_checks(&called, checks.iter().map(|check| check.id)))?;
     let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
     let results: Vec<Conformance> = subjects.iter().map(|subject| plan.judge(subject)).collect();
     let printed: Vec<String> = results.iter().map(|result| text::conformance(result, arguments.all)).collect();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use cwnd::Spec;
 use cwnd_lab::evaluate::{Extent, plan};
+use cwnd_report::page::names;
 use cwnd_report::{text, write_evaluation};
 use cwnd_run::execute::failed;
 use cwnd_run::files::to_json;
@@ -59,7 +60,8 @@ enum Profile {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Profile::Rfc9743 = arguments.profile;
-    arguments.figure.check_with(!arguments.json || arguments.out.is_some())?;
+    let without = (arguments.json && arguments.out.is_none()).then_some("--json");
+    arguments.figure.check_with(without, names::OF_EVALUATIONS)?;
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };

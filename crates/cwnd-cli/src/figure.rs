@@ -3,8 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cwnd_report::page::names::is_plot;
+use cwnd_text::one_line;
 
 use crate::failure::Failure;
+
+/// Names that an error lists.
+const MOST_NAMES: usize = 24;
 
 /// Which plot of the page becomes a figure, and how it looks.
 #[derive(Args, Debug)]
@@ -40,25 +45,41 @@ impl Figure {
         self.file.as_ref()
     }
 
-    /// Refuses what cannot become a figure. Done before the work.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    /// Refuses what cannot become a figure: of a page whose plots have `names`. Done before the work.
+    pub(crate) fn check(&self, names: &[impl AsRef<str>]) -> Result<(), Failure> {
         let lengths = [("--width", &self.width), ("--height", &self.height), ("--font-size", &self.font_size)];
         let given = [("--plot", &self.plot), ("--font", &self.font)].into_iter().chain(lengths);
         match (&self.file, given.into_iter().find(|(_, value)| value.is_some())) {
-            (Some(file), _) => drawing::check(self, file),
+            (Some(file), _) => {
+                self.check_plot(names)?;
+                drawing::check(self, file)
+            }
             (None, Some((flag, _))) => Err(Failure::Input(format!("{flag}: there is no figure without --figure"))),
             (None, None) => Ok(()),
         }
     }
 
-    /// Checks the options of a command that writes a page only if it has a folder.
-    pub(crate) fn check_with(&self, has_page: bool) -> Result<(), Failure> {
-        self.check()?;
-        if self.is_wanted() && !has_page {
-            let fault = "--figure is made of the page: with --json, name its folder with --out";
-            return Err(Failure::Input(fault.to_string()));
+    /// Checks the options of a command that writes no page because of the option `without`.
+    pub(crate) fn check_with(&self, without: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), Failure> {
+        self.check(names)?;
+        match without.filter(|_| self.is_wanted()) {
+            Some(option) => {
+                let fault = format!("--figure is made of the page: with {option}, name its folder with --out");
+                Err(Failure::Input(fault))
+            }
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Refuses the name of a plot that is on no such page.
+    fn check_plot(&self, names: &[impl AsRef<str>]) -> Result<(), Failure> {
+        let Some(wanted) = self.plot.as_ref().filter(|wanted| !is_plot(names, wanted)) else { return Ok(()) };
+        let listed: Vec<String> = names.iter().take(MOST_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
+        let more = names.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let fault = format!("--plot: the page has no plot `{wanted}`: expected one of {}{more}", listed.join(", "));
+        let number = if listed.iter().any(|name| name.ends_with("-N`")) { "; N is a number from 1 on" } else { "" };
+        Err(Failure::Input(one_line(&(fault + number))))
     }
 
     /// Writes it from the page in a folder of results.

@@ -22,6 +22,11 @@ pub(crate) struct Results {
 }
 
 impl Results {
+    /// The option because of which there is no page.
+    pub(crate) fn without_page(&self) -> Option<&'static str> {
+        (self.json && self.out.is_none()).then_some("--json")
+    }
+
     /// Starts the folder of results, if there is to be one. Done before the work, so that it fails before the work.
     pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
         folder(self.out.as_deref(), command, !self.json)

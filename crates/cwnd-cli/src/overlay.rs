@@ -6,6 +6,7 @@ use clap::Args;
 use cwnd::Span;
 use cwnd_lab::overlay::{Input, InputError, Offset, Reader, labels, lay};
 use cwnd_report::overlay::Overlay;
+use cwnd_report::page::names;
 use cwnd_report::write_overlay;
 use cwnd_run::execute::default_memory;
 use cwnd_run::run::run as run_all;
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let paths: Vec<&Path> = arguments.inputs.iter().chain(&arguments.kernel).map(PathBuf::as_path).collect();
     let labels = arguments.labels(&paths)?;
     let offsets = arguments.offsets(paths.len())?;
-    arguments.figure.check()?;
+    arguments.figure.check(names::OF_OVERLAYS)?;
     apart(&arguments.set)?;
     let mut reader = Reader::new(&arguments.set, arguments.mss, may_use());
     let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;

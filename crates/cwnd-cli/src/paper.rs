@@ -9,6 +9,7 @@ use cwnd_papers::{
     Ablation, Alternatives, Assumption, JudgedRow, Made, PaperError, PaperRun, Provenance, RecordFile, Recorded,
     ResultRun, Scale, Selection, Settings, Value, Variant, Verdict, alternatives, variants,
 };
+use cwnd_report::page::names;
 use cwnd_report::write_papers;
 use cwnd_run::files::{read_text, to_json, write_whole};
 
@@ -18,8 +19,8 @@ use crate::figure::Figure;
 use crate::files;
 use crate::progress::TimeProgress;
 use crate::store::Store;
-use cwnd_report::table::Table;
-use cwnd_text::{counted, decimal};
+use cwnd_report::table::{Table, wrapped};
+use cwnd_text::{counted, counted_with, decimal};
 
 /// Which results, and how.
 #[derive(Args, Debug)]
@@ -99,7 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let settings = arguments.settings()?;
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
     let wanted = !(arguments.json || arguments.check || arguments.record);
-    arguments.figure.check_with(wanted || arguments.out.is_some())?;
+    let without = [("--json", arguments.json), ("--check", arguments.check), ("--record", arguments.record)];
+    let without = without.into_iter().find(|(_, given)| *given && arguments.out.is_none()).map(|(option, _)| option);
+    let results = selection.papers().flat_map(|(_, results)| results.map(|result| result.id.as_str()));
+    arguments.figure.check_with(without, &names::of_results(results))?;
     if arguments.figure.is_wanted() && arguments.paper.is_none() {
         return Err(Failure::Input("--figure: name the PAPER whose page has the plot".to_string()));
     }
@@ -224,7 +228,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
         let names = [variant.profile.clone(), variant.change.clone()];
         table.row(names.into_iter().chain(results.iter().map(cell)));
     }
-    Ok(format!("{}match/miss/undecided of the printed numbers, and their mean distance from ours\n", table.print()))
+    Ok(format!("{}match/miss/undecided of the printed numbers, and their mean distance from ours\n", table.folded()))
 }
 
 /// Runs the alternatives of every assumption.
@@ -265,7 +269,7 @@ fn replace(arguments: &Arguments) -> Result<String, Failure> {
             }
         }
     }
-    Ok(format!("{}match/miss/undecided of the rows that are compared\n", table.print()))
+    Ok(format!("{}match/miss/undecided of the rows that are compared\n", table.folded()))
 }
 
 /// A file of the record as it lies below the current folder.
@@ -290,8 +294,8 @@ fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
         return Ok(counts(runs) + &left_out(settings, runs));
     }
     Err(Failure::Run(format!(
-        "{} differ from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
-        counted(faults.len(), "row"),
+        "{} from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
+        counted_with(faults.len(), "row", ["differs", "differ"]),
         faults.join("\n  ")
     )))
 }
@@ -337,12 +341,13 @@ fn list(selection: &Selection) -> String {
     let mut text = String::new();
     for (published, results) in selection.papers() {
         let paper = &published.paper;
-        text.push_str(&format!("{}: {} ({}; {})\n", paper.id, paper.title, paper.authors.join(", "), paper.venue));
+        let heading = format!("{}: {} ({}; {})", paper.id, paper.title, paper.authors.join(", "), paper.venue);
+        text.push_str(&wrapped(&heading));
         let mut table = Table::left();
         for result in results {
             table.row([format!("  {}", result.id), result.title.clone()]);
         }
-        text.push_str(&table.print());
+        text.push_str(&table.folded());
         text.push('\n');
     }
     text.push_str(
@@ -362,12 +367,10 @@ fn print(runs: &[PaperRun], all: bool) -> String {
                 continue;
             }
             let published = &run.published.result[result.index];
-            text.push_str(&format!(
-                "{} {}: {} [{}]\n\n",
-                run.published.paper.id, published.id, published.title, published.source
-            ));
+            let (paper, result) = (&run.published.paper.id, &published.id);
+            text.push_str(&wrapped(&format!("{paper} {result}: {} [{}]", published.title, published.source)));
+            text.push('\n');
             text.push_str(&table(&rows));
-            text.push_str(&remarks(&rows));
             text.push('\n');
         }
     }
@@ -411,45 +414,39 @@ fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
         let scenarios = scenarios.map(|(scenario, set)| format!("{scenario}: {}", set.join(", ")));
         let shortened: Vec<String> = values.chain(scenarios).collect();
         if !shortened.is_empty() {
-            text.push_str(&format!("{id}: --quick sets {}\n", shortened.join("; ")));
+            text.push_str(&wrapped(&format!("{id}: --quick sets {}", shortened.join("; "))));
         }
     }
     text
 }
 
+/// Rows, each with its reason below. Rows next to each other share it, and later ones refer to it.
 fn table(rows: &[&JudgedRow]) -> String {
     let mut table = Table::left();
     table.row(["row", "published", "ours", "tolerance", "verdict"]);
-    for row in rows {
-        table.row([
-            row.row.clone(),
-            row.published_text(),
-            row.ours_text(),
-            row.tolerance.clone().unwrap_or_default(),
-            row.verdict.to_string(),
-        ]);
-    }
-    table.print()
-}
-
-/// Every reason once, with the rows it is about.
-fn remarks(rows: &[&JudgedRow]) -> String {
-    let mut reasons: Vec<(Verdict, &str, Vec<&str>)> = Vec::new();
-    for row in rows.iter().copied() {
-        let Some(reason) = &row.reason else { continue };
-        match reasons.iter_mut().find(|(verdict, known, _)| *verdict == row.verdict && known == reason) {
-            Some((.., about)) => about.push(&row.row),
-            None => reasons.push((row.verdict, reason, vec![&row.row])),
+    let mut given: Vec<(Verdict, &str, &str)> = Vec::new();
+    for alike in rows.chunk_by(|one, next| (one.verdict, &one.reason) == (next.verdict, &next.reason)) {
+        for row in alike {
+            table.row([
+                row.row.clone(),
+                row.published_text(),
+                row.ours_text(),
+                row.tolerance.clone().unwrap_or_default(),
+                row.verdict.to_string(),
+            ]);
+        }
+        let (Some(first), Some(reason)) = (alike.first(), alike.first().and_then(|row| row.reason.as_deref())) else {
+            continue;
+        };
+        match given.iter().find(|(verdict, known, _)| *verdict == first.verdict && *known == reason) {
+            Some((.., row)) => table.line(&format!("as `{row}`")),
+            None => {
+                table.line(reason);
+                given.push((first.verdict, reason, &first.row));
+            }
         }
     }
-    let line = |(verdict, reason, about): (Verdict, &str, Vec<&str>)| {
-        let about = match about.as_slice() {
-            [one] => (*one).to_string(),
-            several => format!("{} rows", several.len()),
-        };
-        format!("  {verdict} ({about}): {reason}\n")
-    };
-    reasons.into_iter().map(line).collect()
+    table.folded()
 }
 
 impl From<PaperError> for Failure {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_report::formats::{Format, write_formats};
+use cwnd_report::page::names;
 use cwnd_report::{json, text, write_run};
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::run::{Runs, run as run_all};
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
         return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
     }
-    arguments.figure.check_with(!arguments.files.json || arguments.files.out.is_some())?;
+    arguments.figure.check_with(arguments.files.without_page(), names::OF_RUNS)?;
     apart(&arguments.set)?;
     let mut overrides = arguments.set.clone();
     overrides.extend(arguments.seeds.map(|seeds| format!("seeds={seeds}")));

@@ -8,6 +8,7 @@ use std::process::Command;
 use clap::{Args, Subcommand};
 use cwnd::Span;
 use cwnd_lab::sweep::{By, Dataset, DatasetError, PartFormat, Shard, Stopped, Sweep, gather, run_chunks, with_stored};
+use cwnd_report::page::names;
 use cwnd_report::{text, write_sweep};
 use cwnd_run::execute::causes;
 use cwnd_run::files::{read_text, to_json};
@@ -129,7 +130,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Run {
     fn run(&self, path: &Path) -> Result<String, Failure> {
         let sweep = self.read(path)?;
-        self.figure.check_with(!self.json || self.out.is_some())?;
+        let without = (self.json && self.out.is_none()).then_some("--json");
+        self.figure.check_with(without, names::OF_SWEEPS)?;
         let seconds = self.chunk.as_ref().map_or(CHUNK_S, |chunk| chunk.value().as_secs_f64());
         let chunks = sweep.chunks(seconds);
         if self.check {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use cwnd_run::measure::digits::number;
+use cwnd_run::measure::Estimate;
+use cwnd_run::measure::digits::{cell, number};
 use cwnd_text::counted;
 
 use crate::check::{Check, Suite};
-use crate::judge::{Conformance, Judged, Verdict};
+use crate::judge::{Conformance, Judged, Verdict, span};
 
 /// The verdicts on a terminal: what departs and what is not clear in full, the rest counted.
 #[must_use]
@@ -56,6 +57,17 @@ pub const UNCLEAR: &str = "unclear fails as a departure does. Where the interval
 where the path did not raise the question, the note says why. To accept one, name it in the baseline; to accept all, \
 `--allow-unclear`, or `Subject::allow_unclear` in tests.";
 
+/// A number over seeds with its [`span`] where that is wider than a number of five digits.
+#[must_use]
+pub fn found(value: &Estimate) -> String {
+    let (low, high) = span(value);
+    if low < high {
+        return cell(Some(Estimate { low, high, ..*value }), 1.0);
+    }
+    let text = number(Some(value.mean));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
 /// A verdict in a line: what was required, what was found, what is accepted.
 #[must_use]
 pub fn line(judged: &Judged) -> String {
@@ -63,11 +75,7 @@ pub fn line(judged: &Judged) -> String {
     let mut text = format!("{id} ({}, {}): {requirement}", place(judged.suite, section), level.name());
     match (&judged.value, &judged.note) {
         (Some(value), _) => {
-            let half = value
-                .ci95
-                .filter(|half| *half > 0.0)
-                .map_or(String::new(), |half| format!(" ± {}", number(Some(half))));
-            let _ = write!(text, ": {measured}: {}{half}, accepted {accepted}", number(Some(value.mean)));
+            let _ = write!(text, ": {measured}: {}, accepted {accepted}", found(value));
         }
         (None, Some(note)) => {
             let _ = write!(text, ": {note}");

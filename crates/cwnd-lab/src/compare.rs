@@ -26,6 +26,8 @@ pub struct Comparison {
 pub struct Compared {
     /// One row per algorithm, in the order requested.
     pub rows: Vec<ComparedAlgorithm>,
+    /// The algorithm that was asked for first, from which [differences](Self::difference) are taken.
+    pub reference: String,
     /// What failed, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a row
     /// without [`versus`](ComparedAlgorithm::versus).
     pub failures: Vec<FailedComparison>,
@@ -191,6 +193,7 @@ impl Comparison {
             (groups.next().unwrap_or_default(), groups.next())
         };
         let names: Vec<_> = self.scenarios().map(named).collect();
+        let reference = names.first().map(|(algorithm, _)| algorithm.clone()).unwrap_or_default();
         let outcomes = runner(self.alone.into_iter().chain(self.versus).collect())?;
         let mut failures = Vec::new();
         let found = outcomes.into_iter().zip(names).map(|(outcome, (algorithm, opponent))| {
@@ -201,7 +204,7 @@ impl Comparison {
         let versus = alone.split_off(algorithms).into_iter().chain(std::iter::repeat_with(|| None));
         let rows =
             alone.into_iter().zip(versus).filter_map(|(alone, versus)| Some(ComparedAlgorithm::of(alone?, versus)));
-        Ok(Compared { rows: rows.collect(), failures, until: None })
+        Ok(Compared { rows: rows.collect(), reference, failures, until: None })
     }
 }
 
@@ -248,14 +251,16 @@ impl Compared {
         (alone && values.len() > 1).then_some(index)
     }
 
-    /// How far a row is from the first in a column: the mean over seeds of the difference in each. None for the first itself.
+    /// How far a row is from that of the [reference](Self::reference) in a column: the mean over seeds of the difference in each. None for
+    /// the reference itself, and where it failed.
     #[must_use]
     pub fn difference(&self, row: usize, column: &Column) -> Option<Estimate> {
         let each = |row: &ComparedAlgorithm| -> Vec<Option<f64>> {
             let one = |run| (column.of)(&Estimates::over(std::slice::from_ref(run))).map(|value| value.mean);
             row.alone.summaries.iter().map(one).collect()
         };
-        let (first, other) = (self.rows.first()?, self.rows.get(row).filter(|_| row > 0)?);
+        let first = self.rows.first().filter(|first| first.algorithm == self.reference)?;
+        let other = self.rows.get(row).filter(|_| row > 0)?;
         paired(&each(other), &each(first))
     }
 

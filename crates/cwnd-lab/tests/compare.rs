@@ -74,6 +74,11 @@ fn what_fails_keeps_no_other_from_running() {
     let none = compared(&[0, 1, 2]);
     assert_eq!((none.rows.len(), none.failures.len()), (0, 3));
 
+    // Differences are from the first algorithm that was asked for, and from no other in its place.
+    let difference = |compared: &Compared| compared.difference(compared.rows.len() - 1, &COLUMNS[0]);
+    assert_eq!(compared(&[0]).reference, "reno");
+    assert_eq!((difference(&compared(&[0])), difference(&compared(&[1])).is_some()), (None, true));
+
     // Seeds that are added fail too.
     let scenarios = names.map(|name| Scenario::check(Document { flow: vec![group(name)], ..base() }).expect("valid"));
     let until = "ci<0.001%".parse().expect("a rule");
@@ -173,7 +178,12 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
             versus: None,
         }
     };
-    Compared { rows: values.iter().map(row).collect(), failures: Vec::new(), until: None }
+    Compared {
+        rows: values.iter().map(row).collect(),
+        reference: "reno".to_string(),
+        failures: Vec::new(),
+        until: None,
+    }
 }
 
 #[test]

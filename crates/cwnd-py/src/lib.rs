@@ -41,7 +41,7 @@ mod _native {
     use crate::gym::{Environments, Memory, check_steering, features, measured};
     #[pymodule_export]
     use crate::metrics::{
-        coefficient_of_variation, estimate, jain, kendall, max_min, relative_range, spearman, stability_index,
+        coefficient_of_variation, estimate, jain, kendall, max_min, relative_range, spearman, stability_index, written,
     };
     #[pymodule_export]
     use crate::model::{axioms, convergence, response, rounds, udt};

@@ -47,6 +47,12 @@ pub(crate) fn kendall(one: Vec<f64>, other: Vec<f64>) -> Option<f64> {
     measure::kendall(&one, &other)
 }
 
+/// A mean with its interval, as the tables of the command write it.
+#[pyfunction]
+pub(crate) fn written(mean: f64, ci95: Option<f64>, n: usize, low: f64, high: f64) -> String {
+    measure::digits::cell(Some(measure::Estimate { mean, ci95, n, low, high }), 1.0)
+}
+
 /// Mean, half the width of its 95 % Student t interval, count, and the ends of what is shown.
 #[pyfunction]
 pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize, f64, f64)> {

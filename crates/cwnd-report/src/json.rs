@@ -48,6 +48,9 @@ pub struct Comparison {
     pub bottleneck: String,
     /// One object per algorithm, in the order asked for, without those of which a run alone failed.
     pub algorithms: Vec<Algorithm>,
+    /// The algorithm that was asked for first, from which differences are taken.
+    #[serde(skip)]
+    pub reference: String,
     /// What failed. The exit code is then 1.
     pub failures: Vec<FailedComparison>,
     /// What to look at before believing the numbers, a sentence each.
@@ -85,7 +88,7 @@ pub struct Algorithm {
     /// Keys in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no other. None unless every
     /// algorithm was measured in a stationary window, over three seeds at least.
     pub best_in: Vec<&'static str>,
-    /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first.
+    /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first, and where the first failed.
     pub differences: Vec<Difference>,
     /// Together with as many flows of the algorithm it was set against.
     pub versus: Option<Versus>,
@@ -155,9 +158,10 @@ pub struct FlowResult {
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it among the flows of this list and of `cbr` that are there at each time of its life, pauses apart,
-    /// and no others, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time. Null if
-    /// nothing limits it, or if too many flows come and go for it to be computed.
+    /// What max-min fairness would give it among the flows of this list and of `cbr` and the `arrivals` that are there at each time of its
+    /// life, pauses apart, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time.
+    /// Arrivals count as so many flows as are there on average, which together want what is asked for (`arrivals[].requested_bps`). Null
+    /// if nothing limits it, or if too many flows come and go for it to be computed.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
     pub loss_rate: Option<Estimate>,
@@ -306,6 +310,7 @@ impl Comparison {
             flows,
             bottleneck: bottleneck(&compared.rows.first()?.alone),
             algorithms: algorithms.collect(),
+            reference: compared.reference.clone(),
             failures: compared.failures.iter().map(FailedComparison::of).collect(),
             warnings: compared.warnings(),
         })

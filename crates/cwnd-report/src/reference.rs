@@ -47,7 +47,8 @@ pub fn json() -> String {
          An *estimate* is `{\"mean\": …, \"ci95\": …, \"n\": …, \"low\": …, \"high\": …}`: the mean over independent seeds, half the width\n\
          of its 95 % Student t interval (`null` with a single seed), and how many runs had a value; and the ends of what tables and\n\
          plots show, which are the smallest and the largest value below five runs, and from five on the ends of the interval, but no\n\
-         values that the quantity cannot have. Losses, utilisations and other shares are fractions of 1 here; tables for people have\n\
+         values that the quantity cannot have. The interval of a percentile of the queueing delay is at least as wide as a step\n\
+         of its histogram, 1/64 of the value. Losses, utilisations and other shares are fractions of 1 here; tables for people have\n\
          them in per cent.\n",
     );
     for (command, schema) in [

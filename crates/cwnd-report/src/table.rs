@@ -70,6 +70,40 @@ impl Table {
         if text.contains('…') && !self.print().contains('…') { text + CUT } else { text }
     }
 
+    /// The table as text in lines of at most [`WIDTH`] characters: what is wider is broken at spaces within its column, and a line below a row is
+    /// indented.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        let mut widths: Vec<usize> = (0..self.columns()).map(|column| self.width(column)).collect();
+        let room = WIDTH.saturating_sub(GAP * widths.len().saturating_sub(1));
+        let over = widths.iter().sum::<usize>().saturating_sub(room);
+        for _ in 0..over {
+            if let Some(widest) = widths.iter_mut().max() {
+                *widest = widest.saturating_sub(1).max(1);
+            }
+        }
+        let mut text = String::new();
+        for row in &self.rows {
+            match row {
+                Row::Line(line) => text.push_str(&indented(line)),
+                Row::Cells(cells) => {
+                    let cells: Vec<Vec<String>> =
+                        cells.iter().zip(&widths).map(|(cell, width)| broken(cell, *width)).collect();
+                    for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(1) {
+                        let part = |lines: &Vec<String>, width: &usize| {
+                            format!("{:<width$}", lines.get(nth).map_or("", String::as_str))
+                        };
+                        let parts: Vec<String> =
+                            cells.iter().zip(&widths).map(|(lines, width)| part(lines, width)).collect();
+                        text.push_str(parts.join(&" ".repeat(GAP)).trim_end());
+                        text.push('\n');
+                    }
+                }
+            }
+        }
+        text
+    }
+
     fn cells(&self) -> impl Iterator<Item = &Vec<String>> {
         self.rows.iter().filter_map(|row| match row {
             Row::Cells(cells) => Some(cells),
@@ -138,29 +172,47 @@ pub(crate) fn fits(text: &str) -> bool {
 /// In lines of at most [`WIDTH`] characters, broken at spaces; words that are longer are broken too.
 #[must_use]
 pub fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
+    broken(text, WIDTH).join("\n") + "\n"
+}
+
+/// [`wrapped`], with each line set in.
+#[must_use]
+pub fn indented(text: &str) -> String {
+    let lines = broken(text, WIDTH - INDENT.len());
+    lines.iter().map(|line| format!("{INDENT}{line}").trim_end().to_string() + "\n").collect()
+}
+
+/// In lines of at most `width` characters, at least one.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
         let mut letters: Vec<char> = word.chars().collect();
-        let fits = used + 1 + letters.len() <= WIDTH;
-        lines.push_str(match (used, fits) {
-            (0, _) => "",
-            (_, true) => " ",
-            (_, false) => "\n",
-        });
-        used = if used == 0 || !fits { 0 } else { used + 1 };
-        while letters.len() > WIDTH {
-            lines.extend(letters.drain(..WIDTH));
-            lines.push('\n');
+        let fits = used + 1 + letters.len() <= width;
+        if used > 0 && !fits {
+            lines.push(String::new());
+            used = 0;
+        }
+        let mut line = lines.pop().unwrap_or_default();
+        if used > 0 {
+            line.push(' ');
+            used += 1;
+        }
+        while letters.len() > width {
+            line.extend(letters.drain(..width));
+            lines.push(std::mem::take(&mut line));
         }
         used += letters.len();
-        lines.extend(letters);
+        line.extend(letters);
+        lines.push(line);
     }
-    lines + "\n"
+    lines
 }
 
 /// Characters in a line of a terminal.
 pub const WIDTH: usize = 100;
+/// Before what stands below a row.
+const INDENT: &str = "    ";
 /// Characters between two columns.
 const GAP: usize = 2;
 /// Characters of a name, from what is tried first on.

@@ -5,9 +5,11 @@ use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section, Shown};
 use cwnd_lab::overlay::Part;
 use cwnd_report::json;
 use cwnd_report::overlay::Overlay;
+use cwnd_report::table::Table;
 use cwnd_report::text;
+use cwnd_run::execute::{Interrupted, RunError};
 use cwnd_run::measure::Estimate;
-use cwnd_run::run::{Runs, run};
+use cwnd_run::run::{FailedRun, Runs, run, run_each};
 use cwnd_run::scenario::{Document, Scenario, Written};
 use proptest::prelude::*;
 
@@ -32,6 +34,7 @@ fn runs(text: &str) -> Runs {
 
 /// Warnings are sentences for other programs too: they are one line each, and so are the full texts of names.
 fn held(text: &str) {
+    agree(text);
     for line in text.lines().filter(|line| !line.starts_with("warning: ") && !line.contains(" is rule:")) {
         assert!(line.chars().count() <= 100, "{} characters: {line}\n{text}", line.chars().count());
     }
@@ -47,6 +50,25 @@ fn numbers(text: &str) -> Vec<String> {
 
 fn zeros(text: &str) -> usize {
     numbers(text).iter().filter(|number| number.parse() == Ok(0.0)).count()
+}
+
+/// Every `mean ± half` and `mean (low to high)`: its numbers have the same decimals, or two digits where they would read as zero.
+fn agree(text: &str) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let decimals = |number: &str| number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let tiny = |number: &str| number.contains('e') || number.trim_start_matches(['-', '0', '.']).len() == 2;
+    let same = |numbers: &[&str]| {
+        let numbers: Vec<&str> = numbers.iter().map(|number| number.trim_matches(['(', ')', ',', '*'])).collect();
+        let all = numbers.iter().all(|number| number.parse::<f64>().is_ok());
+        let fewest = numbers.iter().filter(|number| !number.contains('e')).map(|number| decimals(number)).min();
+        !all || numbers.iter().all(|number| Some(decimals(number)) == fewest || tiny(number))
+    };
+    for three in words.windows(3).filter(|three| three[1] == "±") {
+        assert!(same(&[three[0], three[2]]), "{three:?}\n{text}");
+    }
+    for four in words.windows(4).filter(|four| four[1].starts_with('(') && four[2] == "to") {
+        assert!(same(&[four[0], four[1], four[3]]), "{four:?}\n{text}");
+    }
 }
 
 proptest! {
@@ -76,6 +98,48 @@ proptest! {
         let document = json::Comparison::of(&comparison.run(&()).expect("it runs")).expect("rows");
         held(&text::comparison(&document));
         held(&text::differences(&document));
+    }
+}
+
+/// Differences from a reference that failed would be from another.
+#[test]
+fn a_reference_that_failed_is_named() {
+    let base = Scenario::read("base.toml", &scenario("x", 1, 2, 1_000_000), &[]).expect("valid");
+    let base =
+        Document { flow: Vec::new(), cbr: Vec::new(), arrivals: Vec::new(), title: None, ..base.document().clone() };
+    let names = ["reno", "cubic", "simd"].map(Written::literal);
+    let differences = |failing: &[usize]| {
+        let comparison = Comparison::new(&base, &names, None, 1, None).expect("valid");
+        let some = |scenarios| {
+            let failed = FailedRun { seed: 1, error: RunError::Panicked("a defect".to_string()) };
+            let runs = run_each(scenarios, &())?.into_iter().enumerate();
+            let outcome = |(index, runs)| if failing.contains(&index) { Err(failed.clone()) } else { runs };
+            Ok::<_, Interrupted>(runs.map(outcome).collect())
+        };
+        let compared = comparison.run_by(some).expect("it goes on");
+        text::differences(&json::Comparison::of(&compared).expect("rows"))
+    };
+    assert!(differences(&[1]).starts_with("\nDifferences from reno, seed by seed\n"), "{}", differences(&[1]));
+    assert_eq!(differences(&[0]), "\nNo differences: reno, from which they are taken, failed\n");
+    assert_eq!(differences(&[1, 2]), "\nNo differences from reno: all others failed\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Tables of words, and lines below their rows.
+    #[test]
+    fn words_are_broken_in_their_columns(rows in proptest::collection::vec((proptest::collection::vec("[a-z0-9=., ]{0,180}", 5), ".{0,400}"), 1..6)) {
+        let mut table = Table::left();
+        for (cells, line) in &rows {
+            table.row(cells);
+            table.line(line);
+        }
+        let text = table.folded();
+        held(&text);
+        let letters = |text: &str| text.chars().filter(|letter| letter.is_ascii_alphanumeric()).count();
+        let given: usize = rows.iter().map(|(cells, _)| cells.iter().map(|cell| letters(cell)).sum::<usize>()).sum();
+        prop_assert!(letters(&text) >= given, "nothing is cut:\n{text}");
     }
 }
 

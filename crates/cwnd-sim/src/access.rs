@@ -148,8 +148,13 @@ impl Departures {
         Self { places: Vec::new(), free: NONE, budget: Arc::clone(budget) }
     }
 
+    /// Bytes charged to the budget.
+    pub(crate) fn charged(&self) -> u64 {
+        Self::cost(self.places.capacity())
+    }
+
     /// Bytes charged to the budget for so many packets.
-    pub(crate) fn cost(packets: usize) -> u64 {
+    fn cost(packets: usize) -> u64 {
         (packets as u64).saturating_mul(COST)
     }
 

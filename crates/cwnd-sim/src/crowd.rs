@@ -93,6 +93,11 @@ impl Crowd {
         self.path.base_rtt(0.5)
     }
 
+    /// The route of its data.
+    pub(crate) fn forward(&self) -> u32 {
+        self.path.routes.forward
+    }
+
     /// When the next flows are requested.
     pub(crate) fn due(&self) -> Time {
         let arrival = self.arrivals.due();

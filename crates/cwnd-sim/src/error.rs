@@ -16,14 +16,13 @@ pub enum SetupError {
         /// What is wrong, and what is accepted.
         reason: String,
     },
-    /// The packets of a run need more memory than it may use.
-    #[error(
-        "{part}: {at:.3} s into the run its packets need more than the {} of memory a run may use: {remedy}, or allow more memory",
-        size(*most)
-    )]
+    /// The packets or samples of a run need more memory than it may use.
+    #[error("{part}: {}{what} need more than the {} of memory a run may use: {remedy}, or allow more memory", into(*at), size(*most))]
     Memory {
-        /// The flow or link with the most packets.
+        /// What has most of them.
         part: SetupPart,
+        /// Which of its things those are.
+        what: &'static str,
         /// Simulated time, seconds.
         at: f64,
         /// What a run may use, bytes.
@@ -116,6 +115,11 @@ pub enum SetupPart {
     Link(String),
     /// The setup as a whole.
     Setup,
+}
+
+/// When in a run something happened, before what happened; nothing for its beginning.
+fn into(at: f64) -> String {
+    if at > 0.0 { format!("{at:.3} s into the run ") } else { String::new() }
 }
 
 /// An amount of memory: MiB, or bytes where it is not a whole number of them.

@@ -82,6 +82,7 @@ impl Recorder {
         });
         let crowds = setup.crowds.iter().zip(&world.crowds).map(|(crowd, built)| CrowdTrace {
             base_rtt: built.base_rtt().as_nanos(),
+            links: world.routes.links(built.forward()).collect(),
             name: crowd.flow.name.clone(),
             algorithm: crowd.flow.algorithm.label().to_string(),
             packet: crowd.flow.packet.0,

@@ -15,6 +15,8 @@ pub(crate) struct Budget {
     used: AtomicU64,
     /// A ring could not grow: packets are missing from the run, which has to end.
     passed: AtomicBool,
+    /// Work of the run after which it is asked whether it may go on; none once it may not.
+    look: AtomicU64,
 }
 
 /// A ring that grows within a budget.
@@ -27,7 +29,12 @@ pub(crate) struct Ring<T> {
 impl Budget {
     /// A budget of `most` bytes.
     pub(crate) fn new(most: u64) -> Self {
-        Self { most: AtomicU64::new(most), used: AtomicU64::new(0), passed: AtomicBool::new(false) }
+        Self {
+            most: AtomicU64::new(most),
+            used: AtomicU64::new(0),
+            passed: AtomicBool::new(false),
+            look: AtomicU64::new(0),
+        }
     }
 
     /// From now on there are `most` bytes.
@@ -45,6 +52,17 @@ impl Budget {
         self.passed.load(Ordering::Relaxed)
     }
 
+    /// The work after which the run is to be looked at next.
+    #[inline(always)]
+    pub(crate) fn look(&self) -> u64 {
+        self.look.load(Ordering::Relaxed)
+    }
+
+    /// Sets that, unless the run has to end.
+    pub(crate) fn look_after(&self, work: u64) {
+        self.look.store(if self.is_passed() { 0 } else { work }, Ordering::Relaxed);
+    }
+
     /// Takes `bytes`; whether there were so many.
     pub(crate) fn take(&self, bytes: u64) -> bool {
         let used = self.used.load(Ordering::Relaxed).saturating_add(bytes);
@@ -60,6 +78,7 @@ impl Budget {
     /// There is a limit of another kind, and it was reached.
     pub(crate) fn pass(&self) {
         self.passed.store(true, Ordering::Relaxed);
+        self.look.store(0, Ordering::Relaxed);
     }
 
     /// Gives back `bytes`.

@@ -9,6 +9,7 @@ use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
 use crate::setup::{CheckedSetup, Setup};
 use crate::world::World;
+use crate::world::holders::Holder;
 
 /// A run that can be advanced in steps. Its trace is that of an uninterrupted run, wherever it was stopped on its way.
 ///
@@ -123,16 +124,16 @@ impl Simulation {
     ) -> Result<(), SetupError> {
         self.reserve(setup)?;
         let mut asked = 0_u64;
-        let mut look = self.world.sampled() + WORK_PER_PROGRESS;
+        self.world.budget().look_after(self.world.sampled() + WORK_PER_PROGRESS);
         let (mut last, mut since) = (Time::MAX, 0);
         let mut stalled = false;
         let reached = self.world.simulate(until.min(self.end), &mut self.recorder, |world, at| {
             asked += 1;
             let work = asked + world.sampled();
-            if work < look {
+            if work < world.budget().look() {
                 return true;
             }
-            look = work + WORK_PER_PROGRESS;
+            world.budget().look_after(work + WORK_PER_PROGRESS);
             if at != last {
                 (last, since) = (at, asked);
             }
@@ -186,13 +187,8 @@ impl Simulation {
     #[cold]
     fn over_memory(&self, setup: &Setup) -> SetupError {
         let most = self.world.budget().most();
-        let part = if self.samples > most / 2 { SetupPart::Field("sampling") } else { self.world.largest(setup) };
-        let remedy = match part {
-            SetupPart::Link(_) => "give its queue a limit",
-            SetupPart::Field(_) => "take fewer samples",
-            _ => "give a link on its way a rate and a queue with a limit, or the flow a largest window",
-        };
-        SetupError::Memory { part, at: self.world.now().as_secs_f64(), most, remedy }
+        let Holder { part, what, remedy, .. } = self.world.largest(setup).or_larger(Holder::samples(self.samples));
+        SetupError::Memory { part, what, at: self.world.now().as_secs_f64(), most, remedy }
     }
 }
 

@@ -68,18 +68,7 @@ fn a_queue_without_a_limit_is_named() {
     }
     setup.links[0].rate = Some(1000);
     setup.variation.jitter = 0.0;
-    setup.cbr = vec![CbrSetup {
-        name: "flood".to_string(),
-        from: setup.links[0].from,
-        to: setup.links[0].to,
-        start: setup.flows[0].start,
-        stop: None,
-        pauses: Vec::new(),
-        access_delay: Span::ZERO,
-        packet: setup.flows[0].packet,
-        rate: RateSchedule::constant(100_000_000_000),
-        class: Class::Out,
-    }];
+    setup.cbr = vec![CbrSetup { stop: None, ..flood(&setup, 100_000_000_000) }];
     assert_eq!(named(&setup), SetupPart::Link(setup.links[0].name.clone()));
     setup.links[0].discipline = cwnd_sim::Discipline::CoDel(cwnd_sim::CoDelSetup::default());
     assert_eq!(named(&setup), SetupPart::Link(setup.links[0].name.clone()));
@@ -99,6 +88,124 @@ fn samples_count_too() {
     let mut setup = reno();
     setup.sampling = Some(Sampling { interval: Span::from_nanos(1), internals: true });
     assert_eq!(named(&setup), SetupPart::Field("sampling"));
+}
+
+/// Traffic without congestion control of `rate` bit/s over the first link, for a second.
+fn flood(setup: &Setup, rate: u64) -> CbrSetup {
+    CbrSetup {
+        name: "flood".to_string(),
+        from: setup.links[0].from,
+        to: setup.links[0].to,
+        start: setup.flows[0].start,
+        stop: Some(setup.flows[0].start + Span::from_secs(1)),
+        pauses: Vec::new(),
+        access_delay: Span::ZERO,
+        packet: setup.flows[0].packet,
+        rate: RateSchedule::constant(rate),
+        class: Class::Out,
+    }
+}
+
+/// What a run with 1 MiB of memory says, whatever is left of it when the memory is full.
+fn of_a_mebibyte(of: impl Fn(&mut Setup)) -> String {
+    let error = |seconds| {
+        let mut setup = reno();
+        setup.duration = Span::from_secs(seconds);
+        (setup.sampling, setup.variation.rtt) = (None, 0.0);
+        of(&mut setup);
+        let simulation = Simulation::new(&setup).expect("it is accepted").within(1 << 20);
+        let error = simulation.finish(&setup, &mut |_| true).expect_err("too much");
+        assert!(matches!(error, SetupError::Memory { at, .. } if at < 1.0), "{error}");
+        error.to_string()
+    };
+    let (short, long) = (error(3), error(30));
+    assert_eq!(short, long, "the end of the run has no part in it");
+    short
+}
+
+/// What fills the memory is named, with what would make it less, and the time at which it was full.
+#[test]
+fn what_fills_the_memory_is_named() {
+    let says = |of: fn(&mut Setup), part: &str, what: &str, remedy: &str| {
+        let error = of_a_mebibyte(of);
+        let named = error.starts_with(&format!("{part}: 0.")) || error.starts_with(&format!("{part}: the"));
+        assert!(named && error.contains(what) && error.contains(remedy), "{part}, {what}, {remedy}: {error}");
+    };
+    let queue = "the packets in its queue";
+    says(
+        |setup| {
+            setup.links[0].queue = QueueLimit::Unlimited;
+            setup.cbr = vec![flood(setup, 1_000_000_000)];
+        },
+        "link `bottleneck`",
+        queue,
+        "give its queue a limit",
+    );
+    says(
+        |setup| {
+            setup.links[0].queue = QueueLimit::Packets(1_000_000);
+            setup.cbr = vec![flood(setup, 1_000_000_000)];
+        },
+        "link `bottleneck`",
+        queue,
+        "a lower limit",
+    );
+    says(
+        |setup| {
+            (setup.links[0].rate, setup.links[0].delay) = (Some(10_000_000_000), Span::from_secs(1));
+            setup.cbr = vec![flood(setup, 1_000_000_000)];
+        },
+        "link `bottleneck`",
+        "on their way over it",
+        "lower its rate or its delay",
+    );
+    says(
+        |setup| {
+            (setup.links[0].rate, setup.links[0].delay) = (None, Span::from_secs(1));
+            setup.cbr = vec![flood(setup, 1_000_000_000)];
+        },
+        "link `bottleneck`",
+        "on their way over it",
+        "give it a rate",
+    );
+    says(
+        |setup| setup.cbr = vec![CbrSetup { access_delay: Span::from_secs(1), ..flood(setup, 1_000_000_000) }],
+        "cbr `flood`",
+        "its access line",
+        "lower its rate",
+    );
+    says(
+        |setup| {
+            let mut flow = setup.flows[0].clone();
+            (flow.name, flow.access_rtt) = ("web".to_string(), Span::from_secs(2));
+            setup.crowds = vec![cwnd_sim::CrowdSetup {
+                flow,
+                gap: Gap::Constant(Span::from_micros(50)),
+                sizes: cwnd_sim::Sizes::Constant(10),
+                pages: None,
+                rtt_spread: Span::ZERO,
+                limit: const { NonZeroU32::new(1_000_000).expect("above zero") },
+            }];
+        },
+        "crowd `web`",
+        "its access lines",
+        "its limit",
+    );
+    says(
+        |setup| {
+            setup.flows[0].access_rtt = Span::from_secs(2);
+            setup.flows = vec![setup.flows[0].clone(); 10_000];
+        },
+        "flows",
+        "their access lines",
+        "take fewer flows",
+    );
+    says(
+        |setup| setup.sampling = Some(Sampling { interval: Span::from_nanos(1000), internals: false }),
+        "sampling",
+        "the samples of the run",
+        "take fewer samples",
+    );
 }
 
 /// A sample of 2000 flows is a single event, and the work of 2000.

@@ -8,9 +8,23 @@ pub fn counted(count: impl Display, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
+/// A number with its noun, as [`counted`], and the verb that goes with it, given in both numbers: `1 row differs`, `2 rows differ`.
+#[must_use]
+pub fn counted_with(count: impl Display, noun: &str, [one, many]: [&str; 2]) -> String {
+    let count = count.to_string();
+    let verb = if count == "1" { one } else { many };
+    format!("{} {verb}", counted(count, noun))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verb_agrees_with_its_noun() {
+        let differ = |count| counted_with(count, "row", ["differs", "differ"]);
+        assert_eq!([0, 1, 2].map(differ), ["0 rows differ", "1 row differs", "2 rows differ"]);
+    }
 
     #[test]
     fn one_is_singular() {

@@ -44,6 +44,8 @@ pub struct CrowdTrace {
     pub payload: u32,
     /// The round-trip time of its flows without queueing or serialisation, before the draws of each, nanoseconds.
     pub base_rtt: u64,
+    /// The links that its data crosses, in order, as indices of [`Trace::links`](crate::Trace::links).
+    pub links: SmallVec<[u32; 4]>,
     /// When the first flow may arrive.
     pub start: u64,
     /// When the last one may; none for the end of the run.

@@ -4,6 +4,7 @@ use clap::Args;
 use cwnd::Spec;
 use cwnd_lab::model::{self, Origin, Pair};
 use cwnd_report::page::model::{self as report, Printed};
+use cwnd_report::page::names;
 use cwnd_run::scenario::Written;
 
 use super::{Output, check_sum, started, synchronous, warn, window};
@@ -44,7 +45,7 @@ impl Convergence {
         };
         check_sum(&self.start, self.capacity)?;
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
-        let folder = self.output.folder()?;
+        let folder = self.output.folder(names::OF_WALKS)?;
         let algorithms = synchronous(&self.algorithms)?;
         let run: Vec<&Spec> = algorithms.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
         started(&run, &model::convergence_setup(pair))?;

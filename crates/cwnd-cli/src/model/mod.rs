@@ -50,11 +50,11 @@ struct Output {
 }
 
 impl Output {
-    /// Starts the folder, if there is to be one: it fails before the work.
-    fn folder(&self) -> Result<Option<Folder>, Failure> {
+    /// Starts the folder of a page with such plots, if there is to be one: it fails before the work.
+    fn folder(&self, plots: &[&str]) -> Result<Option<Folder>, Failure> {
         // A model computes without asking whether to go on.
         progress::end_when_interrupted()?;
-        self.figure.check()?;
+        self.figure.check(plots)?;
         Ok(self.out.as_deref().map(Folder::start).transpose()?)
     }
 

@@ -5,6 +5,7 @@ use cwnd::Spec;
 use cwnd::units::{Bytes, Span};
 use cwnd_lab::model::{self, Origin};
 use cwnd_report::page::model::{self as report, Printed};
+use cwnd_report::page::names;
 use cwnd_run::scenario::{Written, packet_size};
 
 use super::{Output, probability, round_trip, specs, warn, warn_of};
@@ -44,7 +45,7 @@ pub(crate) struct Response {
 
 impl Response {
     pub(super) fn run(&self) -> Result<String, Failure> {
-        let folder = self.output.folder()?;
+        let folder = self.output.folder(names::OF_RESPONSES)?;
         let algorithms = specs(&self.algorithms);
         model::bounded(&algorithms, &self.loss, self.random)
             .map_err(|error| Failure::Input(format!("--random, --loss: {error}")))?;

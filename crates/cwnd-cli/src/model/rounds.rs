@@ -5,6 +5,7 @@ use cwnd::Spec;
 use cwnd::units::{Packets, Span};
 use cwnd_lab::model::{self, Origin, PathEnd, Paths, Setup};
 use cwnd_report::page::model::{self as report, Printed};
+use cwnd_report::page::names;
 use cwnd_run::scenario::Written;
 
 use super::{Output, check_sum, round_trip, started, synchronous, warn, warn_of, window};
@@ -12,6 +13,7 @@ use crate::arguments::{self, whole};
 use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::number;
+use cwnd_text::counted;
 
 /// Paths under synchronous feedback.
 #[derive(Args, Debug)]
@@ -83,7 +85,7 @@ impl Rounds {
             events: self.events as usize,
             ..Setup::default()
         };
-        let folder = self.output.folder()?;
+        let folder = self.output.folder(names::OF_WALKS)?;
         let algorithms = synchronous(&self.algorithms)?;
         started(&algorithms, &setup)?;
         warn(&algorithms, Origin::Rounds);
@@ -91,9 +93,9 @@ impl Rounds {
         warn_of(&model::idle_of_walks(&setup, &walks, &|| true));
         let document = Paths::of(&setup, &walks);
         let mut text = format!(
-            "{} flows, capacity {} packets per {} ms (model)\n\n",
-            self.start.len(),
-            self.capacity,
+            "{}, capacity {} per {} ms (model)\n\n",
+            counted(self.start.len(), "flow"),
+            counted(self.capacity, "packet"),
             document.rtt_s * 1e3
         );
         let mut table = Table::default();

@@ -4,6 +4,7 @@ use clap::Args;
 use cwnd::units::{BitRate, Bytes, Span};
 use cwnd_lab::model;
 use cwnd_report::page::model::{self as report, Printed};
+use cwnd_report::page::names;
 use cwnd_run::scenario::{Quantity, packet_size};
 
 use super::{Output, probability, round_trip};
@@ -44,7 +45,7 @@ pub(crate) struct Udt {
 
 impl Udt {
     pub(super) fn run(&self) -> Result<String, Failure> {
-        let folder = self.output.folder()?;
+        let folder = self.output.folder(names::OF_UDT)?;
         let document = model::stages(model::Udt {
             capacity: self.capacity,
             packet: self.packet,

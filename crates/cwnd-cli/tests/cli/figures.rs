@@ -20,6 +20,11 @@ fn figures_are_refused_by_their_flags() {
     }
     refused(&["--figure", "x.gif"], "--figure: `x.gif` ends in none of .pdf, .svg and .png");
     refused(&["--figure", "nowhere/x.pdf"], "--figure: there is no folder `nowhere`");
+    for option in ["--json", "--check", "--record"] {
+        let result = cwnd.run(&["paper", "newaimd", "table-1", "--figure", "x.pdf", option]);
+        let why = format!("error: --figure is made of the page: with {option}, name its folder with --out");
+        assert!(result.code == Some(2) && result.err.starts_with(&why), "{option}: {}", result.err);
+    }
     refused(&["--figure", "x.pdf", "--json"], "--figure is made of the page: with --json, name its folder with --out");
     refused(
         &["--figure", "x.pdf", "--width", "8.5"],
@@ -48,6 +53,9 @@ fn every_page_has_figures() {
         &["evaluate", "reno", "--quick"],
         &["overlay", &name],
     ] {
+        let result = cwnd.run(&[command, &["--figure", "x.svg", "--plot", "x-0"]].concat());
+        let why = "error: --plot: the page has no plot `x-0`: expected one of `";
+        assert!(result.code == Some(2) && result.err.starts_with(why), "{command:?}: {}", result.err);
         let result = cwnd.run(&[command, &["--figure", "nowhere/x.svg"]].concat());
         assert_eq!(result.code, Some(2), "{command:?}: {}", result.err);
         let why = if cfg!(feature = "figures") { "there is no folder" } else { "this build draws no figures" };
@@ -80,7 +88,9 @@ fn figures_have_their_size_and_no_date() {
     assert_eq!(png[16..24], [400_u32.to_be_bytes(), 240_u32.to_be_bytes()].concat());
 
     let result = cwnd.run(&["overlay", "run", "--out", "five", "--figure", "c.pdf", "--plot", "x"]);
-    let known = "error: --plot: the page has no plot `x`; it has `window`, `goodput`, `rtt`, `in-flight`, `queue`\n";
+    let known =
+        "error: --plot: the page has no plot `x`: expected one of `window`, `goodput`, `rtt`, `in-flight`, `queue`\n";
     assert_eq!((result.code, result.err.contains(known)), (Some(2), true), "{}", result.err);
+    assert!(!cwnd.path().join("five").exists(), "nothing was done before");
     assert!(!cwnd.path().join("c.pdf").exists());
 }

@@ -16,6 +16,7 @@ use cwnd_run::cells::{CellKey, Cells, Key, SOURCES};
 use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_text::counted_with;
 
 /// A chunk of which the store may have some cells.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ pub enum TaskError {
 
 /// The results are not those of the requested cells.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("{asked} cells were requested, and {got} were returned")]
+#[error("{}, and {}", counted_with(*asked, "cell", ["was requested", "were requested"]), counted_with(*got, "cell", ["was returned", "were returned"]))]
 pub struct CountError {
     asked: usize,
     got: usize,

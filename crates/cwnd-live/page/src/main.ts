@@ -455,15 +455,33 @@ function table(): void {
 /** Runs from which on an interval is shown, and not the smallest and the largest value: as in the tables of the command. */
 const ENOUGH_FOR_INTERVAL = 5;
 
-/** A mean to the digit in which what is shown beside it is sure to two, and that: `± half`, or `(low to high)`. */
+/**
+ * A mean, and what is shown beside it: `± half`, or `(low to high)`. As in the tables of the command (`cwnd_run::measure::digits`): to two
+ * digits of half the width, no more than five of the mean, and two digits of a number that would read as zero.
+ */
 function digits({ mean, ci95, n, low, high }: Estimate, scale: number): [string, string | null] {
-  if (ci95 === null) return [short(mean * scale, 4), null];
-  const whole = n >= ENOUGH_FOR_INTERVAL && low === mean - ci95 && high === mean + ci95;
-  const half = scale * (whole ? ci95 : (high - low) / 2);
-  if (half === 0) return [short(mean * scale, 4), '± 0'];
-  const places = Math.min(Math.max(0, 1 - Math.floor(Math.log10(half))), Math.max(0, 4 - Math.floor(Math.log10(Math.abs(mean * scale) || 1))));
-  const shown = (value: number): string => (value * scale).toFixed(places);
-  return [shown(mean), whole ? `± ${half.toFixed(places)}` : `(${shown(low)} to ${shown(high)})`];
+  const whole = ci95 !== null && n >= ENOUGH_FOR_INTERVAL && low === mean - ci95 && high === mean + ci95;
+  mean *= scale;
+  if (ci95 === null) return [written(mean, decimals(mean, 4)), null];
+  const half = whole ? scale * ci95 : (scale * (high - low)) / 2;
+  const places = half > 0 ? Math.min(decimals(half, 2), decimals(mean, 5)) : decimals(mean, 4);
+  if (!whole) return [written(mean, places), `(${written(low * scale, places)} to ${written(high * scale, places)})`];
+  return [written(mean, places), `± ${reads_as_zero(mean, places) ? written(half, places) : half.toFixed(places)}`];
+}
+
+/** How many decimals show so many digits of `value`, six at most. */
+function decimals(value: number, digits: number): number {
+  return value === 0 ? 0 : Math.min(Math.max(digits - 1 - Math.floor(Math.log10(Math.abs(value))), 0), 6);
+}
+
+function reads_as_zero(value: number, places: number): boolean {
+  return value !== 0 && Number(value.toFixed(places)) === 0;
+}
+
+function written(value: number, places: number): string {
+  if (!reads_as_zero(value, places)) return value.toFixed(places);
+  const exponent = Math.floor(Math.log10(Math.abs(value)));
+  return exponent < -6 ? value.toExponential(1) : value.toFixed(1 - exponent);
 }
 
 function list_events(): void {

@@ -1,18 +1,17 @@
 //! The page of `cwnd conform`: each check with its number between the ends of what is accepted, and the windows behind it.
 
 use askama::Template;
-use cwnd_conform::text::{causes, place};
+use cwnd_conform::text::{causes, found as number_found, place};
 use cwnd_conform::{Conformance, Curve, Judged, Verdict, span};
 use cwnd_run::VERSION;
-use cwnd_run::measure::digits::number;
 use cwnd_text::counted;
 use serde_json::{Value, json};
 
 use super::assets::{data, render};
+use super::names;
 use super::parts::Top;
 use crate::plot::colour::{self, Palette};
 use crate::plot::{Axis, Checked, Line, Lines, Plot};
-use crate::slug::slug;
 
 /// The page. `command` repeats it, `text` is what it printed.
 #[must_use]
@@ -25,6 +24,8 @@ pub fn conformance_html(results: &[Conformance], command: &str, text: &str) -> S
         .collect();
     checks.sort_by_key(|check| order(check.judged.verdict));
     let plots: Vec<&Plot> = checks.iter().flat_map(|check| &check.plots).collect();
+    let ids: Vec<&str> = checks.iter().map(|check| check.judged.id).collect();
+    names::check(&names::of_checks(&subjects, ids), plots.iter().copied());
     let page = ConformPage {
         title: "Conformance",
         top: Top {
@@ -80,12 +81,12 @@ struct CheckSection<'a> {
 
 impl<'a> CheckSection<'a> {
     fn of(subject: &'a str, judged: &'a Judged, palette: &Palette) -> Self {
-        let id = slug(&format!("{subject}-{}", judged.id));
+        let [number_id, id] = names::of_check(subject, judged.id);
         let found = found(judged);
         let clause = format!("{}, {}", place(judged.suite, judged.section), judged.level.name());
         let causes = causes(judged).map_or(String::new(), |causes| format!(" {}.", capitalised(&causes)));
         let number = judged.value.as_ref().map(|value| Checked {
-            id: format!("{id}-number"),
+            id: number_id,
             measured: judged.measured,
             value: {
                 let (low, high) = span(value);
@@ -143,10 +144,7 @@ fn answer(result: &Conformance) -> String {
 fn found(judged: &Judged) -> String {
     match (&judged.value, &judged.note) {
         (Some(value), _) => {
-            let mean = short(value.mean);
-            let (low, high) = span(value);
-            let spread = if low == high { String::new() } else { format!(" ({} to {})", short(low), short(high)) };
-            format!("{}: {mean}{spread}, accepted {}.", capitalised(judged.measured), judged.accepted)
+            format!("{}: {}, accepted {}.", capitalised(judged.measured), number_found(value), judged.accepted)
         }
         (None, Some(note)) if judged.verdict == Verdict::NotApplicable => format!("No number: {note}."),
         (None, Some(note)) => {
@@ -154,12 +152,6 @@ fn found(judged: &Judged) -> String {
         }
         (None, None) => String::new(),
     }
-}
-
-/// A number to five digits, without zeros at its end.
-fn short(value: f64) -> String {
-    let text = number(Some(value));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 fn capitalised(words: &str) -> String {

@@ -8,6 +8,7 @@ use cwnd_run::execute::failed;
 use cwnd_run::measure::digits::{cell, legend};
 
 use super::assets::{data, render};
+use super::names;
 use super::parts::{Algorithm, Top, listed};
 use crate::plot::Plot;
 use crate::plot::colour::Palette;
@@ -19,6 +20,7 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
     let contenders = Contenders::of(evaluation);
     let palette = Palette::new(contenders.names.iter().map(String::as_str));
     let plots = plots(evaluation, &contenders, &palette);
+    names::check(names::OF_EVALUATIONS, &plots);
     let page = EvaluationPage {
         title: format!("{} by RFC 9743", evaluation.algorithm),
         top: Top {

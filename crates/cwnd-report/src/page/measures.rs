@@ -1,6 +1,7 @@
 //! Every measure of a page of results, with its meaning, and how its numbers are written.
 
-use cwnd_run::measure::{Estimate, Estimates, Spread};
+use cwnd_run::measure::digits::{Pair, cell, pair};
+use cwnd_run::measure::{Estimate, Estimates};
 
 use crate::plot::{DataSet, Frame, Group};
 
@@ -39,12 +40,8 @@ impl Column {
 impl Cell {
     /// The cell of an estimate over so many seeds, in a unit that is `scale` times as fine.
     pub(super) fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
-        Self {
-            value: estimate.mean,
-            mean: significant(estimate.mean * scale, 4),
-            spread: spread(&estimate, scale),
-            seeds: (estimate.n < seeds).then_some(estimate.n),
-        }
+        let Pair { mean, beside: spread } = pair(&estimate, scale);
+        Self { value: estimate.mean, mean, spread, seeds: (estimate.n < seeds).then_some(estimate.n) }
     }
 }
 
@@ -78,37 +75,9 @@ pub(super) fn headline(measures: &Estimates) -> String {
         ("p95 queueing delay", measures.queue_delay_p95_s, 1e3, " ms"),
     ];
     let parts = shown.into_iter().filter_map(|(name, estimate, scale, unit)| {
-        let estimate = estimate?;
-        let spread = spread(&estimate, scale).map_or(String::new(), |spread| format!(" {spread}"));
-        Some(format!("{name} {}{spread}{unit}", significant(estimate.mean * scale, 4)))
+        estimate.map(|estimate| format!("{name} {}{unit}", cell(Some(estimate), scale)))
     });
     parts.collect::<Vec<_>>().join(", ")
-}
-
-/// What is shown beside a mean. What is left of equal numbers by rounding is no width.
-fn spread(estimate: &Estimate, scale: f64) -> Option<String> {
-    match estimate.spread() {
-        Spread::None => None,
-        Spread::Half(half) if half < 1e-12 * estimate.mean.abs() => Some("± 0".to_string()),
-        Spread::Half(half) => Some(format!("± {}", significant(half * scale, 2))),
-        Spread::Ends(low, high) => {
-            Some(format!("({} to {})", significant(low * scale, 4), significant(high * scale, 4)))
-        }
-    }
-}
-
-/// `value` to `digits` significant digits; as a power of ten only where it would be long.
-fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 {
-        return "0".to_string();
-    }
-    // The exponent after rounding, so that 9.9996 becomes 10.00 and not 10.000.
-    let scientific = format!("{value:.*e}", digits - 1);
-    let exponent = scientific.split('e').nth(1).and_then(|exponent| exponent.parse::<i32>().ok());
-    match exponent {
-        Some(exponent @ -4..=6) => format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize),
-        _ => scientific,
-    }
 }
 
 const COLUMNS: &[Column] = &[
@@ -239,22 +208,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn significant_digits() {
-        let shown = [
-            (0.953_41, "0.9534"),
-            (9.9996, "10.00"),
-            (123_456.0, "123456"),
-            (2.5e-7, "2.500e-7"),
-            (0.0, "0"),
-            (-1.5, "-1.500"),
-        ];
-        for (value, expected) in shown {
-            assert_eq!(significant(value, 4), expected);
-        }
-        assert_eq!(significant(f64::NAN, 4), "NaN");
-    }
-
-    #[test]
     fn a_cell_tells_how_many_runs_it_is_the_mean_of() {
         let five = |mean, half| Estimate { mean, ci95: Some(half), n: 5, low: mean - half, high: mean + half };
         let cell = |scale, seeds| Cell::of(five(0.5, 0.012), scale, seeds);
@@ -265,14 +218,14 @@ mod tests {
             seeds,
         };
         let written = |mean: &str, spread: &str, seeds| of(0.5, mean, spread, seeds);
-        assert_eq!(cell(1.0, 5), written("0.5000", "± 0.012", None));
-        assert_eq!(cell(1e3, 8), written("500.0", "± 12", Some(5)));
-        assert_eq!(Cell::of(five(97_333_333.333, 2.6e-8), 1e-6, 5), of(97_333_333.333, "97.33", "± 0", None));
+        assert_eq!(cell(1.0, 5), written("0.500", "± 0.012", None));
+        assert_eq!(cell(1e3, 8), written("500", "± 12", Some(5)));
+        assert_eq!(Cell::of(five(97_333_333.333, 2.6e-8), 1e-6, 5), of(97_333_333.333, "97.333", "± 0.000", None));
         let three = Estimate { n: 3, low: 0.49, high: 0.52, ..five(0.5, 0.012) };
-        assert_eq!(Cell::of(three, 1.0, 5), written("0.5000", "(0.4900 to 0.5200)", Some(3)));
+        assert_eq!(Cell::of(three, 1.0, 5), written("0.500", "(0.490 to 0.520)", Some(3)));
         assert_eq!(
             Cell::of(Estimate { high: 0.51, ..five(0.5, 0.012) }, 1.0, 5),
-            written("0.5000", "(0.4880 to 0.5100)", None)
+            written("0.500", "(0.488 to 0.510)", None)
         );
     }
 }

@@ -16,6 +16,7 @@ mod drawn;
 mod evaluation;
 mod measures;
 pub mod model;
+pub mod names;
 mod overlay;
 mod paper;
 mod parts;

@@ -6,6 +6,7 @@ use cwnd_lab::model::{Convergences, Paths, Responses, Setup, Stages, Walk};
 use cwnd_run::VERSION;
 
 use super::assets::data;
+use super::names;
 use super::parts::{Algorithm, Top};
 use crate::plot::colour::Palette;
 use crate::plot::{Plot, model};
@@ -28,6 +29,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let plots: Vec<Plot> = model::response(document, printed.algorithms, &looks).into_iter().collect();
     let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
     let question = "How large a window does each algorithm keep at a given loss?";
+    names::check(names::OF_RESPONSES, &plots);
     page(("Windows against loss", question), kind, &plots, &looks.palette, printed)
 }
 
@@ -39,6 +41,7 @@ pub fn convergence(document: &Convergences, walks: &[Walk], printed: Printed<'_>
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s }.plots(walks);
     let kind = "Closed forms and, in the plots, the synchronous-feedback model.";
     let question = "How long do two flows of each algorithm take until their windows are equal?";
+    names::check(names::OF_WALKS, &plots);
     page(("Convergence of two flows", question), kind, &plots, &looks.palette, printed)
 }
 
@@ -49,6 +52,7 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s: document.rtt_s }.plots(walks);
     let kind = "The synchronous-feedback model: algorithms without packets.";
     let question = "How do windows move where all flows learn of congestion in the same round trip?";
+    names::check(names::OF_WALKS, &plots);
     page(("Windows under synchronous feedback", question), kind, &plots, &looks.palette, printed)
 }
 
@@ -57,7 +61,9 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
 pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     let kind = "Closed forms; the plot over round trips is of the fluid model.";
     let question = "How fast does UDT's rate grow, at which rate does loss hold it, and how much does it lose?";
-    page(("UDT's rate control", question), kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
+    let plots = model::udt(document);
+    names::check(names::OF_UDT, &plots);
+    page(("UDT's rate control", question), kind, &plots, &Palette::new(["udt"].into_iter()), printed)
 }
 
 pub(super) fn page(

@@ -3,6 +3,7 @@
 use cwnd_lab::overlay::Part;
 
 use super::model::{Printed, page};
+use super::names;
 use crate::plot::colour::Palette;
 use crate::plot::overlay::{keys, plots};
 
@@ -12,6 +13,7 @@ pub fn overlay_html(parts: &[Part], command: &str, text: &str) -> String {
     let keys = keys(parts);
     let palette = Palette::new(keys.iter().map(String::as_str));
     let plots = plots(parts, &palette);
+    names::check(names::OF_OVERLAYS, &plots);
     let labels = parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
     let question = "How do these runs compare, one laid over the other?";
     page(

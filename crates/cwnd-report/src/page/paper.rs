@@ -6,6 +6,7 @@ use cwnd_papers::{
 };
 
 use super::assets::{data, render};
+use super::names;
 use super::parts::{Top, listed, seed_text};
 use crate::plot::Plot;
 use crate::plot::colour::Palette;
@@ -33,6 +34,8 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
         run.results.iter().map(|result| ResultSection::of(run, result, &palette)).collect();
     results.sort_by_key(|result| (result.misses == 0, result.open.is_empty()));
     let plots: Vec<&Plot> = results.iter().flat_map(|result| &result.plots).collect();
+    let ids = run.results.iter().map(|result| run.published.result[result.index].id.as_str());
+    names::check(&names::of_results(ids), plots.clone());
     render(&OnePaper {
         title: &paper.title,
         top: Top {

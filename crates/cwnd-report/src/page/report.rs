@@ -6,6 +6,7 @@ use cwnd_run::measure::digits::legend;
 
 use super::assets::{data, render};
 use super::measures::{self, Cell, Column, columns, headline};
+use super::names;
 use super::parts::{Algorithm, Top, seed_text};
 use crate::plot::colour::Palette;
 use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
@@ -49,6 +50,7 @@ impl Report<'_> {
         let sections: Vec<Section<'_>> =
             (0..self.shown.len()).map(|index| Section::of(&frame, &columns, index)).collect();
         let plots = overview.iter().chain(sections.iter().flat_map(|section| &section.plots));
+        names::check(names::OF_RUNS, plots.clone());
         render(&ReportPage {
             title: &self.title,
             top: Top {

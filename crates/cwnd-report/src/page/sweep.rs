@@ -9,6 +9,7 @@ use cwnd_text::counted;
 
 use super::assets::{data, render};
 use super::measures::Cell;
+use super::names;
 use super::parts::{Algorithm, Top, seed_text};
 use crate::plot::colour::Palette;
 use crate::plot::sweep::{SweepFrame, SweepPlots};
@@ -37,6 +38,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     // In the folder of the page, so that the page is equal whoever has run it.
     let command = format!("cwnd sweep sweep.toml --out . --by {}", by.key);
     let path = if swept.path.is_empty() { String::new() } else { format!("Base path: {}", swept.path) };
+    names::check(names::OF_SWEEPS, best.iter().chain(&values));
     let page = SweepPage {
         top: Top { question: question(sweep, swept), path, command: &command },
         title: swept.title.clone().unwrap_or_else(|| match names.as_slice() {

@@ -31,6 +31,13 @@ pub fn comparison(document: &json::Comparison) -> String {
 #[must_use]
 pub fn differences(document: &json::Comparison) -> String {
     let Some((first, others)) = document.algorithms.split_first() else { return String::new() };
+    let reference = one_line(&document.reference);
+    if first.algorithm != document.reference {
+        return format!("\n{}", wrapped(&format!("No differences: {reference}, from which they are taken, failed")));
+    }
+    if others.is_empty() {
+        return format!("\n{}", wrapped(&format!("No differences from {reference}: all others failed")));
+    }
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
     let mut table = Table::default();
     table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
@@ -40,7 +47,7 @@ pub fn differences(document: &json::Comparison) -> String {
         let cells = columns.iter().map(|column| cell(difference(column.key), column.scale));
         table.row(std::iter::once(label).chain(cells));
     }
-    let heading = wrapped(&format!("Differences from {}, seed by seed", one_line(&first.algorithm)));
+    let heading = wrapped(&format!("Differences from {reference}, seed by seed"));
     format!("\n{heading}\n{}", table.fitted())
 }
 

@@ -4,9 +4,17 @@ use cwnd_text::decimal;
 
 use super::{ENOUGH_FOR_INTERVAL, Estimate, Spread};
 
+/// A mean as it is written, and what is written beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The mean.
+    pub mean: String,
+    /// `± half`, or `(low to high)`; none for a single run.
+    pub beside: Option<String>,
+}
+
 /// The mean and what is shown beside it ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
-/// `mean (low to high)`. To two digits of the half-width, but no more than five of the mean. Zero alone reads as zero, but for a half-width below
-/// the last of these digits.
+/// `mean (low to high)`, as a [`pair`].
 #[must_use]
 pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     cell_to(estimate, scale, MAX_DECIMALS as usize)
@@ -15,19 +23,43 @@ pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
 /// A [`cell`] of at most so many decimals, or as many as two digits of the mean take.
 #[must_use]
 pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
-    let Some(estimate) = estimate else { return "–".to_string() };
+    estimate.map_or("–".to_string(), |estimate| pair_to(&estimate, scale, most).text())
+}
+
+/// How a mean and what is shown beside it are written everywhere, in a unit that is `scale` times as fine.
+///
+/// All of them have the decimals that show two digits of half the width of the interval, and no more than five of the mean: a mean that is
+/// small beside its interval has fewer digits than that. Where nothing is wide, they are those of four digits of the mean. A number that would
+/// read as zero and is none has the decimals of two of its own digits, except for a half-width below the last digit of its mean.
+#[must_use]
+pub fn pair(estimate: &Estimate, scale: f64) -> Pair {
+    pair_to(estimate, scale, MAX_DECIMALS as usize)
+}
+
+/// A [`pair`] of at most so many decimals, or as many as two digits of the mean take.
+fn pair_to(estimate: &Estimate, scale: f64, most: usize) -> Pair {
     let mean = estimate.mean * scale;
     match estimate.spread() {
         Spread::None => half_to(mean, None, most),
         Spread::Half(half) => half_to(mean, Some(half * scale), most),
         Spread::Ends(low, high) => {
             let digits = digits(mean, (high - low) * scale / 2.0).min(least(mean, most));
-            let [shown, low, high] = [mean, low * scale, high * scale].map(|value| rounded(value, digits));
+            let [mean, low, high] = [mean, low * scale, high * scale].map(|value| rounded(value, digits));
             // What a bound cuts off cannot be seen.
-            if estimate.n >= ENOUGH_FOR_INTERVAL && shown == low && shown == high {
-                return format!("{shown} ± {:.digits$}", 0.0);
-            }
-            format!("{shown} ({low} to {high})")
+            let is_point = estimate.n >= ENOUGH_FOR_INTERVAL && mean == low && mean == high;
+            let beside = if is_point { format!("± {:.digits$}", 0.0) } else { format!("({low} to {high})") };
+            Pair { mean, beside: Some(beside) }
+        }
+    }
+}
+
+impl Pair {
+    /// Both in one text.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self.beside {
+            Some(beside) => format!("{} {beside}", self.mean),
+            None => self.mean,
         }
     }
 }
@@ -48,19 +80,19 @@ pub fn cell_of_range(estimate: Option<Estimate>, scale: f64, most: usize) -> Str
 /// `mean ± half`, with the digits of [`cell`].
 #[must_use]
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
-    half_to(mean, half, MAX_DECIMALS as usize)
+    half_to(mean, half, MAX_DECIMALS as usize).text()
 }
 
-fn half_to(mean: f64, half: Option<f64>, most: usize) -> String {
+fn half_to(mean: f64, half: Option<f64>, most: usize) -> Pair {
     match half {
         Some(half) => {
             let digits = digits(mean, half).min(least(mean, most));
             // Beside a mean that takes more digits a half-width has them too.
             let is_tiny = mean != 0.0 && reads_as_zero(mean, digits);
             let half = if is_tiny { decimal(half, digits) } else { format!("{half:.digits$}") };
-            format!("{} ± {half}", rounded(mean, digits))
+            Pair { mean: rounded(mean, digits), beside: Some(format!("± {half}")) }
         }
-        None => rounded(mean, decimals(mean, 4).min(least(mean, most))),
+        None => Pair { mean: rounded(mean, decimals(mean, 4).min(least(mean, most))), beside: None },
     }
 }
 
@@ -211,5 +243,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What stands beside a mean has its decimals, and as many as two digits of half the interval take, up to five digits of the mean. A number has more
+    /// of them only where it would read as zero, and then two digits.
+    #[test]
+    fn a_mean_and_its_interval_have_the_same_decimals() {
+        let means = [0.0, 3e-8, 0.000_9, 0.010_4, 0.51, 8.3, 97.3, 9_410.5];
+        let halves = [0.0, 4e-8, 0.000_21, 0.001_05, 0.012, 0.3, 9.96, 120.0];
+        for (mean, half, sign, n) in means.into_iter().flat_map(|mean| {
+            halves.into_iter().flat_map(move |half| [(mean, half, 1.0, 2), (mean, half, -1.0, 5), (mean, half, 1.0, 8)])
+        }) {
+            let mean = sign * mean;
+            let estimate = Estimate { mean, ci95: Some(half), n, low: mean - half, high: mean + half };
+            let written = cell(Some(estimate), 1.0);
+            let digits = digits(mean, half);
+            let shown: Vec<&str> =
+                written.split([' ', '(', ')', '±']).filter(|word| word.parse::<f64>().is_ok()).collect();
+            for number in shown {
+                let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+                let own = number.trim_start_matches(['-', '0', '.']).trim_end_matches(')');
+                assert!(decimals == digits || own.len() == 2 || own.contains('e'), "{mean} ± {half}: {written}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_beside_a_wider_interval_has_the_digits_of_the_interval() {
+        let ends = |mean, low, high| cell(Some(Estimate { mean, ci95: Some(high - mean), n: 3, low, high }), 1.0);
+        assert_eq!(ends(0.000_9, 0.0, 0.002_1), "0.0009 (0.0000 to 0.0021)");
+        assert_eq!(ends(0.000_9, 0.000_02, 0.002_1), "0.0009 (0.000020 to 0.0021)");
+        assert_eq!(ends(-0.01, -0.022, 0.002), "-0.010 (-0.022 to 0.002)");
+        assert_eq!(ends(0.000_004, -0.022, 0.022), "0.0000040 (-0.022 to 0.022)");
     }
 }

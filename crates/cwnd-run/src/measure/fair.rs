@@ -1,23 +1,26 @@
 //! The max–min fair share of each flow of a run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use cwnd_trace::{CbrTrace, Demand, FlowTrace, Trace};
+use cwnd_trace::{CbrTrace, CrowdTrace, Demand, FlowTrace, Trace};
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
 use super::life::{Life, stages, stages_of, whole};
 use super::link::mean_capacity;
+use super::load::Load;
 use super::maxmin::{RoutedFlow, fill};
 
 /// What max–min fairness would give each flow on average over the parts of `window` in which it is there, payload bits per second: among
-/// the flows that are there at each instant, those without congestion control included and crowds left out, over what the links can carry
+/// the flows that are there at each instant, those without congestion control included, over what the links can carry
 /// then, as samples show it. A flow in a pause is not there. What a flow would carry alone bounds it, at each instant: what its
-/// application or its schedule hands over, and what its receiver grants. None for a flow that takes no part in the window, or that no link
+/// application or its schedule hands over, and what its receiver grants. A crowd is there while its flows may arrive, as so many flows
+/// as it has on average in that part of the window, and what they ask for on average bounds them together. None for a flow that takes no part in the window, or that no link
 /// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go, their bounds or the
 /// rates of links change, times the different paths and bounds among the flows, are more than 10⁸.
 #[must_use]
 pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
-    let mut classes = Classes::of(trace);
+    let mut classes = Classes::of(trace, window);
     let mut changes = classes.changes(window);
     for (index, party) in parties(trace).enumerate() {
         changes.extend(
@@ -47,16 +50,15 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
         match change {
             Change::Goes(party) => {
                 let class = classes.of_party[party];
-                classes.all[class].1 -= 1;
+                classes.all[class].1 -= classes.flows_of_party[party];
                 bits[party] += carried[class] - begun[party];
             }
             // Of the next stretch, what the links can carry is looked up.
             Change::Capacity => {}
             Change::Bound(class, rate) => classes.all[class].0.demand = Some(rate as f64),
             Change::Comes(party) => {
-                let class = classes.of_party[party];
-                classes.all[class].1 += 1;
-                begun[party] = carried[class];
+                classes.come(party);
+                begun[party] = carried[classes.of_party[party]];
             }
         }
     }
@@ -95,15 +97,17 @@ fn capacity_changes(trace: &Trace, window: Window) -> impl Iterator<Item = u64> 
     changes.filter(move |at| (window.from..window.to).contains(at))
 }
 
-/// Who shares links: flows, and after them those without congestion control.
+/// Who shares links: flows, and after them those without congestion control and crowds.
 #[derive(Clone, Copy)]
 enum Party<'a> {
     Flow(&'a FlowTrace),
     Cbr(&'a CbrTrace),
+    Crowd(&'a CrowdTrace),
 }
 
 fn parties(trace: &Trace) -> impl Iterator<Item = Party<'_>> {
-    trace.flows.iter().map(Party::Flow).chain(trace.cbr.iter().map(Party::Cbr))
+    let others = trace.cbr.iter().map(Party::Cbr).chain(trace.crowds.iter().map(Party::Crowd));
+    trace.flows.iter().map(Party::Flow).chain(others)
 }
 
 impl<'a> Party<'a> {
@@ -111,13 +115,20 @@ impl<'a> Party<'a> {
         match self {
             Self::Flow(flow) => &flow.links,
             Self::Cbr(cbr) => &cbr.links,
+            Self::Crowd(crowd) => &crowd.links,
         }
     }
 
-    fn demand(self) -> &'a Demand {
+    /// How many flows it is, and their bound where that is known beforehand, which for a crowd is what it asks for in `window`.
+    fn demand(self, trace: &Trace, window: Window) -> (u64, Cow<'a, Demand>) {
         match self {
-            Self::Flow(flow) => &flow.demand,
-            Self::Cbr(cbr) => &cbr.demand,
+            Self::Flow(flow) => (1, Cow::Borrowed(&flow.demand)),
+            Self::Cbr(cbr) => (1, Cow::Borrowed(&cbr.demand)),
+            Self::Crowd(crowd) => {
+                let life = self.stages(trace, window).next().unwrap_or(window);
+                let load = Load::of(trace, crowd, life);
+                (load.flows, Cow::Owned(Demand::constant(load.each as u64)))
+            }
         }
     }
 
@@ -125,6 +136,7 @@ impl<'a> Party<'a> {
         match self {
             Self::Flow(flow) => Box::new(stages(trace, flow, window)),
             Self::Cbr(cbr) => Box::new(stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, window)),
+            Self::Crowd(crowd) => Box::new(stages_of(whole(trace, crowd.start, crowd.stop), &[], window)),
         }
     }
 
@@ -135,6 +147,7 @@ impl<'a> Party<'a> {
         let (packet, sent, held) = match self {
             Self::Flow(flow) => (flow.packet, &flow.sent, rise(&flow.source_limited) + rise(&flow.peer_limited)),
             Self::Cbr(cbr) => (cbr.packet, &cbr.sent, f64::INFINITY),
+            Self::Crowd(_) => return None,
         };
         let bits = rise(sent) * f64::from(packet) * 8.0;
         (held / NANOS_PER_SECOND >= HELD * window.seconds()).then(|| bits / window.seconds())
@@ -143,44 +156,59 @@ impl<'a> Party<'a> {
 
 /// Parties with one path and one bound, which have one rate.
 struct Classes<'a> {
-    /// Each with the number of its parties that are there.
+    /// Each with the number of its flows that are there.
     all: Vec<(RoutedFlow, u64)>,
     /// The bound of each class.
-    demands: Vec<&'a Demand>,
+    demands: Vec<Cow<'a, Demand>>,
     /// Those whose bound is measured, each with its class.
     measured: Vec<(usize, Party<'a>)>,
     /// The class of each party.
     of_party: Vec<usize>,
+    /// How many flows each party is.
+    flows_of_party: Vec<u64>,
 }
 
 impl<'a> Classes<'a> {
-    /// Those of a run, before any flow is there.
-    fn of(trace: &'a Trace) -> Self {
-        let mut classes = Self { all: Vec::new(), demands: Vec::new(), measured: Vec::new(), of_party: Vec::new() };
-        let mut known: BTreeMap<(&[u32], &Demand), usize> = BTreeMap::new();
+    /// Those of a run, before any flow is there; crowds as they are in `window`.
+    fn of(trace: &'a Trace, window: Window) -> Self {
+        let mut classes = Self {
+            all: Vec::new(),
+            demands: Vec::new(),
+            measured: Vec::new(),
+            of_party: Vec::new(),
+            flows_of_party: Vec::new(),
+        };
+        let mut known: BTreeMap<(&[u32], Cow<'_, Demand>), usize> = BTreeMap::new();
         for party in parties(trace) {
+            let (flows, demand) = party.demand(trace, window);
             let next = classes.all.len();
             // What is measured of one is not that of another.
-            let class = match party.demand() {
+            let class = match &*demand {
                 Demand::Measured => next,
-                demand => *known.entry((party.links(), demand)).or_insert(next),
+                _ => *known.entry((party.links(), demand.clone())).or_insert(next),
             };
             if class == next {
                 let links = party.links().iter().map(|link| *link as usize).collect();
                 classes.all.push((RoutedFlow { links, demand: None }, 0));
-                classes.demands.push(party.demand());
-                classes.measured.extend((*party.demand() == Demand::Measured).then_some((class, party)));
+                classes.measured.extend((*demand == Demand::Measured).then_some((class, party)));
+                classes.demands.push(demand);
             }
             classes.of_party.push(class);
+            classes.flows_of_party.push(flows);
         }
         classes
+    }
+
+    /// So many flows of the class of `party` come.
+    fn come(&mut self, party: usize) {
+        self.all[self.of_party[party]].1 += self.flows_of_party[party];
     }
 
     /// When bounds change in `window`; those in force at its begin are set.
     fn changes(&mut self, window: Window) -> Vec<(u64, Change)> {
         let mut changes = Vec::new();
         for (class, demand) in self.demands.iter().enumerate() {
-            let Demand::Stages(stages) = demand else { continue };
+            let Demand::Stages(stages) = &**demand else { continue };
             let first = stages.partition_point(|stage| stage.from <= window.from);
             let later = stages.get(first..).unwrap_or_default().iter().take_while(|stage| stage.from < window.to);
             changes.extend(later.map(|stage| (stage.from, Change::Bound(class, stage.rate))));
@@ -210,20 +238,21 @@ pub(crate) fn rates_vary(trace: &Trace) -> bool {
         Demand::Measured => true,
     };
     !trace.cbr.is_empty()
+        || !trace.crowds.is_empty()
         || trace.links.iter().any(|link| !link.capacity_bytes.is_empty())
         || trace.flows.iter().any(|flow| varies(&flow.demand))
 }
 
-/// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, beside what has no congestion control and is
-/// there throughout; over the bounds at its begin, bit/s on the wire.
+/// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, beside what has no congestion control and
+/// the crowds that are there throughout; over the bounds at its begin, bit/s on the wire. A crowd is as it is in the whole run.
 #[must_use]
 pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec<f64> {
-    let mut classes = Classes::of(trace);
+    let mut classes = Classes::of(trace, Window { from: 0, to: trace.end });
     classes.changes(window);
     let throughout = |party: Party<'_>| party.stages(trace, window).next() == Some(window);
     let others = (0..).zip(parties(trace)).skip(trace.flows.len()).filter(|(_, party)| throughout(*party));
     let others: Vec<usize> = others.map(|(index, _)| index).collect();
-    flows.iter().chain(&others).for_each(|party| classes.all[classes.of_party[*party]].1 += 1);
+    flows.iter().chain(&others).for_each(|party| classes.come(*party));
     let rates = classes.rates(trace, window);
     flows.iter().map(|flow| rates[classes.of_party[*flow]]).collect()
 }
@@ -327,5 +356,65 @@ mod tests {
         let flows = vec![flow(&[0], 0, None), flow(&[0], 20, None), slow, nowhere, flow(&[0], 41, None)];
         // Alone with the slow one 7 Mbit/s of 8, then half of 15.
         assert_eq!(shares(&trace(flows, vec![varying])), [Some(7.25), Some(7.5), Some(1.0), None, None]);
+    }
+
+    /// A crowd on link 0 that asks for so many packets a second, and of which so many flows are there.
+    fn crowd(packets: u64, present: u64) -> CrowdTrace {
+        CrowdTrace {
+            packet: 1500,
+            links: [0].as_slice().into(),
+            arrived: (0..=40).map(|k| 3 * k + 2 + present).collect(),
+            refused: vec![2; 41].into(),
+            completed: (0..=40).map(|k| 3 * k).collect(),
+            requested: (0..=40).map(|k| k * packets).collect(),
+            ..CrowdTrace::default()
+        }
+    }
+
+    fn beside(crowd: CrowdTrace, flows: Vec<FlowTrace>, links: Vec<LinkTrace>) -> Vec<Option<f64>> {
+        shares(&Trace { crowds: vec![crowd], ..trace(flows, links) })
+    }
+
+    #[test]
+    fn a_crowd_has_what_it_asks_for() {
+        let beside = |crowd, flows| beside(crowd, vec![flow(&[0], 0, None); flows], vec![link(20_000_000)]);
+        // 500 packets of 12,000 bits a second.
+        assert_eq!(beside(crowd(500, 8), 1), [14.0].map(Some));
+        assert_eq!(beside(crowd(500, 0), 1), [14.0].map(Some));
+        assert_eq!(beside(crowd(500, 8), 2), [7.0, 7.0].map(Some));
+        // 18 Mbit/s in three flows beside two bulk flows are more than a fifth of the link for each, in nine flows they are less.
+        assert_eq!(beside(crowd(1500, 3), 2), [4.0, 4.0].map(Some));
+        assert_eq!(beside(crowd(1500, 30), 2), [1.0, 1.0].map(Some));
+        // A single transfer of 30 Mbit/s for 40 s.
+        assert_eq!(beside(crowd(2500, 1), 1), [10.0].map(Some));
+    }
+
+    #[test]
+    fn a_crowd_is_there_while_its_flows_may_arrive() {
+        let early = CrowdTrace { start: 10 * SECOND, stop: Some(20 * SECOND), ..crowd(500, 8) };
+        // 14 Mbit/s for 10 s and 20 Mbit/s for 30 s.
+        assert_eq!(beside(early, vec![flow(&[0], 0, None)], vec![link(20_000_000)]), [18.5].map(Some));
+        let late = CrowdTrace { start: 50 * SECOND, ..crowd(500, 8) };
+        assert_eq!(beside(late, vec![flow(&[0], 0, None)], vec![link(20_000_000)]), [20.0].map(Some));
+    }
+
+    #[test]
+    fn a_crowd_counts_on_its_links() {
+        // The long flow shares what the crowd leaves of the first link, and the cross flow has the rest of the second.
+        let flows = vec![flow(&[0, 1], 0, None), flow(&[0], 0, None), flow(&[1], 0, None)];
+        assert_eq!(beside(crowd(500, 8), flows, vec![link(20_000_000), link(30_000_000)]), [7.0, 7.0, 23.0].map(Some));
+    }
+
+    /// What a run has is either traffic, which counts, or none.
+    #[test]
+    fn all_traffic_counts() {
+        let Trace { at, warmup, end, digest, events, links, flows, cbr, crowds } = Trace {
+            flows: vec![FlowTrace::default()],
+            cbr: vec![CbrTrace::default()],
+            crowds: vec![CrowdTrace::default()],
+            ..Trace::default()
+        };
+        let traffic = flows.len() + cbr.len() + crowds.len();
+        assert_eq!(parties(&Trace { at, warmup, end, digest, events, links, flows, cbr, crowds }).count(), traffic);
     }
 }

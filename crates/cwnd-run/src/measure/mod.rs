@@ -16,6 +16,7 @@ mod fair;
 mod fairness;
 mod life;
 mod link;
+mod load;
 mod maxmin;
 mod rank;
 mod sender;

@@ -305,6 +305,15 @@ impl Link {
         self.road.packets.charged()
     }
 
+    /// How many packets wait for its line, or are on it.
+    pub(crate) fn waiting(&self, now: Time) -> usize {
+        match &self.server {
+            Server::None => 0,
+            Server::Fifo(_) => self.road.packets.iter().filter(|packet| packet.due > now + self.road.delay).count(),
+            Server::Scheduled(scheduled) => scheduled.queue.waiting().count(),
+        }
+    }
+
     /// Packets waiting or on their way.
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::diagnosis::Finding;
 use cwnd_net::{Options, UdtPort};
+use cwnd_text::counted;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -109,7 +110,7 @@ fn input_queue() -> Finding {
     let share = dropped as f64 / (handled + dropped).max(1) as f64;
     let limits = share > LOST;
     Finding {
-        measured: format!("{dropped} packets dropped before any protocol saw them, {handled} handled"),
+        measured: format!("{} dropped before any protocol saw them, {handled} handled", counted(dropped, "packet")),
         value: Some(share),
         verdict: verdict(limits),
         means: "every drop is a loss to its sender".to_owned(),

@@ -7,7 +7,7 @@ use clap::Args;
 use cwnd_files::{Links, Name, ReceiveOptions};
 use cwnd_meet::Role;
 use cwnd_secure::Proof;
-use cwnd_text::decimal;
+use cwnd_text::{counted, decimal};
 use tempfile::Builder;
 
 use super::client::Client;
@@ -183,7 +183,7 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     let seconds = took.as_secs_f64();
     let rate = if seconds > 0.0 { size as f64 * 8e-6 / seconds } else { 0.0 };
     let (seconds, rate) = (decimal(seconds, 2), decimal(rate, 1));
-    Ok(format!("{}: {size} bytes in {seconds} s, {rate} Mbit/s\n", path.display()))
+    Ok(format!("{}: {} in {seconds} s, {rate} Mbit/s\n", path.display(), counted(size, "byte")))
 }
 
 /// The permission bits of new files before the umask is applied.

@@ -192,7 +192,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
             super::set_timeouts(&stream);
         }
         match event {
-            Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {size} bytes")),
+            Event::Completed { name, size, .. } => print_line(&format!("{client}: {name}, {}", counted(size, "byte"))),
             Event::Linked { name } => print_line(&format!("{client}: {name}, a link")),
             Event::Failed { name, reason } | Event::Skipped { name, reason } => {
                 print_line(&format!("{client}: {name}: {reason}"));
@@ -270,7 +270,7 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links:
         Ok(())
     };
     print_line(&match (served, closed) {
-        (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {size} bytes"),
+        (Ok((name, Some(size))), Ok(())) => format!("{client}: {name}, {}", counted(size, "byte")),
         (Ok((name, None)), _) => format!("{client}: {name}: refused"),
         (Ok((name, Some(_))), Err(error)) => format!("{client}: {name}: not delivered: {error}"),
         (Err(error), _) => format!("{client}: {error}"),
