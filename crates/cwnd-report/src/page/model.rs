@@ -28,7 +28,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let plots: Vec<Plot> = model::response(document, printed.algorithms, &looks).into_iter().collect();
     let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
     let question = "How large a window does each algorithm keep at a given loss?";
-    page(("Windows against loss", question), kind, &plots, &looks.palette, printed)
+    page(("Windows against loss", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model convergence`; `walks` are of the same algorithms in the same order.
@@ -39,7 +39,7 @@ pub fn convergence(document: &Convergences, walks: &[Walk], printed: Printed<'_>
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s }.plots(walks);
     let kind = "Closed forms and, in the plots, the synchronous-feedback model.";
     let question = "How long do two flows of each algorithm take until their windows are equal?";
-    page(("Convergence of two flows", question), kind, &plots, &looks.palette, printed)
+    page(("Convergence of two flows", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model rounds`; `walks` are of the same algorithms in the same order.
@@ -49,7 +49,7 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
     let plots = model::Walks { looks: &looks, capacity: document.capacity_packets, rtt_s: document.rtt_s }.plots(walks);
     let kind = "The synchronous-feedback model: algorithms without packets.";
     let question = "How do windows move where all flows learn of congestion in the same round trip?";
-    page(("Windows under synchronous feedback", question), kind, &plots, &looks.palette, printed)
+    page(("Windows under synchronous feedback", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model udt`.
@@ -57,11 +57,12 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
 pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     let kind = "Closed forms; the plot over round trips is of the fluid model.";
     let question = "How fast does UDT's rate grow, at which rate does loss hold it, and how much does it lose?";
-    page(("UDT's rate control", question), kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
+    page(("UDT's rate control", question, ""), kind, &model::udt(document), &Palette::new(["udt"].into_iter()), printed)
 }
 
+/// A page with its title, its question and its path, which is empty where there is none.
 pub(super) fn page(
-    (title, question): (&str, &str),
+    (title, question, path): (&str, &str, &str),
     kind: &str,
     plots: &[Plot],
     palette: &Palette,
@@ -69,7 +70,7 @@ pub(super) fn page(
 ) -> String {
     let page = ModelPage {
         title,
-        top: Top { question: question.to_string(), path: String::new(), command: printed.command },
+        top: Top { question: question.to_string(), path: path.to_string(), command: printed.command },
         kind,
         revision: VERSION,
         palette,
