@@ -224,15 +224,16 @@ await check('groups have their share, a rate that rises its recovery, and the ta
   assert(shares.every(([, , fair]) => Number.parseFloat(fair) === 50), JSON.stringify(shares));
   const heads = await page.$$eval('#measures thead th', (all) => all.map(({ textContent }) => textContent));
   assert(heads.at(-1) === 'recovery s', heads.join());
-  for (const [width, turned] of [[1280, false], [360, true]]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.waitForFunction((turned) => (document.querySelector('#measures thead').textContent.includes('all flows')) === turned, turned);
+  const phone = await open({ viewport: { width: 360, height: 850 } }, await page.evaluate(() => location.hash));
+  for (const [one, first] of [[page, 'utilisation %'], [phone, 'all flows']]) {
+    assert((await one.textContent('#measures thead th:nth-child(2)')) === first, `the measures begin with another column than ${first}`);
     for (const table of ['#measures', '#shares', '#flows']) {
-      const [inside, wide] = await page.$eval(table, (one) => [one.parentElement.clientWidth, one.scrollWidth]);
-      assert(wide <= inside, `at ${width} ${table} is ${wide} pixels wide in ${inside}`);
+      const [inside, wide] = await one.$eval(table, (table) => [table.parentElement.clientWidth, table.scrollWidth]);
+      assert(wide <= inside, `${table} is ${wide} pixels wide in ${inside}`);
     }
   }
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await phone.close();
+  await page.evaluate(() => { document.querySelector('#scenario').open = false; });
   return JSON.stringify(shares);
 });
 
