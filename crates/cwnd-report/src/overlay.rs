@@ -73,9 +73,12 @@ impl Overlay {
         for (row, algorithm) in rows.iter().zip(algorithms) {
             table.row(row.cells(algorithm));
         }
+        let others = rows.iter().any(|row| row.flows.len() > 1);
+        let others =
+            if others { "others: the mean of each column over flows without a row of their own\n" } else { "" };
         let more = if more == 0 { String::new() } else { format!("and {more} more flows: see summary.json\n") };
         format!(
-            "{}{more}means over time, after the warm-up of {} s\n{}",
+            "{}{more}{others}means over time, after the warm-up of {} s\n{}",
             table.fitted(),
             self.warmup_s,
             self.over_before_the_warm_up()
@@ -138,7 +141,7 @@ impl Row<'_> {
         };
         let is_rest = self.flows.len() > 1;
         [
-            if is_rest { format!("{}: mean of {} others", first.input, self.flows.len()) } else { first.flow.clone() },
+            if is_rest { format!("{}: {} others", first.input, self.flows.len()) } else { first.flow.clone() },
             first.source.to_string(),
             algorithm,
             shown(&|flow| flow.goodput_bps, 1e-6),
@@ -226,8 +229,8 @@ mod tests {
             text.lines().find(|line| line.starts_with(input) && line.contains("others")).unwrap_or_default()
         };
         let numbers = |line: &str| line.split_whitespace().rev().take(5).map(str::to_string).collect::<Vec<_>>();
-        assert_eq!(numbers(rest("i0: mean of 93 others")), ["53.0", "100.0", "1.0", "–", "53.0"], "{text}");
-        assert_eq!(numbers(rest("i2: mean of 5 others")), ["9.0", "100.0", "1.0", "–", "9.0"], "{text}");
+        assert_eq!(numbers(rest("i0: 93 others")), ["53.0", "100.0", "1.0", "–", "53.0"], "{text}");
+        assert_eq!(numbers(rest("i2: 5 others")), ["9.0", "100.0", "1.0", "–", "9.0"], "{text}");
         assert!(rest("i1").is_empty(), "both of its flows have rows: {text}");
         let (rows, more) = (of(&[2; 40]).rows().0.len(), of(&[2; 40]).rows().1);
         assert_eq!((rows, more), (MAX_ROWS, 32));

@@ -80,7 +80,6 @@ mod tests {
     use cwnd_run::cells::Cells;
 
     use super::super::paper::{palette, plots};
-    use super::*;
 
     #[test]
     fn every_judged_row_with_a_value_is_drawn() {
