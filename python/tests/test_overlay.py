@@ -155,7 +155,7 @@ def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["log"], {"offsets": "soon"}, cwnd.ArgumentError, "offsets: cannot read `soon`"),
         (["log"] * 3, {"offsets": ["1s", "2s"]}, cwnd.ArgumentError, "offsets: expected one, or 3"),
         (["log"], {"offsets": 1}, cwnd.ArgumentError, "offsets: expected a list of texts"),
-        (["log"], {"set": {"duration": "3s"}}, cwnd.ArgumentError, "set: duration=3s: none of the inputs is a scenario"),
+        (["log"], {"set": {"duration": "3s"}}, cwnd.ArgumentError, "set: duration=3s: none of the inputs"),
         (["log"], {"set": "duration=3s"}, cwnd.ArgumentError, "set: expected a"),
         (["log"], {"mss": 0}, cwnd.ArgumentError, "mss: expected a whole number"),
         (["log"], {"memory": "4"}, cwnd.ArgumentError, "memory: "),

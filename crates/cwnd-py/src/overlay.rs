@@ -26,17 +26,18 @@ pub(crate) struct Overlaid {
     warnings: Vec<String>,
 }
 
-/// Lays files and folders over each other, as `cwnd overlay` does; `labels` are those of the first inputs, `offsets` are quantities, one or one
-/// for each input, `set` has what `--set` has, and `mss` is the payload of a segment in bytes where a recording has none.
+/// Lays files and folders over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
+/// or one for each input; and what `--set` has. `mss` is the payload of a segment in bytes where a recording has none.
 #[pyfunction]
 pub(crate) fn overlay(
     py: Python<'_>,
     paths: Vec<PathBuf>,
-    (labels, offsets, set): (Vec<String>, Vec<String>, Vec<String>),
+    named: (Vec<String>, Vec<String>, Vec<String>),
     mss: u32,
     memory: Option<&str>,
 ) -> Result<Overlaid, Failure> {
     let memory = work::memory(memory)?;
+    let (labels, offsets, set) = named;
     let names = names(&paths, labels)?;
     let given = offsets.iter().map(|offset| nanoseconds(offset)).collect::<Result<Vec<u64>, _>>()?;
     let offsets = Offset::each(&given, paths.len()).ok_or_else(|| {
