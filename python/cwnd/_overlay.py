@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,6 +14,7 @@ from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._html import page
 from cwnd._results import Calls, Documented, Named, Reported
+from cwnd._scenario import overrides
 from cwnd._table import Table
 from cwnd.plot._models import lines
 
@@ -105,7 +107,10 @@ class Overlay(Reported[_native.Overlaid], Named[OverlaidFlow]):
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before believing the numbers: files that end too early, connections that were left out."""
+        """What to look at before believing the numbers.
+
+        Files that end too early, connections that were left out, and an offset that changes nothing.
+        """
         return self._native.warnings()
 
     def frame(self) -> Any:
@@ -157,6 +162,8 @@ class Overlay(Reported[_native.Overlaid], Named[OverlaidFlow]):
 def overlay(
     *paths: str | os.PathLike[str],
     labels: Iterable[str] = (),
+    offsets: str | timedelta | Iterable[str | timedelta] = (),
+    set: Mapping[str, object] | None = None,  # noqa: A002  (the word of the command line)
     mss: int = DEFAULT_MSS,
     memory: str | None = None,
 ) -> Overlay:
@@ -173,6 +180,12 @@ def overlay(
         times, qlog, pcap or pcapng at the sender.
     labels : iterable of str
         What the flows of the first inputs are named after, in their order, instead of the file.
+    offsets : str, timedelta, or iterable of them
+        Where the first event of each recording lies on the common time, such as ``1.5s``; a list with one for each path
+        says where each begins, runs too.
+    set : mapping, optional
+        Dotted keys of the scenarios and what to set them to: ``{"duration": "20s"}``. A folder of ``cwnd run`` is then
+        run again.
     mss : int
         Payload bytes of a segment, where a recording has none.
     memory : str, optional
@@ -196,10 +209,16 @@ def overlay(
     """
     given = [arguments.path("paths", path) for path in paths]
     named = arguments.texts("labels", labels, "before")
+    begins = arguments.plain(offsets)
+    times = arguments.texts("offsets", [begins] if isinstance(begins, str) else begins, "1.5s")
+    changes = overrides("set", set)
     segment = arguments.whole("mss", mss, 1, 65_535)
-    overlaid = _native.overlay(given, named, segment, arguments.optional(arguments.text, "memory", memory, "4GB"))
+    budget = arguments.optional(arguments.text, "memory", memory, "4GB")
+    overlaid = _native.overlay(given, (named, times, changes), segment, budget)
     words = [repr(path) for path in given]
-    words += [f"labels={named!r}"] * bool(named) + [f"mss={segment}"] * (segment != DEFAULT_MSS)
+    words += [f"labels={named!r}"] * bool(named) + [f"offsets={times!r}"] * bool(times)
+    words += [f"set={dict(change.split('=', 1) for change in changes)!r}"] * bool(changes)
+    words += [f"mss={segment}"] * (segment != DEFAULT_MSS)
     return Overlay(overlaid, None, f"cwnd.overlay({', '.join(words)})")
 
 

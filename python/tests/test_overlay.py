@@ -1,6 +1,7 @@
 """Runs and recordings laid over each other."""
 
 import pickle
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,26 @@ def test_the_report_is_one_page_that_a_pickle_has(
     assert overlaid.warnings == []
 
 
+def test_inputs_begin_where_offsets_say(files: list[Path]) -> None:
+    log = files[1]
+    begins = [flow.from_s for flow in cwnd.overlay(log, log, offsets=["0s", timedelta(seconds=1.5)]).flows]
+    assert begins[1] - begins[0] == pytest.approx(1.5)
+    of_recordings = cwnd.overlay(files[0], log, offsets="2s")
+    assert [round(flow.from_s, 1) for flow in of_recordings.flows] == [0.0, 2.0]
+    assert of_recordings.warnings == []
+    [warning] = cwnd.overlay(files[0], files[0], offsets="2s").warnings
+    assert "offsets: has no effect" in warning
+
+
+def test_scenarios_are_changed(files: list[Path], tmp_path: Path) -> None:
+    changed = cwnd.overlay(files[0], set={"flow.0.algorithm": "cubic", "duration": timedelta(seconds=3)})
+    [flow] = changed.flows
+    assert (flow.algorithm, flow.to_s) == ("cubic", 3.0)
+    html = changed.report(tmp_path / "changed.html").read_text(encoding="utf-8")
+    assert "On 10mbit" in html
+    assert "flow.0.algorithm" in html
+
+
 def test_labels_are_the_names_of_files(files: list[Path]) -> None:
     again = cwnd.overlay(files[1], files[1])
     assert len(again) == 2
@@ -131,6 +152,11 @@ def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["log", "log"], {"labels": ["a", "a"]}, cwnd.ArgumentError, "two inputs cannot both be `a`"),
         (["log"], {"labels": ["a", "b"]}, cwnd.ArgumentError, "labels: expected at most 1"),
         (["log"], {"labels": "ab"}, cwnd.ArgumentError, "labels: expected a list"),
+        (["log"], {"offsets": "soon"}, cwnd.ArgumentError, "offsets: cannot read `soon`"),
+        (["log"] * 3, {"offsets": ["1s", "2s"]}, cwnd.ArgumentError, "offsets: expected one, or 3"),
+        (["log"], {"offsets": 1}, cwnd.ArgumentError, "offsets: expected a list of texts"),
+        (["log"], {"set": {"duration": "3s"}}, cwnd.ArgumentError, "set: duration=3s: none of the inputs"),
+        (["log"], {"set": "duration=3s"}, cwnd.ArgumentError, "set: expected a"),
         (["log"], {"mss": 0}, cwnd.ArgumentError, "mss: expected a whole number"),
         (["log"], {"memory": "4"}, cwnd.ArgumentError, "memory: "),
         (["log"], {"memory": "1kB"}, cwnd.FileError, r"it is longer than .* \(`memory`\)"),

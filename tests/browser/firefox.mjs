@@ -149,7 +149,7 @@ await check('Firefox: a bad scenario shows its line, and a good one that is drop
   return text;
 });
 
-await check('Firefox: a run follows the clock', async () => {
+await check('Firefox: a run goes on in real time', async () => {
   await page.click('#pace');
   await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2, { timeout: PATIENCE, polling: 50 });
   await anew(page, () => page.click('#pace'));

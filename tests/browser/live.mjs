@@ -213,6 +213,30 @@ await check('the table of measures is not cut off at 1280 pixels', async () => {
   assert(wide <= inside, `it is ${wide} pixels wide in ${inside}`);
 });
 
+await check('groups have their share, a rate that rises its recovery, and the tables fit a desk and a phone', async () => {
+  const text = 'duration = "8s"\nwarmup = "1s"\nseeds = 5\n[dumbbell]\nrate = "8mbit"\nrtt = "20ms"\n[dumbbell.schedule]\nsteps = [{ at = "2s", rate = "1mbit" }, { at = "3s", rate = "8mbit" }]\n[[flow]]\nalgorithm = "reno"\n[[flow]]\nalgorithm = "bbr3"\n';
+  await page.evaluate(() => { document.querySelector('#scenario').open = true; });
+  await page.fill('#toml', text);
+  await anew(page, () => page.click('#apply'));
+  const shares = await cells(page, '#shares');
+  const [reno, bbr3] = shares.map(([, share]) => Number.parseFloat(share));
+  assert(shares.map(([name]) => name).join() === 'reno,bbr3' && Math.abs(reno + bbr3 - 100) < 0.2, JSON.stringify(shares));
+  assert(shares.every(([, , fair]) => Number.parseFloat(fair) === 50), JSON.stringify(shares));
+  const heads = await page.$$eval('#measures thead th', (all) => all.map(({ textContent }) => textContent));
+  assert(heads.at(-1) === 'recovery s', heads.join());
+  const phone = await open({ viewport: { width: 360, height: 850 } }, await page.evaluate(() => location.hash));
+  for (const [one, first] of [[page, 'utilisation %'], [phone, 'all flows']]) {
+    assert((await one.textContent('#measures thead th:nth-child(2)')) === first, `the measures begin with another column than ${first}`);
+    for (const table of ['#measures', '#shares', '#flows']) {
+      const [inside, wide] = await one.$eval(table, (table) => [table.parentElement.clientWidth, table.scrollWidth]);
+      assert(wide <= inside, `${table} is ${wide} pixels wide in ${inside}`);
+    }
+  }
+  await phone.close();
+  await page.evaluate(() => { document.querySelector('#scenario').open = false; });
+  return JSON.stringify(shares);
+});
+
 await check('the numbers are those of the command', async () => {
   await anew(page, () => page.selectOption('#preset', 'bufferbloat'));
   const [[, utilisation, goodput]] = await cells(page, '#measures');
@@ -367,10 +391,10 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
   return text;
 });
 
-await check('a run follows the clock, and its rate is pulled', async () => {
+await check('a run goes on in real time, and its rate is dragged', async () => {
   await anew(page, () => page.selectOption('#preset', 'two-flows'));
   await page.click('#pace');
-  await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2 && /clock/.test(document.querySelector('#status').textContent), null, { timeout: 60_000 });
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector('#at').textContent) > 2 && /real time/.test(document.querySelector('#status').textContent), null, { timeout: 60_000 });
   const rate = page.locator('#c-rate >> xpath=../input[@type="text"]');
   await rate.fill('20mbit');
   await rate.press('Tab');

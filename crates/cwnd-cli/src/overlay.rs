@@ -62,19 +62,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let paths: Vec<&Path> = arguments.inputs.iter().chain(&arguments.kernel).map(PathBuf::as_path).collect();
     let labels = arguments.labels(&paths)?;
-    let offsets = arguments.offsets(paths.len())?;
+    let given: Vec<u64> = arguments.offset.iter().map(|offset| offset.value().as_nanos()).collect();
+    let offsets = Arguments::offsets(&given, paths.len())?;
     arguments.figure.check(names::OF_OVERLAYS)?;
     apart(&arguments.set)?;
     let mut reader = Reader::new(&arguments.set, arguments.mss, may_use());
     let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
     reader.warnings().iter().for_each(|warning| say!("warning: {warning}"));
     reader.all_set()?;
-    if arguments.offset.len() == 1
-        && inputs.len() > 1
-        && !inputs.iter().any(|input| matches!(input, Input::Recorded(..)))
-    {
-        say!("warning: --offset has no effect: it is for recordings, and there is none; give one for each input");
-    }
+    Offset::idle(&given, &inputs).into_iter().for_each(|idle| say!("warning: --offset {idle}"));
     let progress = TimeProgress::start()?;
     let folder = files::folder(arguments.out.as_deref(), "overlay", true)?;
     let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
@@ -109,22 +105,11 @@ impl Arguments {
         }
     }
 
-    fn offsets(&self, inputs: usize) -> Result<Vec<Offset>, Failure> {
-        let nanoseconds = |offset: &Written<Span>| offset.value().as_nanos();
-        match self.offset.as_slice() {
-            [] | [_] => {
-                let of_recording = self.offset.first().map_or(0, nanoseconds);
-                Ok((0..inputs).map(|_| Offset { of_run: 0, of_recording }).collect())
-            }
-            each if each.len() == inputs => {
-                let offsets = each.iter().map(nanoseconds);
-                Ok(offsets.map(|offset| Offset { of_run: offset, of_recording: offset }).collect())
-            }
-            some => {
-                let (given, inputs) = (counted(some.len(), "offset"), counted(inputs, "input"));
-                Err(Failure::Input(format!("--offset: {given} for {inputs}: accepted is one, or one for each input")))
-            }
-        }
+    fn offsets(given: &[u64], inputs: usize) -> Result<Vec<Offset>, Failure> {
+        Offset::each(given, inputs).ok_or_else(|| {
+            let (given, inputs) = (counted(given.len(), "offset"), counted(inputs, "input"));
+            Failure::Input(format!("--offset: {given} for {inputs}: accepted is one, or one for each input"))
+        })
     }
 }
 

@@ -1,18 +1,20 @@
 //! Compares algorithms: each alone with equal flows on the same path, and each against one other.
 
 mod default;
+mod versus;
 
 use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
 use cwnd_run::execute::{Interrupted, Progress};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Until, mean, paired, recovery_time};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Until, paired};
 use cwnd_run::run::{FailedRun, Runs, run_each, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 use cwnd_text::{counted, decimal};
 use thiserror::Error;
 
 pub use default::{DEFAULT, DEFAULT_OPPONENT, default_base};
+pub use versus::{Versus, group_shares, group_sizes, recovery};
 
 /// What is to be compared.
 #[derive(Clone, Debug)]
@@ -63,19 +65,6 @@ pub struct ComparedAlgorithm {
     pub stationarity: Stationarity,
     /// Its runs together with the algorithm it was set against.
     pub versus: Option<Versus>,
-}
-
-/// An algorithm together with another, the same number of flows each.
-#[derive(Clone, Debug)]
-pub struct Versus {
-    /// The other algorithm.
-    pub opponent: String,
-    /// The runs: the flows of the algorithm first, then those of the other.
-    pub runs: Runs,
-    /// The algorithm's share of the goodput of all flows, 0..=1.
-    pub share: Option<Estimate>,
-    /// The mean goodput of its flows over that of the other's. Runs in which the other delivered nothing are left out.
-    pub ratio: Option<Estimate>,
 }
 
 /// A measure that algorithms are compared by.
@@ -210,10 +199,11 @@ impl Comparison {
 
 impl ComparedAlgorithm {
     fn of(alone: Runs, versus: Option<Runs>) -> Self {
+        let recoveries = alone.traces.iter().filter_map(|trace| recovery(&alone.scenario, trace));
         Self {
             algorithm: alone.scenario.document().flow[0].algorithm.text().to_string(),
             estimates: alone.estimates(),
-            recovery_time_s: recovery(&alone),
+            recovery_time_s: Estimate::over(&recoveries.collect::<Vec<_>>(), Domain::POSITIVE),
             stationarity: Stationarity::of(&alone),
             alone,
             versus: versus.map(Versus::of),
@@ -308,37 +298,6 @@ impl Compared {
             ))
         };
         self.rows.iter().filter_map(missed)
-    }
-}
-
-/// How soon the flows take the bottleneck back after its rate has risen for the last time.
-fn recovery(runs: &Runs) -> Option<Estimate> {
-    let (scenario, bottleneck) = (&runs.scenario, runs.scenario.bottleneck());
-    let setup = scenario.setup(scenario.document().first_seed);
-    let link = setup.links.get(bottleneck).filter(|link| link.rate_steps.repeat.is_none())?;
-    let rates = std::iter::once(link.rate?).chain(link.rate_steps.steps.iter().map(|(_, rate)| *rate));
-    let rises = link.rate_steps.steps.iter().zip(rates).filter(|((_, rate), before)| rate > before);
-    let from = rises.last().map(|((at, _), _)| at.as_nanos())?;
-    let times = runs.traces.iter().filter_map(|trace| recovery_time(trace, trace.links.get(bottleneck)?, from));
-    Estimate::over(&times.collect::<Vec<_>>(), Domain::POSITIVE)
-}
-
-impl Versus {
-    fn of(runs: Runs) -> Self {
-        let flows = runs.scenario.document().flow[0].count as usize;
-        let halves = runs.summaries.iter().map(|summary| summary.flow_goodput_bps.split_at_checked(flows));
-        let among = |half: &[Option<f64>]| mean(&half.iter().flatten().copied().collect::<Vec<_>>());
-        let means: Vec<(f64, f64)> =
-            halves.filter_map(|halves| halves.and_then(|(own, other)| Some((among(own)?, among(other)?)))).collect();
-        let over = |domain, of: fn(&(f64, f64)) -> f64| {
-            Estimate::over(&means.iter().map(of).filter(|value| value.is_finite()).collect::<Vec<_>>(), domain)
-        };
-        Self {
-            opponent: runs.scenario.document().flow[1].algorithm.text().to_string(),
-            share: over(Domain::SHARE, |(own, other)| own / (own + other)),
-            ratio: over(Domain::POSITIVE, |(own, other)| own / other),
-            runs,
-        }
     }
 }
 

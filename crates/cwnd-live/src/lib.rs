@@ -9,6 +9,7 @@
 mod clock;
 mod columns;
 mod http;
+mod measures;
 mod message;
 mod paced;
 mod presets;

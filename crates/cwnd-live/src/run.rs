@@ -10,7 +10,6 @@ use std::time::Duration;
 use cwnd_model::response::{Law, PathParameters};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Keep, Progress, RunError, Threads};
-use cwnd_run::measure::{Estimates, Summary, summarise};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Scenario;
 use cwnd_sim::SetupError;
@@ -19,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::clock::Stopwatch;
 use crate::columns::{describe, operating_points, rows};
+use crate::measures::{Measured, estimates};
 use crate::message::Frame;
 use crate::scenario::{POINTS, Prepared};
 use crate::shared::Shared;
@@ -31,7 +31,7 @@ pub(crate) struct Begun {
     pub(crate) id: u32,
     prepared: Prepared,
     /// For each scenario, those of the seeds that are done.
-    summaries: Vec<Mutex<Vec<Summary>>>,
+    measured: Vec<Mutex<Vec<Measured>>>,
     /// What it has taken of the time that a run may take.
     used: Duration,
 }
@@ -49,8 +49,8 @@ pub(crate) fn begin(
     visitor.send(&Frame::from(json!({
         "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
     })));
-    let summaries = scenarios.iter().map(|_| Mutex::default()).collect();
-    let mut begun = Begun { generation, id, prepared, summaries, used: Duration::ZERO };
+    let measured = scenarios.iter().map(|_| Mutex::default()).collect();
+    let mut begun = Begun { generation, id, prepared, measured, used: Duration::ZERO };
     begun.seeds(visitor, shared, 0..1).then_some(begun)
 }
 
@@ -201,17 +201,18 @@ impl Keep for Streamed<'_> {
         if first {
             self.send_curves(scenario, &trace, true);
         }
-        let summary = summarise(&trace, scenario.bottleneck());
+        let own = Measured::of(scenario, &trace);
         let warnings = first.then(|| {
-            let (scenario, summaries) = (scenario.clone(), vec![summary.clone()]);
+            let (scenario, summaries) = (scenario.clone(), vec![own.summary().clone()]);
             Runs { scenario, traces: vec![trace], summaries }.warnings()
         });
-        let mut summaries = begun.summaries[run].lock().unwrap_or_else(PoisonError::into_inner);
-        summaries.push(summary);
-        let measures = Estimates::over(&summaries);
-        let mut header = json!({
-            "kind": "measures", "id": begun.id, "run": run, "seeds": summaries.len(), "measures": measures,
-        });
+        let mut measured = begun.measured[run].lock().unwrap_or_else(PoisonError::into_inner);
+        measured.push(own);
+        let mut header = estimates(scenario, &measured);
+        header["kind"] = json!("measures");
+        header["id"] = json!(begun.id);
+        header["run"] = json!(run);
+        header["seeds"] = json!(measured.len());
         if let Some(warnings) = warnings {
             header["warnings"] = json!(warnings);
         }

@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use cwnd::ALGORITHMS;
-use cwnd_lab::compare::COLUMNS;
 use cwnd_report::json::Known;
 use cwnd_report::plot::colour;
 use cwnd_run::scenario::Quantity;
@@ -20,7 +19,7 @@ use crate::scenario::{Prepared, Refusal, read};
 use crate::shared::Shared;
 use crate::socket::split;
 use crate::visitor::Visitor;
-use crate::{paced, run};
+use crate::{measures, paced, run};
 
 /// A visitor, and what is to be run for it.
 struct Session {
@@ -170,15 +169,12 @@ fn hello() -> Value {
             "claim": preset.paragraph("Claim"), "look": preset.paragraph("Look for"),
         })
     });
-    let measures = COLUMNS.iter().map(
-        |column| json!({ "key": column.key, "title": column.heading, "unit": column.unit, "scale": column.scale }),
-    );
     json!({
         "kind": "hello",
         "version": cwnd_run::VERSION,
         "algorithms": algorithms.collect::<Vec<_>>(),
         "presets": presets.collect::<Vec<_>>(),
-        "measures": measures.collect::<Vec<_>>(),
+        "measures": measures::columns(),
         "eras": Era::words(),
     })
 }

@@ -52,7 +52,7 @@ pub use record_file::RecordFile;
 pub use recorded::{Difference, Recorded, RecordedRow};
 pub use register::{Change, Register};
 pub use reproduction::Reproduction;
-pub use row::JudgedRow;
+pub use row::{JudgedRow, OrderedValue};
 pub use selection::{PAPERS, PaperRun, ResultRun, Selection};
 pub use settings::{Scale, Settings};
 pub use tolerance::Tolerance;

@@ -37,6 +37,20 @@ pub struct JudgedRow {
     pub reason: Option<String>,
     /// What the author's own code gives in ns-2, with its release and the 95 % interval; null where that was not run.
     pub ns2: Option<String>,
+    /// The values of an ordering, which `ours` has as text; empty for others.
+    #[serde(skip)]
+    pub ordered: Vec<OrderedValue>,
+}
+
+/// A value of an ordering.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderedValue {
+    /// What it is of: `SQRT`.
+    pub name: String,
+    /// The value, in the unit of its row.
+    pub value: f64,
+    /// Half the width of its 95 % interval; none where it is exact, or a single run.
+    pub ci95: Option<f64>,
 }
 
 impl JudgedRow {
@@ -75,6 +89,7 @@ impl JudgedRow {
             verdict,
             reason,
             ns2: None,
+            ordered: ours.map(ordered).unwrap_or_default(),
         }
     }
 
@@ -112,6 +127,7 @@ impl JudgedRow {
                 _ => result.why.clone().unwrap_or_default(),
             }),
             ns2: None,
+            ordered: ordered(ours),
         }
     }
 
@@ -158,6 +174,15 @@ fn shown(ours: &Computed) -> Option<Value> {
         return Some(Value::Text(parts.iter().filter_map(part).collect::<Vec<_>>().join(", ")));
     }
     ours.value().filter(|value| value.is_finite()).map(Value::Number)
+}
+
+fn ordered(ours: &Computed) -> Vec<OrderedValue> {
+    let Computed::Ordered(parts) = ours else { return Vec::new() };
+    let value = |(name, part): &(String, Computed)| {
+        let value = part.value().filter(|value| value.is_finite())?;
+        Some(OrderedValue { name: name.clone(), value, ci95: half_width(part) })
+    };
+    parts.iter().filter_map(value).collect()
 }
 
 fn half_width(ours: &Computed) -> Option<f64> {

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cwnd::Span;
 use cwnd_lab::overlay::{Input, InputError, Offset, Part, Reader, labels as labels_of, lay};
 use cwnd_parquet::Tables;
 use cwnd_report::overlay::{OverlaidFlow, Overlay};
 use cwnd_report::page::overlay_html;
 use cwnd_run::execute::default_memory;
 use cwnd_run::files::to_json;
+use cwnd_run::scenario::Written;
 use cwnd_trace::Trace;
 use pyo3::prelude::*;
 
@@ -24,30 +26,38 @@ pub(crate) struct Overlaid {
     warnings: Vec<String>,
 }
 
-/// Lays files and folders over each other, as `cwnd overlay` does; `labels` are those of the first inputs, `mss` is the payload of a segment in
-/// bytes where a recording has none.
+/// Lays files and folders over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
+/// or one for each input; and what `--set` has. `mss` is the payload of a segment in bytes where a recording has none.
 #[pyfunction]
 pub(crate) fn overlay(
     py: Python<'_>,
     paths: Vec<PathBuf>,
-    labels: Vec<String>,
+    named: (Vec<String>, Vec<String>, Vec<String>),
     mss: u32,
     memory: Option<&str>,
 ) -> Result<Overlaid, Failure> {
     let memory = work::memory(memory)?;
+    let (labels, offsets, set) = named;
     let names = names(&paths, labels)?;
+    let given = offsets.iter().map(|offset| nanoseconds(offset)).collect::<Result<Vec<u64>, _>>()?;
+    let offsets = Offset::each(&given, paths.len()).ok_or_else(|| {
+        let (given, paths) = (given.len(), paths.len());
+        Failure::Argument(format!("offsets: expected one, or {paths}, one for each path, got {given}"))
+    })?;
     // A file may be long, or a pipe that nobody writes to: reading does not look whether to go on.
     let (reader, inputs) = work::left_behind(py, memory, move |_| {
-        let mut reader = Reader::new(&[], mss, memory.unwrap_or_else(default_memory));
+        let mut reader = Reader::new(&set, mss, memory.unwrap_or_else(default_memory));
         let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
+        reader.all_set()?;
         Ok((reader, inputs))
     })?;
     let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
     let runs = work::runs(py, scenarios, memory, &Arc::default())?;
     py.detach(|| {
-        let parts = lay(&inputs, &names, &vec![Offset::default(); inputs.len()], runs);
+        let parts = lay(&inputs, &names, &offsets, runs);
         reader.fits(&parts)?;
-        let warnings = [reader.warnings().to_vec(), reader.left_out(&names)].concat();
+        let idle = Offset::idle(&given, &inputs).map(|idle| format!("offsets: {idle}"));
+        let warnings = [reader.warnings().to_vec(), idle.into_iter().collect(), reader.left_out(&names)].concat();
         Ok(Overlaid { document: Overlay::of(&parts), parts, warnings })
     })
 }
@@ -86,6 +96,12 @@ impl Overlaid {
             unknown => Err(Failure::Unexpected(format!("no table is called `{unknown}`"))),
         }
     }
+}
+
+/// A length of time in nanoseconds.
+fn nanoseconds(offset: &str) -> Result<u64, Failure> {
+    let span: Written<Span> = offset.parse().map_err(|error| Failure::Argument(format!("offsets: {error}")))?;
+    Ok(span.value().as_nanos())
 }
 
 /// The labels of all inputs, of which some are given.
@@ -137,6 +153,7 @@ impl From<InputError> for Failure {
         match error {
             InputError::Scenario(error) => Self::Scenario(error),
             InputError::Memory { .. } => Self::Argument(format!("paths: {error} (`memory`): take fewer files")),
+            InputError::NotRunAgain { .. } | InputError::NothingToSet { .. } => Self::Argument(format!("set: {error}")),
             InputError::TooLong { .. } => Self::File(format!("paths: {error} (`memory`)")),
             _ => Self::File(format!("paths: {error}")),
         }

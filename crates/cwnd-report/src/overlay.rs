@@ -3,13 +3,13 @@
 use cwnd_lab::overlay::{Part, Source};
 use cwnd_run::VERSION;
 use cwnd_run::measure::digits::number_to;
-use cwnd_run::measure::{Curve, Window, goodput, lifetime};
+use cwnd_run::measure::{Curve, Window, goodput, lifetime, mean};
 use cwnd_trace::{FlowTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::table::{Table, cut, wrapped};
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 
 /// What `cwnd overlay` leaves as `summary.json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -68,29 +68,91 @@ impl Overlay {
         let heads = ["flow", "", "algorithm", "goodput", "window", "in flight", "round trip", "retransmitted"];
         table.row(heads);
         table.row(["", "", "", "Mbit/s", "packets", "packets", "ms", "packets"]);
-        let mut notes = String::new();
-        let algorithms = cut(self.flows.iter().map(|flow| flow.algorithm.as_str()), LONGEST);
-        for (flow, algorithm) in self.flows.iter().zip(algorithms) {
-            let shown = |value: Option<f64>, scale: f64| number_to(value.map(|value| value * scale), 1);
-            table.row([
-                flow.flow.clone(),
-                flow.source.to_string(),
-                algorithm,
-                shown(flow.goodput_bps, 1e-6),
-                shown(flow.window_packets, 1.0),
-                shown(flow.in_flight_packets, 1.0),
-                shown(flow.srtt_s, 1e3),
-                flow.retransmitted_packets.map_or("–".to_string(), |count| count.to_string()),
-            ]);
-            if flow.to_s <= self.warmup_s && flow.source != Source::Simulated.name() {
-                notes += &wrapped(&format!(
-                    "{} is over before the warm-up of {} s: it is in the plots; --set warmup=0s or --offset makes means of it",
-                    one_line(&flow.flow),
-                    self.warmup_s
-                ));
+        let (rows, more) = self.rows();
+        let algorithms = cut(rows.iter().map(|row| row.flows[0].algorithm.as_str()), LONGEST);
+        for (row, algorithm) in rows.iter().zip(algorithms) {
+            table.row(row.cells(algorithm));
+        }
+        let others = rows.iter().any(|row| row.flows.len() > 1);
+        let others =
+            if others { "others: the mean of each column over flows without a row of their own\n" } else { "" };
+        let more = if more == 0 { String::new() } else { format!("and {more} more flows: see summary.json\n") };
+        format!(
+            "{}{more}{others}means over time, after the warm-up of {} s\n{}",
+            table.fitted(),
+            self.warmup_s,
+            self.over_before_the_warm_up()
+        )
+    }
+
+    /// The rows of the table, and how many flows have none. Of many flows with one input and algorithm some have a row of their own.
+    fn rows(&self) -> (Vec<Row<'_>>, usize) {
+        if self.flows.len() <= MAX_ROWS {
+            return (self.flows.iter().map(|flow| Row { flows: vec![flow] }).collect(), 0);
+        }
+        let mut groups: Vec<Vec<&OverlaidFlow>> = Vec::new();
+        for flow in &self.flows {
+            let alike =
+                |group: &Vec<&OverlaidFlow>| (&group[0].input, &group[0].algorithm) == (&flow.input, &flow.algorithm);
+            match groups.iter_mut().find(|group| alike(group)) {
+                Some(group) => group.push(flow),
+                None => groups.push(vec![flow]),
             }
         }
-        format!("{}means over time, after the warm-up of {} s\n{notes}", table.fitted(), self.warmup_s)
+        let left_out = groups.split_off(groups.len().min(MAX_ROWS)).iter().map(Vec::len).sum();
+        let own = (MAX_ROWS / groups.len()).saturating_sub(1);
+        let rows = groups.into_iter().flat_map(|mut group| {
+            let rest = if group.len() <= own + 1 { Vec::new() } else { group.split_off(own) };
+            let rest = (!rest.is_empty()).then_some(Row { flows: rest });
+            group.into_iter().map(|flow| Row { flows: vec![flow] }).chain(rest)
+        });
+        (rows.collect(), left_out)
+    }
+
+    /// The flows of which there are no means.
+    fn over_before_the_warm_up(&self) -> String {
+        let over = |flow: &&OverlaidFlow| flow.to_s <= self.warmup_s && flow.source != Source::Simulated.name();
+        let over: Vec<&OverlaidFlow> = self.flows.iter().filter(over).collect();
+        let (who, it) = match over.as_slice() {
+            [] => return String::new(),
+            [one] => (format!("{} is", one_line(&one.flow)), "it is"),
+            [first, rest @ ..] => {
+                (format!("{} and {} are", one_line(&first.flow), counted(rest.len(), "other")), "they are")
+            }
+        };
+        let warmup = self.warmup_s;
+        wrapped(&format!(
+            "{who} over before the warm-up of {warmup} s: {it} in the plots; --set warmup=0s or --offset makes means of it"
+        ))
+    }
+}
+
+/// A row of the table: a flow, or those of one input and algorithm that have none of their own.
+struct Row<'a> {
+    flows: Vec<&'a OverlaidFlow>,
+}
+
+impl Row<'_> {
+    fn cells(&self, algorithm: String) -> [String; 8] {
+        let first = self.flows[0];
+        let shown = |of: &dyn Fn(&OverlaidFlow) -> Option<f64>, scale: f64| {
+            let known: Vec<f64> = self.flows.iter().filter_map(|flow| of(flow)).collect();
+            number_to(mean(&known).map(|value| value * scale), 1)
+        };
+        let is_rest = self.flows.len() > 1;
+        [
+            if is_rest { format!("{}: {} others", first.input, self.flows.len()) } else { first.flow.clone() },
+            first.source.to_string(),
+            algorithm,
+            shown(&|flow| flow.goodput_bps, 1e-6),
+            shown(&|flow| flow.window_packets, 1.0),
+            shown(&|flow| flow.in_flight_packets, 1.0),
+            shown(&|flow| flow.srtt_s, 1e3),
+            match first.retransmitted_packets {
+                Some(count) if !is_rest => count.to_string(),
+                _ => shown(&|flow| flow.retransmitted_packets.map(|count| count as f64), 1.0),
+            },
+        ]
     }
 }
 
@@ -130,12 +192,50 @@ impl OverlaidFlow {
 
 /// Characters of the name of an algorithm.
 const LONGEST: usize = 20;
+/// A terminal's height; more rows are no table to judge.
+const MAX_ROWS: usize = 24;
 
 #[cfg(test)]
 mod tests {
     use cwnd_lab::overlay::{RecordedFlow, Sample};
 
     use super::*;
+
+    #[test]
+    fn the_table_has_a_row_for_the_rest_of_many_flows() {
+        let flow = |input: &str, nth: usize| OverlaidFlow {
+            flow: format!("{input}: {nth}"),
+            input: input.to_string(),
+            source: Source::Kernel.name(),
+            algorithm: "reno".to_string(),
+            from_s: 0.0,
+            to_s: 9.0,
+            goodput_bps: Some(1e6 * nth as f64),
+            window_packets: None,
+            in_flight_packets: Some(1.0),
+            srtt_s: Some(0.1),
+            retransmitted_packets: Some(nth as u64),
+        };
+        let of = |counts: &[usize]| {
+            let inputs = counts.iter().enumerate();
+            let flows = inputs.flat_map(|(input, count)| (0..*count).map(move |nth| flow(&format!("i{input}"), nth)));
+            Overlay { version: "", warmup_s: 1.0, flows: flows.collect() }
+        };
+        assert_eq!(of(&[MAX_ROWS]).rows().0.len(), MAX_ROWS);
+        let text = of(&[100, 2, 12]).print();
+        assert!(text.lines().filter(|line| line.contains("kernel")).count() <= MAX_ROWS, "{text}");
+        // The mean of 7 to 99, and of 7 to 11.
+        let rest = |input: &str| {
+            text.lines().find(|line| line.starts_with(input) && line.contains("others")).unwrap_or_default()
+        };
+        let numbers = |line: &str| line.split_whitespace().rev().take(5).map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(numbers(rest("i0: 93 others")), ["53.0", "100.0", "1.0", "–", "53.0"], "{text}");
+        assert_eq!(numbers(rest("i2: 5 others")), ["9.0", "100.0", "1.0", "–", "9.0"], "{text}");
+        assert!(rest("i1").is_empty(), "both of its flows have rows: {text}");
+        let (rows, more) = (of(&[2; 40]).rows().0.len(), of(&[2; 40]).rows().1);
+        assert_eq!((rows, more), (MAX_ROWS, 32));
+        assert!(of(&[2; 40]).print().contains("and 32 more flows: see summary.json"));
+    }
 
     #[test]
     fn means_are_over_time_and_counts_after_the_warm_up() {

@@ -11,15 +11,22 @@ use cwnd_text::{counted, one_line, size};
 use cwnd_trace::Trace;
 use thiserror::Error;
 
-use super::{Content, ImportError, Part, RecordedFlow, Recording, Sample, Source, import, recognise, stored, unknown};
+use super::{
+    Content, ImportError, Offset, Part, RecordedFlow, Recording, Sample, Source, import, recognise, stored, unknown,
+};
 
 /// An input as it was read.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// To be run with one seed.
     Scenario(Box<Scenario>),
-    /// Traces that a run left.
-    Stored(Vec<Trace>),
+    /// What a run left.
+    Stored {
+        /// Its traces.
+        traces: Vec<Trace>,
+        /// Its path in one line, where a summary tells.
+        path: Option<String>,
+    },
     /// What others recorded.
     Recorded(Source, Vec<RecordedFlow>),
 }
@@ -30,18 +37,9 @@ impl Input {
     pub fn scenario(&self) -> Option<&Scenario> {
         match self {
             Self::Scenario(scenario) => Some(scenario),
-            Self::Stored(_) | Self::Recorded(..) => None,
+            Self::Stored { .. } | Self::Recorded(..) => None,
         }
     }
-}
-
-/// Where an input begins on the common time, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offset {
-    /// If it is a run.
-    pub of_run: u64,
-    /// The first sample, if it is a recording.
-    pub of_recording: u64,
 }
 
 /// Lays inputs over each other, each with its label and its offset. `runs` are those of the scenarios, in their order; of each the first
@@ -51,12 +49,15 @@ pub fn lay(inputs: &[Input], labels: &[String], offsets: &[Offset], runs: Vec<Ru
     let mut runs = runs.into_iter();
     let each = || inputs.iter().zip(labels).zip(offsets);
     let simulated = each().map(|((input, label), offset)| {
-        let traces = match input {
-            Input::Scenario(_) => runs.next().map(|runs| runs.traces.into_iter().take(1).collect()),
-            Input::Stored(traces) => Some(traces.clone()),
-            Input::Recorded(..) => None,
+        let (traces, path) = match input {
+            Input::Scenario(scenario) => {
+                let traces = runs.next()?.traces.into_iter().take(1).collect();
+                (traces, Some(scenario.document().path()))
+            }
+            Input::Stored { traces, path } => (traces.clone(), path.clone()),
+            Input::Recorded(..) => return None,
         };
-        traces.map(|traces| Part::simulated(label, traces, offset.of_run))
+        Some(Part { path, ..Part::simulated(label, traces, offset.of_run) })
     });
     let simulated: Vec<Option<Part>> = simulated.collect();
     // What was recorded after the last run has nothing to be compared with.
@@ -70,8 +71,8 @@ pub fn lay(inputs: &[Input], labels: &[String], offsets: &[Offset], runs: Vec<Ru
 
 /// Reads inputs one after the other.
 #[derive(Debug)]
-pub struct Reader<'a> {
-    overrides: &'a [String],
+pub struct Reader {
+    overrides: Vec<String>,
     mss: u32,
     /// Bytes of memory that all may use, and that those read so far take.
     most: u64,
@@ -83,11 +84,12 @@ pub struct Reader<'a> {
     warnings: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader {
     /// `overrides` (`KEY=VALUE`) change the scenarios. Segments have `mss` payload bytes where a recording has none. All inputs together may
     /// take `most` bytes of memory.
     #[must_use]
-    pub fn new(overrides: &'a [String], mss: u32, most: u64) -> Self {
+    pub fn new(overrides: &[String], mss: u32, most: u64) -> Self {
+        let overrides = overrides.to_vec();
         Self { overrides, mss, most, kept: 0, has_scenario: false, left_out: Vec::new(), warnings: Vec::new() }
     }
 
@@ -138,7 +140,9 @@ impl<'a> Reader<'a> {
         self.left_out.push(left_out);
         self.kept += match &input {
             Input::Scenario(_) => 0,
-            Input::Stored(traces) => traces.iter().map(|trace| 8 * trace.at.len() * trace.flows.len() * COLUMNS).sum(),
+            Input::Stored { traces, .. } => {
+                traces.iter().map(|trace| 8 * trace.at.len() * trace.flows.len() * COLUMNS).sum()
+            }
             Input::Recorded(_, flows) => flows.iter().map(|flow| flow.samples.len() * size_of::<Sample>()).sum(),
         } as u64;
         Ok(input)
@@ -155,7 +159,7 @@ impl<'a> Reader<'a> {
             Some(Content::Stored) => {
                 let flows = String::from_utf8_lossy(&bytes).into_owned();
                 drop(bytes);
-                self.table(path, &flows).map(|trace| Input::Stored(vec![trace]))
+                self.table(path, &flows).map(|trace| Input::Stored { traces: vec![trace], path: None })
             }
             Some(Content::Recorded(source)) => {
                 let Recording { flows, left_out: fewer, cut } = import(&name, &bytes, self.mss)?;
@@ -199,7 +203,8 @@ impl<'a> Reader<'a> {
             trace.warmup = ((warmup * 1e9) as u64).min(trace.end);
             Ok(trace)
         });
-        traces.collect::<Result<_, _>>().map(Input::Stored)
+        let path = document["path"].as_str().map(one_line);
+        traces.collect::<Result<_, _>>().map(|traces| Input::Stored { traces, path })
     }
 
     /// One seed of a scenario.

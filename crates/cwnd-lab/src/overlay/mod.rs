@@ -8,6 +8,7 @@
 mod capture;
 mod connection;
 mod input;
+mod offset;
 mod part;
 mod probe;
 mod qlog;
@@ -17,7 +18,8 @@ mod stored;
 use cwnd_trace::Trace;
 use thiserror::Error;
 
-pub use input::{Input, InputError, Offset, Reader, lay};
+pub use input::{Input, InputError, Reader, lay};
+pub use offset::Offset;
 pub use part::{Part, labels};
 pub use stored::stored;
 

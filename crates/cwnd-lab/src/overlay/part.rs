@@ -13,6 +13,8 @@ pub struct Part {
     pub label: String,
     /// Where its numbers come from.
     pub source: Source,
+    /// The path that its flows used, in one line; none where the input does not tell.
+    pub path: Option<String>,
     /// Whether it says what was sent again.
     pub knows_retransmissions: bool,
     /// A trace for everything that shares its instants: a run, or one recorded flow.
@@ -24,7 +26,7 @@ impl Part {
     #[must_use]
     pub fn simulated(label: &str, traces: Vec<Trace>, offset: u64) -> Self {
         let traces = traces.into_iter().map(|trace| named(later(trace, offset), label)).collect();
-        Self { label: label.to_string(), source: Source::Simulated, knows_retransmissions: true, traces }
+        Self { label: label.to_string(), source: Source::Simulated, path: None, knows_retransmissions: true, traces }
     }
 
     /// Recorded flows, the first sample of which lies at `offset` nanoseconds; what lies after `until` is left out.
@@ -38,7 +40,7 @@ impl Part {
         let traces = traces.filter(|trace| !trace.flows.is_empty()).map(|trace| named(trace, label)).collect();
         let knows_retransmissions =
             flows.iter().flat_map(|flow| &flow.samples).all(|sample| sample.retransmitted.is_some());
-        Self { label: label.to_string(), source, knows_retransmissions, traces }
+        Self { label: label.to_string(), source, path: None, knows_retransmissions, traces }
     }
 
     /// The last instant of it, nanoseconds.

@@ -66,7 +66,7 @@ export function build(form: HTMLFormElement, settings: Settings, hello: Hello, c
   }
   const cross = details('cross', 'Other traffic', constant(scenario, changed), ...(dumbbell ? [short_flows(scenario, changed)] : []));
   parts.push(cross, section('Run', slider(scenario, TIME, changed),
-    field('Measure after', get(scenario, 'warmup'), 'half of the duration, at most 10s', (text) => { set(scenario, 'warmup', text); changed(false); }),
+    field('Warm-up', get(scenario, 'warmup'), 'half of the duration, at most 10s', (text) => { set(scenario, 'warmup', text); changed(false); }),
     number('Seeds', get(scenario, 'seeds') ?? 5, 1, 200, (value) => { set(scenario, 'seeds', value); changed(false); })));
   form.replaceChildren(...parts);
   form.querySelectorAll('details').forEach((one) => { if (open.has(one.id)) one.open = true; });
@@ -106,7 +106,7 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   // What makes a rule of one's own is always in sight.
   const own = known?.known.family === 'own';
   if (known && !own) more.append(note(`${known.known.title}. ${known.known.source}.`), ...parameters(group, spec.values, known, changed));
-  for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Longer round trip by', '0ms'], ['size', 'To deliver', 'no end, or 1MB']] as const) {
+  for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Extra RTT', '0ms'], ['size', 'Flow size', 'no end, or 1MB']] as const) {
     more.append(field(label, get(group, key), hint, (value) => { set(group, key, value); changed(false); }));
   }
   box.append(legend, head, ...(known && own ? parameters(group, spec.values, known, changed) : []), more);
@@ -152,7 +152,7 @@ function queue(scenario: Table, changed: Changed, rebuild: () => void): HTMLElem
 
 function marks(scenario: Table, flows: Table[], changed: Changed): HTMLElement {
   const now = String(flows.find((group) => group['ecn'])?.['ecn'] ?? 'none');
-  return choice('Congestion marks', ['none', 'latch', 'per-packet'], now, (value) => {
+  return choice('ECN', ['none', 'latch', 'per-packet'], now, (value) => {
     flows.forEach((group) => set(group, 'ecn', value === 'none' ? undefined : value));
     const queue = String(get(scenario, 'dumbbell.queue') ?? '');
     if (value !== 'none' && /^(red|codel|fq_codel|pie):/.test(queue) && !queue.includes('ecn=')) set(scenario, 'dumbbell.queue', `${queue},ecn=yes`);

@@ -10,6 +10,8 @@ import { csv, download, largest, picture } from './take';
 import { choose, theme as colours } from './theme';
 
 const $ = <E extends HTMLElement>(selector: string): E => document.querySelector<E>(selector)!;
+/** A screen on which the table of measures has its columns below each other. */
+const phone = matchMedia('(max-width: 480px)');
 const settings: Settings = { document: {}, apart: false, preset: '' };
 const hidden = new Set<string>();
 let hello: Hello | null = null;
@@ -113,7 +115,7 @@ function pace(): void {
   connection.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
   coming = empty(asked.id);
   $('#hold').setAttribute('aria-pressed', 'false');
-  status('running by the clock');
+  status('running in real time');
 }
 
 function speed(): number {
@@ -154,7 +156,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       message('');
       break;
     case 'curves': {
-      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, seeds: 0, warnings: [], whole: answer.whole };
+      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, groups: [], seeds: 0, warnings: [], whole: answer.whole };
       coming.responses.push(...(answer.responses ?? []).filter(({ algorithm }) => !coming.responses.some((known) => known.algorithm === algorithm)));
       if (answer.run !== 0 && results !== coming) break;
       results = coming;
@@ -168,7 +170,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
     case 'measures': {
       const run = coming.runs[answer.run];
       if (!run) break;
-      Object.assign(run, { measures: answer.measures, seeds: answer.seeds, warnings: answer.warnings ?? run.warnings });
+      Object.assign(run, { measures: answer.measures, groups: answer.groups, seeds: answer.seeds, warnings: answer.warnings ?? run.warnings });
       dirty.measures = true;
       if (!asked.moving) status(`seed ${answer.seeds} of ${coming.seeds}`);
       break;
@@ -217,7 +219,7 @@ function handleHello(said: Hello): void {
 function grow(answer: Extract<Answer, { kind: 'more' }>, columns: Columns): void {
   const run = coming.runs[0];
   if (!run || answer.from === 0) {
-    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, seeds: 1, warnings: [], whole: false };
+    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, groups: [], seeds: 1, warnings: [], whole: false };
   } else {
     for (const [name, values] of columns) {
       const before = run.columns.get(name) ?? new Float32Array(0);
@@ -404,7 +406,7 @@ function planes(): void {
     return loss && window && !hidden.has(line.name) ? [{ x: 100 * loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
   });
   if (pacing || results.runs.some((run) => run && !run.whole)) {
-    box.innerHTML = `<p class="note">${pacing ? 'A run that follows the clock has no average window yet.' : 'Comes with the end of the first seed.'}</p>`;
+    box.innerHTML = `<p class="note">${pacing ? 'A run in real time has no average window yet.' : 'Comes with the end of the first seed.'}</p>`;
     return;
   }
   if (results.responses.length === 0 && points.length === 0) {
@@ -431,25 +433,44 @@ function table(): void {
   $('#measures').classList.toggle('stale', stale);
   if (stale && $('#measures').childElementCount > 0) $('#seeds').textContent = 'of the run before; those of this one come';
   if (pacing || known.length === 0) {
-    if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run that follows the clock is one seed; nothing is estimated of it.</td></tr></tbody>';
+    if (pacing) $('#sharing').hidden = true;
+    if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run in real time is one seed; nothing is estimated of it.</td></tr></tbody>';
     return;
   }
   const seeds = Math.min(...runs.map((run) => run.seeds));
   $('#seeds').textContent = seeds === 1 ? 'one seed' : seeds < ENOUGH_FOR_INTERVAL ? `mean of ${seeds} seeds (smallest to largest)`
     : `mean ± half the 95 % interval over ${seeds} seeds; (low to high) where a bound of the quantity cuts it`;
   const cell = (estimate: Estimate | null | undefined, scale: number): string => {
-    if (!estimate) return '<td>–</td>';
+    if (!estimate) return '–';
     const [mean, spread] = digits(estimate, scale);
-    return `<td>${mean}${spread === null ? '' : ` <span class="half">${spread}</span>`}</td>`;
+    return `${mean}${spread === null ? '' : ` <span class="half">${spread}</span>`}`;
   };
-  const head = `<thead><tr><th scope="col"><span class="hidden">Run</span></th>${known.map(({ title, unit }) => `<th scope="col">${escape(title)}${unit ? ` <small>${escape(unit)}</small>` : ''}</th>`).join('')}</tr></thead>`;
-  const body = results.runs.map((run, index) => (run ? `<tr><th scope="row">${escape(results.labels[index] || 'all flows')}</th>${known.map(({ key, scale }) => cell(run.measures[key], scale)).join('')}</tr>` : ''));
-  $('#measures').innerHTML = `${head}<tbody>${body.join('')}</tbody>`;
+  const titles = known.map(({ title, unit }) => titled(title, unit));
+  const shown = results.runs.flatMap((run, index) => (run ? [{ label: escape(results.labels[index] || 'all flows'), cells: known.map(({ key, scale }) => cell(run.measures[key], scale)) }] : []));
+  // On a narrow screen each measure has a row, for there are more of them than runs.
+  $('#measures').innerHTML = phone.matches
+    ? rows('Measure', shown.map(({ label }) => label), titles.map((title, nth) => [title, ...shown.map(({ cells }) => cells[nth]!)]))
+    : rows('Run', titles, shown.map(({ label, cells }) => [label, ...cells]));
+  const groups = results.runs.flatMap((run) => run?.groups ?? []);
+  $('#sharing').hidden = groups.length === 0;
+  const percent = (estimate: Estimate | null) => cell(estimate, 100);
+  $('#shares').innerHTML = rows('Flows', [titled('share', '%'), titled('max-min share', '%')], groups.map(({ label, share, fair_share }) => [escape(label), percent(share), percent(fair_share)]));
   $('#warnings').replaceChildren(...[...new Set(runs.flatMap((run) => run.warnings))].map((text) => {
     const item = document.createElement('li');
     item.textContent = text;
     return item;
   }));
+}
+
+/** A heading with its unit. */
+function titled(title: string, unit: string): string {
+  return `${escape(title)}${unit ? ` <small>${escape(unit)}</small>` : ''}`;
+}
+
+/** A table whose rows begin with what they are of; `corner` says so to those who hear it. */
+function rows(corner: string, head: string[], body: string[][]): string {
+  const cells = body.map(([first, ...rest]) => `<tr><th scope="row">${first}</th>${rest.map((one) => `<td>${one}</td>`).join('')}</tr>`);
+  return `<thead><tr><th scope="col"><span class="hidden">${corner}</span></th>${head.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${cells.join('')}</tbody>`;
 }
 
 /** Runs from which on an interval is shown, and not the smallest and the largest value: as in the tables of the command. */
@@ -551,6 +572,7 @@ const narrow = matchMedia('(max-width: 900px)');
 const fold = () => { $<HTMLDetailsElement>('#panel').open = !narrow.matches; };
 fold();
 narrow.addEventListener('change', fold);
+phone.addEventListener('change', () => { dirty.measures = true; schedule(); });
 
 $('#preset').addEventListener('change', ({ target }) => {
   const preset = hello?.presets.find(({ id }) => id === (target as HTMLSelectElement).value);

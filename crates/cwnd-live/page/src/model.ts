@@ -1,6 +1,6 @@
 // The scenario on the page, and the data of its runs.
 
-import type { Columns, Description, Estimate, FlowInfo, Json, Response, Table } from './protocol';
+import type { Columns, Description, Estimate, FlowInfo, Group, Json, Response, Table } from './protocol';
 
 /** A scenario with the keys of its TOML document, and how it is shown. */
 export interface Settings { document: Table; apart: boolean; preset: string }
@@ -11,6 +11,7 @@ export interface Run {
   columns: Columns;
   operating: { loss: number | null; window: number | null }[];
   measures: Record<string, Estimate | null>;
+  groups: Group[];
   seeds: number;
   warnings: string[];
   /** Whether all of its first seed is there. */

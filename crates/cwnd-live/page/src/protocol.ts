@@ -22,6 +22,8 @@ export interface Description {
   columns: string[]; rows: number; flows: FlowInfo[]; flows_in_all: number;
   link: { name: string; rate: number | null } | null; warmup: number; end: number;
 }
+/** A group of flows: its share in the goodput of all, and that of max-min fairness. */
+export interface Group { label: string; share: Estimate | null; fair_share: Estimate | null }
 export interface Estimate { mean: number; ci95: number | null; n: number; low: number; high: number }
 export interface Response { algorithm: string; light: string; dark: string; points: [number, number][] }
 export interface Place { line: number; column: number; width: number; text: string }
@@ -31,7 +33,7 @@ export type Answer =
   /** Of the first seed; what it is measured by comes with the whole of it. */
   | ({ kind: 'curves'; id: number; run: number; whole: boolean; operating?: { loss: number | null; window: number | null }[]; responses?: Response[] } & Description)
   | ({ kind: 'more'; id: number; from: number } & Description)
-  | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; warnings?: string[] }
+  | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; groups: Group[]; warnings?: string[] }
   | { kind: 'complete'; id: number; seeds: number; ms: number }
   | { kind: 'pulled'; id: number; at: number; toml: string }
   | { kind: 'held'; id: number }

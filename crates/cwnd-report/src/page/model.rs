@@ -30,7 +30,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
     let question = "How large a window does each algorithm keep at a given loss?";
     names::check(names::OF_RESPONSES, &plots);
-    page(("Windows against loss", question), kind, &plots, &looks.palette, printed)
+    page(("Windows against loss", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model convergence`; `walks` are of the same algorithms in the same order.
@@ -42,7 +42,7 @@ pub fn convergence(document: &Convergences, walks: &[Walk], printed: Printed<'_>
     let kind = "Closed forms and, in the plots, the synchronous-feedback model.";
     let question = "How long do two flows of each algorithm take until their windows are equal?";
     names::check(names::OF_WALKS, &plots);
-    page(("Convergence of two flows", question), kind, &plots, &looks.palette, printed)
+    page(("Convergence of two flows", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model rounds`; `walks` are of the same algorithms in the same order.
@@ -53,7 +53,7 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
     let kind = "The synchronous-feedback model: algorithms without packets.";
     let question = "How do windows move where all flows learn of congestion in the same round trip?";
     names::check(names::OF_WALKS, &plots);
-    page(("Windows under synchronous feedback", question), kind, &plots, &looks.palette, printed)
+    page(("Windows under synchronous feedback", question, ""), kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model udt`.
@@ -63,11 +63,12 @@ pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     let question = "How fast does UDT's rate grow, at which rate does loss hold it, and how much does it lose?";
     let plots = model::udt(document);
     names::check(names::OF_UDT, &plots);
-    page(("UDT's rate control", question), kind, &plots, &Palette::new(["udt"].into_iter()), printed)
+    page(("UDT's rate control", question, ""), kind, &plots, &Palette::new(["udt"].into_iter()), printed)
 }
 
+/// A page with its title, its question and its path, which is empty where there is none.
 pub(super) fn page(
-    (title, question): (&str, &str),
+    (title, question, path): (&str, &str, &str),
     kind: &str,
     plots: &[Plot],
     palette: &Palette,
@@ -75,7 +76,7 @@ pub(super) fn page(
 ) -> String {
     let page = ModelPage {
         title,
-        top: Top { question: question.to_string(), path: String::new(), command: printed.command },
+        top: Top { question: question.to_string(), path: path.to_string(), command: printed.command },
         kind,
         revision: VERSION,
         palette,

@@ -98,7 +98,7 @@ impl Axis {
 
     /// The channel of another column on this axis, such as the end of an interval.
     pub(crate) fn channel_of(&self, field: &str) -> Value {
-        let mut channel = json!({ "field": field, "type": "quantitative", "title": self.title });
+        let mut channel = json!({ "field": field, "type": "quantitative", "title": in_lines(&self.title) });
         match (self.domain, self.bounds) {
             (Some([low, high]), _) => {
                 channel["scale"] = json!({ "domain": [number(low), number(high)], "nice": false });
@@ -115,6 +115,26 @@ impl Axis {
         channel
     }
 }
+
+/// A title that the narrowest plot has room for: text, or a list of lines.
+fn in_lines(title: &str) -> Value {
+    let mut lines = vec![String::new()];
+    for word in title.split(' ') {
+        let line = lines.last_mut().expect("there is one from the beginning on");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= LETTERS {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    if lines.len() == 1 { title.into() } else { lines.into() }
+}
+
+/// Letters of a line of a title.
+const LETTERS: usize = 40;
 
 fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
@@ -164,6 +184,17 @@ const TITLES: [(&str, &str, f64); 12] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_titles_are_broken_between_words() {
+        assert_eq!(in_lines("Time (s)"), "Time (s)");
+        let long = in_lines("growth of the window per packet acknowledged in the first three round trips, packets");
+        assert_eq!(
+            long,
+            json!(["growth of the window per packet", "acknowledged in the first three round", "trips, packets"])
+        );
+        assert_eq!(in_lines(&"x".repeat(90)), "x".repeat(90));
+    }
 
     #[test]
     fn columns_are_titled_by_their_names() {

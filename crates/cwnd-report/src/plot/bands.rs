@@ -18,26 +18,67 @@ pub(crate) struct Band {
 }
 
 impl Band {
+    /// The flows called `name`, each a curve on ascending instants of its own, in so many pieces of the time from 0 to `end`. A value holds
+    /// until the next; outside of its instants a curve is not there. None where no curve has a value.
+    pub(crate) fn of_curves(
+        name: &str,
+        colour: String,
+        curves: &[(Vec<f64>, Vec<f64>)],
+        (end, pieces): (f64, usize),
+    ) -> Option<Self> {
+        let begin = |piece: usize| end * piece as f64 / pieces as f64;
+        let mut band = Self::empty(name, curves.len(), colour);
+        // The first instant of each curve that lies behind the pieces so far.
+        let mut next = vec![0; curves.len()];
+        for piece in 0..pieces {
+            let (mut all, mut last) = (Vec::new(), Vec::new());
+            for ((x, y), next) in curves.iter().zip(&mut next) {
+                let is_last = piece + 1 == pieces;
+                let until = if is_last { x.len() } else { x.partition_point(|at| *at < begin(piece + 1)) };
+                let is_over = *next == x.len();
+                let held = if is_over { *next } else { next.saturating_sub(1) };
+                let own = all.len();
+                all.extend(y[held..until].iter().copied().filter(|value| value.is_finite()));
+                last.extend(all[own..].last());
+                *next = until;
+            }
+            band.push(begin(piece), all.into_iter(), last);
+        }
+        band.median.iter().any(|value| value.is_finite()).then_some(band)
+    }
+
+    /// The largest value.
+    pub(crate) fn largest(&self) -> f64 {
+        self.high.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
+    }
+
+    fn empty(name: &str, flows: usize, colour: String) -> Self {
+        let name = format!("{name}, {}", counted(flows, "flow"));
+        Self { name, colour, x: Vec::new(), low: Vec::new(), median: Vec::new(), high: Vec::new() }
+    }
+
+    /// Adds a piece with all its values, and one of each flow, whose median is taken.
+    fn push(&mut self, at: f64, values: impl Iterator<Item = f64>, mut there: Vec<f64>) {
+        let (low, high) =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        there.sort_unstable_by(f64::total_cmp);
+        let known = |value: f64| if value.is_finite() { value } else { f64::NAN };
+        self.x.push(at);
+        self.low.push(known(low));
+        self.median.push(there.get(there.len() / 2).copied().unwrap_or(f64::NAN));
+        self.high.push(known(high));
+    }
+
     /// The flows of `algorithm`, whose lines have their instants in common, at so many instants at the most.
     pub(crate) fn of(algorithm: &str, colour: String, lines: &[Line], columns: usize) -> Option<Self> {
         let x = &lines.first()?.x;
-        let name = format!("{algorithm}, {}", counted(lines.len(), "flow"));
-        let mut band = Self { name, colour, x: Vec::new(), low: Vec::new(), median: Vec::new(), high: Vec::new() };
+        let mut band = Self::empty(algorithm, lines.len(), colour);
         let step = x.len().div_ceil(columns.max(1)).max(1);
         for from in (0..x.len()).step_by(step) {
             let until = (from + step).min(x.len());
             let within = lines.iter().flat_map(|line| line.y.get(from..until).into_iter().flatten());
-            let finite = within.copied().filter(|value| value.is_finite());
-            let (low, high) =
-                finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-            let mut there: Vec<f64> =
-                lines.iter().filter_map(|line| line.y.get(from).copied()).filter(|value| value.is_finite()).collect();
-            there.sort_unstable_by(f64::total_cmp);
-            let known = |value: f64| if value.is_finite() { value } else { f64::NAN };
-            band.x.push(x[from]);
-            band.low.push(known(low));
-            band.median.push(there.get(there.len() / 2).copied().unwrap_or(f64::NAN));
-            band.high.push(known(high));
+            let there = lines.iter().filter_map(|line| line.y.get(from).copied()).filter(|value| value.is_finite());
+            band.push(x[from], within.copied().filter(|value| value.is_finite()), there.collect());
         }
         Some(band)
     }
@@ -80,6 +121,22 @@ pub(crate) const CAPTION: &str = " Bands: smallest to largest of the flows of an
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn curves_with_instants_of_their_own_are_one_band() {
+        let curves = [
+            (vec![0.0, 0.5, 1.0, 3.9], vec![1.0, 9.0, 2.0, 3.0]),
+            (vec![1.5, 2.5], vec![4.0, 8.0]),
+            (vec![0.0, 4.0], vec![f64::NAN; 2]),
+        ];
+        let band = Band::of_curves("a: reno", String::new(), &curves, (4.0, 4)).expect("there are values");
+        assert_eq!((band.name.as_str(), band.largest()), ("a: reno, 3 flows", 9.0));
+        assert_eq!(band.x, [0.0, 1.0, 2.0, 3.0]);
+        // The spike at 0.5 s is kept, and holds into the next piece, which it does not end.
+        assert_eq!((&band.low[..], &band.high[..]), (&[1.0, 2.0, 2.0, 2.0][..], &[9.0, 9.0, 8.0, 3.0][..]));
+        assert_eq!(band.median, [9.0, 4.0, 8.0, 3.0]);
+        assert_eq!(Band::of_curves("a", String::new(), &curves[2..], (4.0, 4)), None);
+    }
 
     #[test]
     fn a_band_has_all_flows_and_gaps_where_there_is_none() {

@@ -51,13 +51,21 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// The first of several variants of an algorithm has the colour of the algorithm, and each other one a hue of its own.
+    /// The first of several variants of an algorithm has the colour of the algorithm, and each other one a hue that no colour before it is near.
     pub(crate) fn new<'a>(algorithms: impl Iterator<Item = &'a str>) -> Self {
         let mut names: Vec<String> = algorithms.map(|algorithm| algorithm.trim().to_string()).collect();
         names.sort_unstable();
         names.dedup();
         let variants = |index: usize| names[..index].iter().filter(|other| name(other) == name(&names[index])).count();
-        let colours = names.iter().enumerate().map(|(index, name)| variant(of(name), variants(index))).collect();
+        let first = |index: usize| (variants(index) == 0).then(|| of(&names[index]));
+        let mut colours: Vec<Option<Colour>> = (0..names.len()).map(first).collect();
+        for index in 0..names.len() {
+            if colours[index].is_none() {
+                let taken: Vec<f64> = colours.iter().flatten().filter_map(|colour| hue(&colour.light)).collect();
+                colours[index] = Some(variant(&of(&names[index]), variants(index), &taken));
+            }
+        }
+        let colours = colours.into_iter().flatten().collect();
         Self { names, colours }
     }
 
@@ -129,24 +137,29 @@ fn replace(spec: &mut Value, colour: &dyn Fn(&str) -> Option<String>) {
     }
 }
 
-/// The colour of the variant at `index` of an algorithm that has `colour`.
-fn variant(colour: Colour, index: usize) -> Colour {
-    if index == 0 {
-        return colour;
-    }
-    let hue = hue(&colour.light) + VARIANT_HUE * index as f64;
-    Colour { light: hexadecimal(hue % 360.0, 0.65, 0.33), dark: hexadecimal(hue % 360.0, 0.65, 0.72) }
+/// The colour of the variant at `index`, which is not the first, of an algorithm that has `colour`: the first turn of the hue that is not
+/// near one of `taken`, or the furthest from them.
+fn variant(colour: &Colour, index: usize, taken: &[f64]) -> Colour {
+    let away = |hue: f64| {
+        let apart = |other: &f64| (hue - other).abs().min(360.0 - (hue - other).abs());
+        taken.iter().map(apart).fold(180.0, f64::min)
+    };
+    let base = hue(&colour.light).unwrap_or(0.0);
+    let turns = (index..index + MOST_TURNS).map(|turn| (base + VARIANT_HUE * turn as f64) % 360.0);
+    let found = turns.clone().find(|hue| away(*hue) >= NEAR);
+    let hue = found.or_else(|| turns.max_by(|a, b| away(*a).total_cmp(&away(*b)))).unwrap_or(base);
+    Colour { light: hexadecimal(hue, 0.65, 0.33), dark: hexadecimal(hue, 0.65, 0.72) }
 }
 
-/// The hue of `#rrggbb` in degrees; 0 for a grey.
-fn hue(css: &str) -> f64 {
+/// The hue of `#rrggbb` in degrees; none for a grey.
+fn hue(css: &str) -> Option<f64> {
     let channel =
         |at: usize| css.get(at..at + 2).and_then(|text| u8::from_str_radix(text, 16).ok()).map_or(0.0, f64::from);
     let [red, green, blue] = [1, 3, 5].map(channel);
     let (largest, smallest) = (red.max(green).max(blue), red.min(green).min(blue));
     let chroma = largest - smallest;
     let sixths = if chroma == 0.0 {
-        0.0
+        return None;
     } else if largest == red {
         ((green - blue) / chroma).rem_euclid(6.0)
     } else if largest == green {
@@ -154,11 +167,15 @@ fn hue(css: &str) -> f64 {
     } else {
         (red - green) / chroma + 4.0
     };
-    sixths * 60.0
+    Some(sixths * 60.0)
 }
 
 /// Degrees between the variants of an algorithm: five are around the circle before two come near each other.
 const VARIANT_HUE: f64 = 137.5;
+/// Degrees below which two hues are near each other.
+const NEAR: f64 = 30.0;
+/// Turns that are tried for a variant.
+const MOST_TURNS: usize = 24;
 
 /// Hue in degrees, saturation and lightness as `#rrggbb`.
 fn hexadecimal(hue: f64, saturation: f64, lightness: f64) -> String {
@@ -318,10 +335,25 @@ mod tests {
     }
 
     #[test]
+    fn variants_keep_away_from_other_algorithms_and_their_variants() {
+        // The second variants of Reno and CUBIC were two greens.
+        let names = ["reno:a", "reno:b", "cubic:a", "cubic:b", "simd:a", "simd:b"];
+        let palette = Palette::new(names.into_iter());
+        let hues: Vec<f64> = palette.colours.iter().filter_map(|colour| hue(&colour.light)).collect();
+        assert_eq!(hues.len(), 5, "Reno is grey");
+        for (k, a) in hues.iter().enumerate() {
+            for b in &hues[..k] {
+                let apart = (a - b).abs().min(360.0 - (a - b).abs());
+                assert!(apart >= NEAR - 1.0, "{hues:?}");
+            }
+        }
+    }
+
+    #[test]
     fn variants_on_one_page_have_colours_of_their_own() {
         let palette = Palette::new(["simd:beta=1/2", "reno", "simd", "simd:beta=1/4"].into_iter());
         let (light, dark) = (palette.light(), palette.dark());
-        assert_eq!(hue("#1f6cb0").round(), 208.0);
+        assert_eq!((hue("#1f6cb0").map(f64::round), hue("#383838")), (Some(208.0), None));
         assert!(light.contains("--algorithm-1:#1f6cb0;"), "{light}");
         let each = |css: &str| -> std::collections::BTreeSet<String> {
             css.split(';').filter(|one| one.starts_with("--algorithm")).map(|one| one[14..].to_string()).collect()

@@ -37,6 +37,7 @@ mod heatmap;
 mod lines;
 pub(crate) mod model;
 mod names;
+mod orders;
 mod over_time;
 pub(crate) mod overlay;
 mod overview;

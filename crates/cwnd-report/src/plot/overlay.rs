@@ -1,16 +1,15 @@
 //! Flows of several runs, each with instants of its own, in the same plots.
 
-use std::collections::BTreeMap;
-
 use cwnd_lab::overlay::Part;
 use cwnd_run::measure::{Curve, Window, lifetime};
 use cwnd_text::counted;
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
-use serde_json::Value;
 
 use super::axis::Axis;
+use super::bands::{self, Band};
 use super::colour::{self, Palette};
 use super::downsample::extremes;
+use super::flows::MAX_FLOWS;
 use super::lines::{Line, Lines};
 use super::spec::Plot;
 use super::time::seconds;
@@ -50,7 +49,7 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// A plot of one curve for each flow that is drawn; none without numbers.
+    /// A plot of one curve for each flow, or of a band for each algorithm of an input where there are many; none without numbers.
     fn plot(
         &self,
         id: &str,
@@ -59,22 +58,33 @@ impl Scene<'_> {
         column: &str,
         points: impl Fn(&FlowTrace, &Trace) -> Points,
     ) -> Option<Plot> {
-        let each = (MOST / self.parts.len().max(1)).max(1);
-        let mut lines = Vec::new();
-        let mut left_out = 0;
-        for part in self.parts {
-            left_out += flows(part).count().saturating_sub(each);
-            for (trace, flow) in some(part, each) {
-                let (x, y) = points(flow, trace);
-                let colour = self.palette.variable(&key(part, flow));
-                lines.push(self.line(&flow.name, colour, lines.len(), &x, &y));
-            }
-        }
-        let more = match left_out {
-            0 => String::new(),
-            some => format!(" Not drawn, and in the table only: {}.", counted(some, "flow")),
+        let groups = groups(self.parts);
+        let count = groups.iter().map(|group| group.flows.len()).sum::<usize>();
+        let curves = |group: &Group<'_>| -> Vec<Points> {
+            group.flows.iter().map(|(trace, flow)| points(flow, trace)).collect()
         };
-        self.finish(id, title, &format!("{caption}{more}"), column, lines)
+        let drawn = groups.iter().take(MOST);
+        let (drawing, shown) = if count > MAX_FLOWS && groups.len() < count {
+            let bands = drawn.clone().filter_map(|group| {
+                let colour = self.palette.variable(&group.key);
+                Band::of_curves(&group.name, colour, &curves(group), (seconds(self.end), COLUMNS))
+            });
+            (Drawing::Bands(bands.collect()), drawn.map(|group| group.flows.len()).sum())
+        } else {
+            let flows = drawn.flat_map(|group| group.flows.iter().map(|(trace, flow)| (&group.key, *trace, *flow)));
+            let lines = flows.enumerate().map(|(nth, (key, trace, flow))| {
+                let (x, y) = points(flow, trace);
+                self.line(&flow.name, self.palette.variable(key), nth, &x, &y)
+            });
+            let lines: Vec<Line> = lines.collect();
+            let shown = lines.len();
+            (Drawing::Lines(lines), shown)
+        };
+        let more = match count - shown {
+            0 => String::new(),
+            some => format!(" Not drawn: {}.", counted(some, "flow")),
+        };
+        self.finish(id, title, &format!("{caption}{more}"), column, drawing)
     }
 
     /// The fullest queue of each run.
@@ -97,7 +107,13 @@ impl Scene<'_> {
                 }
             }
         }
-        self.finish("queue", "Queue", "Packets waiting at the link with the longest queue.", "queue_packets", lines)
+        self.finish(
+            "queue",
+            "Queue",
+            "Packets waiting at the link with the longest queue.",
+            "queue_packets",
+            Drawing::Lines(lines),
+        )
     }
 
     fn line(&self, name: &str, colour: String, nth: usize, x: &[f64], y: &[f64]) -> Line {
@@ -106,22 +122,35 @@ impl Scene<'_> {
         Line { name: name.to_string(), colour, dash: colour::dash(nth), x: pick(x), y: pick(y) }
     }
 
-    fn finish(&self, id: &str, title: &str, caption: &str, column: &str, mut lines: Vec<Line>) -> Option<Plot> {
-        lines.retain(|line| !line.y.is_empty());
-        lines.first()?;
-        let largest = lines.iter().flat_map(|line| &line.y).copied().fold(0.0, f64::max);
+    fn finish(&self, id: &str, title: &str, caption: &str, column: &str, mut drawing: Drawing) -> Option<Plot> {
+        if let Drawing::Lines(lines) = &mut drawing {
+            lines.retain(|line| !line.y.is_empty());
+        }
+        if drawing.is_empty() {
+            return None;
+        }
+        let largest = drawing.largest();
         let axis = match column {
             "goodput_bps" => Axis::bit_rate(column, "Goodput"),
             _ => Axis::of_column(column),
         };
         let axis = if largest > 0.0 { axis.within(0.0, 1.05 * largest) } else { axis };
+        let shaded = if self.warmup > 0 { " Shaded: warm-up." } else { "" };
+        let (lines, bands) = match drawing {
+            Drawing::Lines(lines) => (lines, None),
+            Drawing::Bands(bands) => (Vec::new(), Some(bands)),
+        };
         let mut lines = Lines::new(title, Axis::time(seconds(self.end)), axis, lines);
         lines.warmup = seconds(self.warmup);
-        let shaded = if self.warmup > 0 { " Shaded: warm-up." } else { "" };
-        let mut plot = lines.captioned(id, &format!("{caption}{shaded}"));
-        let longest = lines.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-        set_columns(&mut plot.spec, (CARD / (LETTER * longest + SYMBOL)).clamp(1, 4));
-        Some(plot)
+        Some(match bands {
+            None => lines.captioned(id, &format!("{caption}{shaded}")),
+            Some(bands) => {
+                let (layers, data) = bands::layers(&lines, &bands);
+                let caption = format!("{caption}{BANDS}{shaded}");
+                let words = (title, "", caption.as_str());
+                Plot::new(id.to_string(), words, ("container".into(), HEIGHT), &layers, vec![data])
+            }
+        })
     }
 
     fn goodput_caption(&self) -> String {
@@ -129,39 +158,56 @@ impl Scene<'_> {
     }
 }
 
+/// What is on the axes.
+enum Drawing {
+    Lines(Vec<Line>),
+    Bands(Vec<Band>),
+}
+
+impl Drawing {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Lines(lines) => lines.is_empty(),
+            Self::Bands(bands) => bands.is_empty(),
+        }
+    }
+
+    fn largest(&self) -> f64 {
+        match self {
+            Self::Lines(lines) => lines.iter().flat_map(|line| &line.y).copied().fold(0.0, f64::max),
+            Self::Bands(bands) => bands.iter().map(Band::largest).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The flows of one algorithm in one input.
+struct Group<'a> {
+    key: String,
+    name: String,
+    flows: Vec<(&'a Trace, &'a FlowTrace)>,
+}
+
+/// All flows by their input and their algorithm, in their order.
+fn groups(parts: &[Part]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for part in parts {
+        for (trace, flow) in flows(part) {
+            let key = key(part, flow);
+            match groups.iter_mut().find(|group| group.key == key) {
+                Some(group) => group.flows.push((trace, flow)),
+                None => {
+                    let name = format!("{}: {}", part.label, flow.algorithm);
+                    groups.push(Group { key, name, flows: vec![(trace, flow)] });
+                }
+            }
+        }
+    }
+    groups
+}
+
 /// The flows of an input, each with its trace.
 fn flows(part: &Part) -> impl Iterator<Item = (&Trace, &FlowTrace)> {
     part.traces.iter().flat_map(|trace| trace.flows.iter().map(move |flow| (trace, flow)))
-}
-
-/// At most so many flows of an input, of each of its algorithms as many, in their order.
-fn some(part: &Part, most: usize) -> Vec<(&Trace, &FlowTrace)> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let nth = flows(part).map(|(_, flow)| {
-        let count = seen.entry(&flow.algorithm).or_default();
-        *count += 1;
-        *count
-    });
-    let nth: Vec<usize> = nth.collect();
-    let mut order: Vec<usize> = (0..nth.len()).collect();
-    order.sort_by_key(|index| nth[*index]);
-    let taken = order.get(..most).unwrap_or(&order);
-    flows(part).enumerate().filter(|(index, _)| taken.contains(index)).map(|(_, flow)| flow).collect()
-}
-
-/// Gives each legend so many columns.
-fn set_columns(spec: &mut Value, columns: usize) {
-    match spec {
-        Value::Object(map) => {
-            if let Some(Value::Object(legend)) = map.get_mut("legend") {
-                legend.insert("columns".to_string(), columns.into());
-                legend.insert("labelLimit".to_string(), (CARD - SYMBOL).into());
-            }
-            map.values_mut().for_each(|inner| set_columns(inner, columns));
-        }
-        Value::Array(all) => all.iter_mut().for_each(|inner| set_columns(inner, columns)),
-        _ => {}
-    }
 }
 
 /// The second and later variants of an algorithm have colours of their own: here its inputs are the variants.
@@ -201,15 +247,64 @@ fn goodput(flow: &FlowTrace, trace: &Trace, interval: u64) -> Points {
     whole.filter_map(|piece| Some((seconds(piece.from + interval / 2), curve.per_second(piece)? * bits))).unzip()
 }
 
-/// More lines than this cannot be told apart.
+/// More inputs and algorithms than this cannot be told apart.
 const MOST: usize = 12;
-/// Pixels of a plot on a page, of a letter, and of what stands beside a name in a legend.
-const CARD: usize = 330;
-const LETTER: usize = 6;
-const SYMBOL: usize = 40;
+/// What a caption says of bands.
+const BANDS: &str = " Bands: smallest to largest of the flows of an algorithm in an input. Lines: their median.";
+/// Pixels.
+const HEIGHT: u32 = 210;
 /// Pixel columns of a plot.
 const COLUMNS: usize = 400;
 /// Nanoseconds over which rates are averaged at least.
 const SHORTEST: u64 = 200_000_000;
 /// Rates of a run at most.
 const MOST_INTERVALS: u64 = 300;
+
+#[cfg(test)]
+mod tests {
+    use cwnd_lab::overlay::Source;
+
+    use super::*;
+
+    /// An input whose flows have these algorithms, each with a trace of its own.
+    fn part(label: &str, algorithms: &[&str]) -> Part {
+        let trace = |(nth, algorithm): (usize, &&str)| {
+            let flow = FlowTrace {
+                name: format!("{label}: {nth}"),
+                algorithm: (*algorithm).to_string(),
+                window: vec![f64::NAN, 1.0, 1.0 + nth as f64].into(),
+                delivered: vec![0, 100, 200].into(),
+                in_flight: vec![0, 1, 1].into(),
+                srtt: vec![f64::NAN, 0.1, 0.1].into(),
+                payload: 1000,
+                ..FlowTrace::default()
+            };
+            let at = vec![0, 1_000_000_000, 2_000_000_000 + nth as u64];
+            Trace { end: at[2], at: at.into(), flows: vec![flow], ..Trace::default() }
+        };
+        let traces = algorithms.iter().enumerate().map(trace).collect();
+        Part { source: Source::Kernel, ..Part::simulated(label, traces, 0) }
+    }
+
+    fn names(parts: &[Part]) -> (Vec<String>, String) {
+        let keys = keys(parts);
+        let plots = plots(parts, &Palette::new(keys.iter().map(String::as_str)));
+        let window = plots.iter().find(|plot| plot.id == "window").expect("there are windows");
+        (window.data[0].groups.iter().map(|group| group.texts[0].clone()).collect(), window.caption.clone())
+    }
+
+    #[test]
+    fn many_flows_are_a_band_for_each_algorithm_of_an_input() {
+        let (few, _) = names(&[part("a", &["reno"; 4]), part("b", &["reno"; 4])]);
+        assert_eq!(few.len(), 8, "{few:?}");
+        let mixed = [["reno"; 5], ["cubic"; 5]].concat();
+        let (bands, caption) = names(&[part("a", &mixed), part("b", &["reno"; 9])]);
+        assert_eq!(bands, ["a: reno, 5 flows", "a: cubic, 5 flows", "b: reno, 9 flows"]);
+        assert!(caption.contains("Bands: smallest to largest") && !caption.contains("Not drawn"), "{caption}");
+        // No band is made of one flow each; what cannot be told apart is counted.
+        let single: Vec<Part> = (0..15).map(|nth| part(&format!("p{nth}"), &["reno"])).collect();
+        let (lines, caption) = names(&single);
+        assert_eq!(lines.len(), MOST);
+        assert!(caption.contains("Not drawn: 3 flows."), "{caption}");
+    }
+}

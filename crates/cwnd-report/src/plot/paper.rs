@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::axis::Axis;
 use super::colour::{self, Palette};
 use super::names;
+use super::orders::orders;
 use super::spec::{DataSet, Group, Plot, by_text};
 
 /// The colours of the curves.
@@ -13,7 +14,7 @@ pub(crate) fn palette() -> Palette {
     Palette::new(SERIES.into_iter())
 }
 
-/// The figures of a result, then its rows with a plot for each unit.
+/// The figures of a result, then its orderings, and its rows with a plot for each unit.
 pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Vec<Plot> {
     let id = &run.published.result[result.index].id;
     let figures = result.figures.iter().enumerate().map(|(nth, figure)| curves(id, nth, figure, palette));
@@ -27,7 +28,7 @@ pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Ve
         let rows: Vec<&JudgedRow> = result.rows.iter().filter(|row| row.unit == *unit).collect();
         dots(&run.published.result[result.index], nth, unit, &rows)
     });
-    figures.chain(dots).collect()
+    figures.chain(orders(&run.published.result[result.index], &result.rows, palette)).chain(dots).collect()
 }
 
 /// Published and ours side by side, one line per row.
@@ -101,7 +102,7 @@ fn axis(row: &JudgedRow) -> Axis {
 
 /// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would
 /// all be at the edge of a linear one; it is linear below the smallest above zero where some are zero.
-fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
+pub(super) fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
     let least = values.clone().fold(f64::INFINITY, f64::min);
     let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
     let least_positive = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
@@ -171,4 +172,4 @@ pub(crate) fn data_of_rows<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> Dat
 }
 
 /// Curves take the colours of these algorithms in turn, which stay apart for colour-blind readers.
-const SERIES: [&str; 8] = ["simd", "daimd", "scalable", "exp-tcp", "udt", "new-aimd", "reno", "cubic"];
+pub(super) const SERIES: [&str; 8] = ["simd", "daimd", "scalable", "exp-tcp", "udt", "new-aimd", "reno", "cubic"];
