@@ -81,7 +81,7 @@ enum Command {
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce six papers: published, ours, tolerance and verdict of every table, figure and claim
+    /// Reproduce seven papers: published, ours, tolerance and verdict of every table, figure and claim
     Paper(paper::Arguments),
     /// Send files and folders to whoever has the code that this prints, encrypted
     Send(Box<udt::files::offer::Arguments>),
@@ -268,7 +268,7 @@ Examples:
   cwnd compare simd --versus reno                    is it fair to Reno?
   cwnd algorithms simd                               its parameters, their ranges, its source
   cwnd model response reno simd highspeed            windows against loss, in closed form
-  cwnd paper                                         what six papers printed, and what comes out here
+  cwnd paper                                         what seven papers printed, and what comes out here
   cwnd evaluate simd --quick                         the questions of RFC 9743, beside Reno and CUBIC
   cwnd sweep scenarios/sweep/buffers.toml            a scenario at many points, resumable, on many machines
   cwnd run scenarios/dumbbell.toml                   a scenario of your own
