@@ -60,6 +60,18 @@ fn flows_keep_a_queue_of_a_packet_over_delta_each_and_the_link_full() {
     }
 }
 
+/// What a large velocity does to the window is undone within a few round trips, whatever the phase in which it meets the target.
+#[test]
+fn a_flow_settles_on_a_large_product_whatever_the_seed() {
+    for seed in 1..=6 {
+        let mut setup = setup(&["copa:mode=default"], 150, 8);
+        setup.seed = seed;
+        let queue = queue(&run(&setup), SETTLED);
+        let (mean, most) = (mean(&queue), queue.iter().copied().fold(0.0, f64::max));
+        assert!((2.0..=3.0).contains(&mean) && most <= 7.0, "seed {seed}: {mean} packets, at most {most}");
+    }
+}
+
 /// Section 2.2: in the default mode a flow that fills queues leaves nearly nothing; the other mode gets a share beside it.
 #[test]
 fn the_competitive_mode_holds_its_own_beside_reno() {

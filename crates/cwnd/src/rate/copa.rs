@@ -240,20 +240,22 @@ impl Sender {
 
     /// Section 2.1: towards the target rate, for `acked` acknowledged packets. `cwnd/RTTstanding <= 1/(delta dq)` is compared without a
     /// division by a `dq` of 0.
-    fn step(&mut self, now: Time, acked: f64, (standing, queueing): (Span, Span), may_grow: bool) {
+    fn step(&mut self, view: &View, acked: f64, (standing, queueing): (Span, Span)) {
         let grows = self.cwnd * queueing.as_secs_f64() <= self.inverse * standing.as_secs_f64();
         self.slow_start &= grows;
-        if grows && !may_grow {
+        if grows && self.policy.withholds_growth(view) {
             return;
         }
         if self.reset_at_reversal && self.velocity.value > 1.0 && self.velocity.grows != Some(grows) {
             self.velocity = Velocity { grows: Some(grows), ..Velocity::FIRST };
-            self.begin_window(now);
+            self.begin_window(view.now);
         }
+        // As many packets are acknowledged in a round trip as are in flight: together they change the window by v/delta.
+        let change = acked * self.velocity.value * self.inverse / self.cwnd.max(view.in_flight as f64);
         let change = match (self.slow_start, grows) {
             (true, _) => acked,
-            (false, true) => acked * self.velocity.value * self.inverse / self.cwnd,
-            (false, false) => -acked * self.velocity.value * self.inverse / self.cwnd,
+            (false, true) => change,
+            (false, false) => -change,
         };
         let least = LEAST_WINDOW.min(self.cwnd);
         self.cwnd = (self.cwnd + change).max(least).min(self.max_window);
@@ -295,7 +297,6 @@ impl CongestionControl for Copa {
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         let copa = &mut *self.0;
-        let may_grow = !copa.policy.withholds_growth(view);
         let Some(rtt) = view.rtt else { return };
         copa.observe(view.now, rtt);
         let Some(delays) = copa.delays() else { return };
@@ -303,7 +304,7 @@ impl CongestionControl for Copa {
         if ack.sent_at >= copa.window_began {
             copa.end_window(view.now);
         }
-        copa.step(view.now, f64::from(ack.newly), delays, may_grow);
+        copa.step(view, f64::from(ack.newly), delays);
     }
 
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
@@ -348,6 +349,7 @@ pub const COPA: Entry<Copa> = Entry {
     transport: Transport::Acked,
     source: "Arun and Balakrishnan, NSDI 2018, sections 2.1 and 2.2",
     deviations: &[
+        "Where more is in flight than the window, the change per acknowledged packet is v/delta over what is in flight: so a round trip changes the window by v/delta, as section 2.1 says, also while it falls.",
         "The velocity is at most what doubles the window in a round trip, as in the authors' genericCC.",
         "A velocity above one ends as soon as the rate crosses the target, as in mvfst; by the paper it is then in force against its direction for the rest of the window, by which a flow alone on 100 Mbit/s and 50 ms loses 3 % of the link.",
         "A sample counts for up to an eighth longer than the stretch of time it belongs to.",
