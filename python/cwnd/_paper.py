@@ -174,7 +174,7 @@ def papers() -> Rows[Paper]:
     --------
     >>> import cwnd
     >>> [paper.name for paper in cwnd.papers()]
-    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3']
+    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3', 'starvation']
     """
     return Rows(
         Paper(

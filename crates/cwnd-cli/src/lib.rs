@@ -70,7 +70,7 @@ enum Command {
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce six papers: published, ours and the verdict of each table, figure and claim
+    /// Reproduce seven papers: published, ours and the verdict of each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
@@ -173,7 +173,7 @@ Examples:
   cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic    a rule of your own
   cwnd compare simd --versus reno                 is it fair to Reno?
   cwnd algorithms simd                            its parameters, their ranges, its source
-  cwnd paper                                      what six papers printed, and what comes out here
+  cwnd paper                                      what seven papers printed, and what comes out here
   cwnd evaluate simd --quick                      the questions of RFC 9743
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
   cwnd run scenarios/dumbbell.toml                a scenario of your own";

@@ -34,6 +34,7 @@ mod row;
 mod selection;
 mod settings;
 mod simd;
+mod starvation;
 #[cfg(test)]
 mod tests;
 mod tolerance;

@@ -13,14 +13,14 @@ use super::reproduction::Reproduction;
 use super::row::JudgedRow;
 use super::settings::Settings;
 use super::verdict::Counts;
-use super::{aiad, bbr3, daimd, exptcp, newaimd, simd};
+use super::{aiad, bbr3, daimd, exptcp, newaimd, simd, starvation};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Progress, Queue, RunError};
 use cwnd_run::probe::Probe;
 
 /// Every paper, in the order in which they are listed.
-pub const PAPERS: [&Reproduction; 6] =
-    [&daimd::PAPER, &simd::PAPER, &exptcp::PAPER, &newaimd::PAPER, &aiad::PAPER, &bbr3::PAPER];
+pub const PAPERS: [&Reproduction; 7] =
+    [&daimd::PAPER, &simd::PAPER, &exptcp::PAPER, &newaimd::PAPER, &aiad::PAPER, &bbr3::PAPER, &starvation::PAPER];
 
 /// Some results of some papers, read and ready to run.
 #[derive(Debug)]

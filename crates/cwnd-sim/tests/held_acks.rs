@@ -4,7 +4,7 @@ use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, RateSchedule, Setup, Simulation, Source, Variation};
 
 /// The algorithms that aim at a delay, each with a target that the queue of two bandwidth-delay products holds.
-const FOLLOW_DELAY: [&str; 5] = ["vegas", "fast:alpha=8", "westwood", "bbr", "bbr3"];
+const FOLLOW_DELAY: [&str; 6] = ["vegas", "fast:alpha=8", "westwood", "bbr", "bbr3", "copa:mode=default"];
 
 /// A flow in the default era on a path with a queue of two bandwidth-delay products.
 fn path(algorithm: &str, mbit: u64, rtt: Span, duration: Span) -> Setup {

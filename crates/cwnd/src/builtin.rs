@@ -100,6 +100,7 @@ algorithms! {
     Sabul(rate::sabul::Sabul) => rate::sabul::SABUL;
     Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
     Bbr(rate::bbr::Bbr) => rate::bbr::BBR;
+    Copa(rate::copa::Copa) => rate::copa::COPA;
     Rule(Window<window::rule::Rule>) => window::rule::RULE;
 }
 

@@ -92,7 +92,7 @@ impl Refusal {
 }
 
 /// The deviation of an algorithm that does not answer congestion marks although its transport brings them.
-pub(crate) const IGNORES_MARKS: &str = "a congestion mark changes nothing: the draft has no answer to one";
+pub(crate) const IGNORES_MARKS: &str = "a congestion mark changes nothing: its source has no answer to one";
 
 impl<A> Entry<A> {
     /// Whether its senders answer congestion marks. Packets of one that does not must not be ECN-capable (RFC 3168 section 5).

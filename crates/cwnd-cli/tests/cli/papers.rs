@@ -16,6 +16,7 @@ fn every_paper_and_result_is_listed() {
         "newaimd: The New",
         "aiad: The general",
         "bbr3: BBRv3 beside CUBIC",
+        "starvation: Starvation in End-to-End",
     ] {
         assert!(list.contains(wanted), "{wanted}:\n{list}");
     }

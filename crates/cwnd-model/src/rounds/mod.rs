@@ -73,7 +73,7 @@ pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
         (_, "dctcp") => {
             Some("it answers the share of packets that are marked, and here congestion is one sign for all")
         }
-        (_, "fast" | "vegas") => Some("it follows the delay of a queue, and here is none"),
+        (_, "copa" | "fast" | "vegas") => Some("it follows the delay of a queue, and here is none"),
         (_, "westwood") => Some("it measures the rate at which acknowledgements arrive, which is not modelled"),
         _ => None,
     }

@@ -5,6 +5,7 @@
 
 pub mod bbr;
 pub mod bbr3;
+pub mod copa;
 pub mod daimd;
 mod decrease;
 mod interval;
