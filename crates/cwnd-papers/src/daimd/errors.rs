@@ -7,11 +7,12 @@ use cwnd_model::udt::worst_ratio;
 use super::rest::to_90;
 use super::{PACKET, udt};
 use crate::change::{bit_rate, set_algorithm};
-use crate::{Bench, Computed, Findings, Result};
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::ESTIMATE;
 use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Scenario;
 
 const GIGABIT: f64 = 1e9;
 
@@ -91,8 +92,12 @@ const PAIRS: u64 = 1000;
 
 /// Two flows that take the path for `capacities` bit/s.
 fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec<Kept>> {
+    bench.run(two_flows(bench, capacities, link)?, STAGES)
+}
+
+fn two_flows(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Scenario> {
     let algorithm = udt(bench, "paper")?;
-    let scenario = bench.scenario("two", |document| {
+    bench.scenario("two", |document| {
         for (flow, capacity) in document.flow.iter_mut().zip(capacities) {
             flow.algorithm = format!("{algorithm},capacity={capacity}bit").parse()?;
         }
@@ -100,8 +105,28 @@ fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec
             document.link[0].rate = Some(bit_rate(link)?);
         }
         Ok(())
+    })
+}
+
+/// Fig. 4: two flows with different capacities over time, with the levels that the argument of section IV names.
+pub(super) fn draw_two(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let [l1, l2] = [100.0, 50.0];
+    let scenario = two_flows(bench, [l1 * 1e6, l2 * 1e6], Some(l1 * 1e6))?;
+    let Some(run) = OverTime::of(bench, &scenario)? else { return Ok(()) };
+    let mut curves = run.curves(2, |flow| format!("F{flow}"));
+    for (name, level) in [("L1", l1), ("L2 = L1 - L2", l2)] {
+        curves.push(Curve::new(name, [(0.0, level), (run.length(), level)]));
+    }
+    findings.figure(Figure {
+        title: "Two flows with different capacities over time",
+        caption: "F1 takes the path for L1 = 100 Mbit/s, F2 for L2 = 50 Mbit/s; means over seconds of the first run."
+            .to_string(),
+        x: "Time, s",
+        y: "Throughput, Mbit/s",
+        log: (false, false),
+        curves,
     });
-    bench.run(scenario?, STAGES)
+    Ok(())
 }
 
 fn shares(kept: &Kept) -> Option<[f64; 2]> {
