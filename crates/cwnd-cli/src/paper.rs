@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["json", "check"])]
     all: bool,
     /// Show no progress
-    #[arg(long, short)]
+    #[arg(long)]
     quiet: bool,
     /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json, --check and
     /// --record]
@@ -146,6 +146,7 @@ impl Arguments {
         let given = [
             ("--json", self.json),
             ("--all", self.all),
+            ("--quiet", self.quiet),
             ("--out", self.out.is_some()),
             ("--set", !self.set.is_empty()),
             ("--figure", self.figure.is_wanted()),

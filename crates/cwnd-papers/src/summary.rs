@@ -24,12 +24,12 @@ impl Place {
 }
 
 /// What reproduces and what does not, of rows with the place they are printed in, such as `Table 3`. Tables and figures are named; rows of the
-/// text are counted together. Checks are not counted, since they are no statements of the paper.
+/// text are counted together. Repeats and checks are not counted, since another row says what they say.
 #[must_use]
 pub fn sentence<'a>(rows: impl Iterator<Item = (&'a str, Basis, Verdict)>) -> String {
     let mut places: Vec<Place> = Vec::new();
     let mut text = Place { name: "the statements of its text".to_string(), ..Place::default() };
-    for (name, _, verdict) in rows.filter(|(_, basis, _)| *basis != Basis::Check) {
+    for (name, _, verdict) in rows.filter(|(_, basis, _)| !matches!(basis, Basis::Repeat | Basis::Check)) {
         let place = if is_named(name) {
             let at = places.iter().position(|place| place.name == name).unwrap_or_else(|| {
                 places.push(Place { name: name.to_string(), ..Place::default() });
@@ -54,14 +54,16 @@ pub fn sentence<'a>(rows: impl Iterator<Item = (&'a str, Basis, Verdict)>) -> St
         Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
     };
     let parts = [
-        ("reproduces in", named(|place| place.matches == place.all(), |place| place.name.clone())),
-        ("in part in", named(|place| place.matches > 0 && place.matches < place.all(), Place::with_counts)),
-        ("not in", named(|place| place.matches == 0 && place.misses > 0, Place::with_counts)),
-        ("is open in", named(|place| place.matches == 0 && place.misses == 0, |place| place.name.clone())),
+        ("reproduced:", named(|place| place.matches == place.all(), |place| place.name.clone())),
+        ("in part:", named(|place| place.matches > 0 && place.matches < place.all(), Place::with_counts)),
+        ("not:", named(|place| place.matches == 0 && place.misses > 0, Place::with_counts)),
+        ("undecided:", named(|place| place.matches == 0 && place.misses == 0, |place| place.name.clone())),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter_map(|(what, places)| Some(format!("{what} {}", places?))).collect();
-    if parts.is_empty() { "Nothing was compared.".to_string() } else { format!("It {}.", parts.join("; ")) }
+    let parts = parts.join("; ");
+    let Some(first) = parts.get(..1) else { return "Nothing was compared.".to_string() };
+    format!("{}{}.", first.to_uppercase(), &parts[1..])
 }
 
 /// Whether a reader finds the place by its number.
@@ -95,12 +97,13 @@ mod tests {
             ("appendix", Basis::Claim, Verdict::Match),
             ("Fig. 9", Basis::Claim, Verdict::Undecided),
             ("Fig. 7", Basis::Check, Verdict::Miss),
+            ("Fig. 8", Basis::Repeat, Verdict::Match),
             ("Table 2", Basis::Claim, Verdict::Illustration),
         ];
         assert_eq!(
             sentence(rows.into_iter()),
-            "It reproduces in Fig. 2 and the statements of its text; in part in Table 3 (1 of 2); not in Fig. 1 (0 of 1); is open in \
-             Fig. 9."
+            "Reproduced: Fig. 2 and the statements of its text; in part: Table 3 (1 of 2); not: Fig. 1 (0 of 1); \
+             undecided: Fig. 9."
         );
         assert_eq!(sentence(std::iter::empty()), "Nothing was compared.");
     }
