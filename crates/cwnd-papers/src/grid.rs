@@ -115,14 +115,15 @@ impl Grid {
         self.with.iter().filter_map(|id| published.result(id)).chain([result]).collect()
     }
 
-    /// The headings of one direction in the order of the page.
+    /// The headings of one direction that have cells, in the order of the page.
     fn ordered<'a>(listed: &[String], placed: impl Iterator<Item = &'a String>) -> Vec<String> {
-        let mut found: Vec<String> = listed.to_vec();
+        let mut found: Vec<String> = Vec::new();
         for heading in placed {
             if !found.contains(heading) {
                 found.push(heading.clone());
             }
         }
+        found.sort_by_key(|heading| listed.iter().position(|one| one == heading));
         found
     }
 }

@@ -5,7 +5,7 @@ use cwnd::units::Span;
 use cwnd_model::udt::worst_ratio;
 
 use super::rest::to_90;
-use super::{PACKET, udt};
+use super::{PACKET, profiles, udt};
 use crate::change::{bit_rate, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::{jain, mean};
@@ -92,11 +92,11 @@ const PAIRS: u64 = 1000;
 
 /// Two flows that take the path for `capacities` bit/s.
 fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec<Kept>> {
-    bench.run(two_flows(bench, capacities, link)?, STAGES)
+    bench.run(two_flows(bench, "paper", (capacities, link))?, STAGES)
 }
 
-fn two_flows(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Scenario> {
-    let algorithm = udt(bench, "paper")?;
+fn two_flows(bench: &Bench<'_>, profile: &str, (capacities, link): ([f64; 2], Option<f64>)) -> Result<Scenario> {
+    let algorithm = udt(bench, profile)?;
     bench.scenario("two", |document| {
         for (flow, capacity) in document.flow.iter_mut().zip(capacities) {
             flow.algorithm = format!("{algorithm},capacity={capacity}bit").parse()?;
@@ -111,21 +111,24 @@ fn two_flows(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Resu
 /// Fig. 4: two flows with different capacities over time, with the levels that the argument of section IV names.
 pub(super) fn draw_two(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let [l1, l2] = [100.0, 50.0];
-    let scenario = two_flows(bench, [l1 * 1e6, l2 * 1e6], Some(l1 * 1e6))?;
-    let Some(run) = OverTime::of(bench, &scenario)? else { return Ok(()) };
-    let mut curves = run.curves(2, |flow| format!("F{flow}"));
-    for (name, level) in [("L1", l1), ("L2 = L1 - L2", l2)] {
-        curves.push(Curve::new(name, [(0.0, level), (run.length(), level)]));
+    for &profile in profiles(bench) {
+        let scenario = two_flows(bench, profile, ([l1 * 1e6, l2 * 1e6], Some(l1 * 1e6)))?;
+        let Some(run) = OverTime::of(bench, &scenario)? else { continue };
+        let mut curves = run.curves(2, |flow| format!("F{flow}"));
+        for (name, level) in [("L1", l1), ("L2 = L1 - L2", l2)] {
+            curves.push(Curve::new(name, [(0.0, level), (run.length(), level)]));
+        }
+        findings.figure(Figure {
+            title: "Two flows with different capacities over time",
+            caption: format!(
+                "F1 takes the path for L1 = 100 Mbit/s, F2 for L2 = 50 Mbit/s; means over seconds of the first run, profile {profile}."
+            ),
+            x: "Time, s",
+            y: "Throughput, Mbit/s",
+            log: (false, false),
+            curves,
+        });
     }
-    findings.figure(Figure {
-        title: "Two flows with different capacities over time",
-        caption: "F1 takes the path for L1 = 100 Mbit/s, F2 for L2 = 50 Mbit/s; means over seconds of the first run."
-            .to_string(),
-        x: "Time, s",
-        y: "Throughput, Mbit/s",
-        log: (false, false),
-        curves,
-    });
     Ok(())
 }
 
