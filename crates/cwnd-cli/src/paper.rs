@@ -17,6 +17,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::files;
+use crate::outcome;
 use crate::progress::TimeProgress;
 use crate::store::Store;
 use cwnd_report::table::{Table, wrapped};
@@ -31,7 +32,7 @@ Examples:
   cwnd paper newaimd table-1 --full  one result at its published length
   cwnd paper --quick                 everything of all papers
   cwnd paper newaimd --set floor=0   another assumption where the paper is silent
-The rows that miss or are undecided are printed, and a page with all of them is written. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
+What a paper comes to is printed, or the rows of a RESULT that miss or are undecided, and a page with all rows is written. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
 it reaches across the edge. `not reproducible` and `illustration` are not counted.")]
 pub(crate) struct Arguments {
     /// A paper
@@ -51,9 +52,12 @@ pub(crate) struct Arguments {
     /// Print a JSON list of rows and nothing else
     #[arg(long, conflicts_with = "check")]
     json: bool,
-    /// Print all rows, not only those that miss or are undecided
+    /// Print all rows, not only what they come to, or those of a RESULT that miss or are undecided
     #[arg(long, conflicts_with_all = ["json", "check"])]
     all: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
     /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json, --check and
     /// --record]
     #[arg(long, value_name = "DIR")]
@@ -108,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Err(Failure::Input("--figure: name the PAPER whose page has the plot".to_string()));
     }
     // Listens to Ctrl-C before there is a folder to remove.
-    let progress = TimeProgress::start()?;
+    let progress = TimeProgress::start_long(arguments.quiet)?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
     let (runs, wall) = clock::timed(|| selection.run(&settings, &arguments.store.cells(), &progress));
     let runs = runs?;
@@ -127,7 +131,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return check(&settings, &runs);
     }
     let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
-    Ok(if arguments.json { to_json(&rows) } else { print(&runs, arguments.all) + &left_out(&settings, &runs) })
+    let of_papers = arguments.result.is_none() && !arguments.all;
+    Ok(match (arguments.json, of_papers) {
+        (true, _) => to_json(&rows),
+        (_, true) => outcome::print(&runs) + &left_out(&settings, &runs),
+        _ => print(&runs, arguments.all) + &left_out(&settings, &runs),
+    })
 }
 
 impl Arguments {
@@ -141,6 +150,7 @@ impl Arguments {
         let given = [
             ("--json", self.json),
             ("--all", self.all),
+            ("--quiet", self.quiet),
             ("--out", self.out.is_some()),
             ("--set", !self.set.is_empty()),
             ("--figure", self.figure.is_wanted()),
@@ -197,7 +207,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
     let wanted = |variant: &Variant| arguments.profile.as_ref().is_none_or(|profile| *profile == variant.profile);
     let path = Path::new("papers/daimd/ablation.toml");
     let mut found = Ablation::default();
-    let progress = TimeProgress::start()?;
+    let progress = TimeProgress::start_long(arguments.quiet)?;
     for mut variant in variants().into_iter().filter(wanted) {
         for result in &results {
             variant.run(result, &arguments.store.cells(), &progress)?;
@@ -235,7 +245,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
 fn replace(arguments: &Arguments) -> Result<String, Failure> {
     let path = Path::new("papers/alternatives.toml");
     let mut found = Alternatives::default();
-    let progress = TimeProgress::start()?;
+    let progress = TimeProgress::start_long(arguments.quiet)?;
     let of_paper = alternatives()?.into_iter().filter(|(one, _)| arguments.paper.as_ref() == Some(&one.paper));
     for (mut alternative, results) in of_paper {
         for result in results.iter().filter(|result| arguments.result.as_ref().is_none_or(|wanted| wanted == *result)) {
@@ -367,9 +377,9 @@ fn print(runs: &[PaperRun], all: bool) -> String {
                 continue;
             }
             let published = &run.published.result[result.index];
-            let (paper, result) = (&run.published.paper.id, &published.id);
-            text.push_str(&wrapped(&format!("{paper} {result}: {} [{}]", published.title, published.source)));
-            text.push('\n');
+            let (paper, place) = (&run.published.paper.id, &published.source);
+            text.push_str(&wrapped(&format!("{paper}, {place}: {}", published.title)));
+            text.push_str("\n\n");
             text.push_str(&table(&rows));
             text.push('\n');
         }
@@ -428,7 +438,7 @@ fn table(rows: &[&JudgedRow]) -> String {
     for alike in rows.chunk_by(|one, next| (one.verdict, &one.reason) == (next.verdict, &next.reason)) {
         for row in alike {
             table.row([
-                row.row.clone(),
+                row.name.clone(),
                 row.published_text(),
                 row.ours_text(),
                 row.tolerance.clone().unwrap_or_default(),
@@ -442,7 +452,7 @@ fn table(rows: &[&JudgedRow]) -> String {
             Some((.., row)) => table.line(&format!("as `{row}`")),
             None => {
                 table.line(reason);
-                given.push((first.verdict, reason, &first.row));
+                given.push((first.verdict, reason, &first.name));
             }
         }
     }

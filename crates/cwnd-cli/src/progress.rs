@@ -9,19 +9,33 @@ use cwnd_run::files::remove_unfinished;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::Failure;
+use crate::progress_lines::ProgressLines;
 use crate::signals;
 
-/// Progress in simulated time. Drawn on standard error if that is a terminal.
+/// Progress in simulated time on standard error: a bar if that is a terminal, else lines if they are wanted.
 pub(crate) struct TimeProgress {
     bar: ProgressBar,
+    lines: Option<ProgressLines>,
     _looking: Looking,
 }
 
 impl TimeProgress {
     /// Starts a bar whose length grows as work is announced; from now on Ctrl-C interrupts.
     pub(crate) fn start() -> Result<Self, Failure> {
+        Self::drawn(ProgressDrawTarget::stderr(), None)
+    }
+
+    /// Starts a bar, or lines where no terminal shows it, for work of minutes; neither if `quiet`.
+    pub(crate) fn start_long(quiet: bool) -> Result<Self, Failure> {
+        match quiet {
+            true => Self::drawn(ProgressDrawTarget::hidden(), None),
+            false => Self::drawn(ProgressDrawTarget::stderr(), ProgressLines::start()),
+        }
+    }
+
+    fn drawn(target: ProgressDrawTarget, lines: Option<ProgressLines>) -> Result<Self, Failure> {
         let looking = listen()?;
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(Some(0), target);
         bar.set_style(
             ProgressStyle::with_template("{bar:30} {simulated} simulated, {speed} times real time, {eta} left")
                 .expect("the template is well-formed")
@@ -32,7 +46,7 @@ impl TimeProgress {
                     let _ = write!(out, "{:.0}", state.per_sec() * 1e-9);
                 }),
         );
-        Ok(Self { bar, _looking: looking })
+        Ok(Self { bar, lines, _looking: looking })
     }
 }
 
@@ -47,10 +61,20 @@ impl Progress for TimeProgress {
 
     fn announce(&self, time: Span) {
         self.bar.inc_length(time.as_nanos());
+        self.lines.iter().for_each(|lines| lines.announce(time));
     }
 
     fn advance(&self, time: Span) {
         self.bar.inc(time.as_nanos());
+        self.lines.iter().for_each(|lines| lines.advance(time));
+    }
+
+    fn done(&self, _: Found) {
+        self.lines.iter().for_each(ProgressLines::done);
+    }
+
+    fn completed(&self, what: &str) {
+        self.lines.iter().for_each(|lines| lines.completed(what));
     }
 }
 

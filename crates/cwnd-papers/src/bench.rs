@@ -175,6 +175,12 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// The number that the paper has for a row of one of its results; none where it is a statement.
+    pub(crate) fn printed(&self, result: &str, row: &str) -> Option<f64> {
+        let listed = self.published.result(result)?.rows.iter().find(|listed| listed.id == row)?;
+        listed.published.as_ref()?.number()
+    }
+
     pub(super) fn into_log(self) -> RunLog {
         self.log.into_inner()
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::grid::Grid;
 use super::quantity::Quantity;
 use super::settings::Scale;
 use super::tolerance::Tolerance;
@@ -45,6 +46,9 @@ pub struct Paper {
     pub venue: String,
     /// What its authors ran.
     pub simulator: String,
+    /// The profiles of its algorithm that stand before the ids of rows: `ns2-2.2: flow 1`.
+    #[serde(default)]
+    pub profiles: Vec<String>,
 }
 
 /// Something the paper does not say, and what is taken instead.
@@ -108,6 +112,9 @@ pub struct PublishedResult {
     /// The scenarios beside this file that it runs.
     #[serde(default)]
     pub scenarios: Vec<String>,
+    /// The table that its rows are printed in.
+    #[serde(default)]
+    pub grid: Option<Grid>,
     /// Its rows.
     #[serde(default)]
     pub rows: Vec<PublishedRow>,
@@ -241,6 +248,9 @@ impl Published {
             if let Some((row, reason)) = fault {
                 return Some((format!("{key}.rows.{row}"), reason));
             }
+            if let Some(reason) = result.grid.as_ref().and_then(|grid| grid.fault(self, result)) {
+                return Some((format!("{key}.grid"), reason));
+            }
         }
         for (at, assumption) in self.assumption.iter().enumerate() {
             let key = format!("assumption.{at}");
@@ -256,6 +266,17 @@ impl Published {
             return Some((format!("{key}.value"), "a number, a text or a list is assumed".to_string()));
         }
         None
+    }
+}
+
+impl Paper {
+    /// The profile before the id of a row, if it is one of this paper's, and what is behind it.
+    #[must_use]
+    pub fn of_profile<'a>(&self, row: &'a str) -> (Option<&'a str>, &'a str) {
+        match row.split_once(": ") {
+            Some((profile, rest)) if self.profiles.iter().any(|known| known == profile) => (Some(profile), rest),
+            _ => (None, row),
+        }
     }
 }
 

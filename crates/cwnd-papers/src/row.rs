@@ -17,6 +17,9 @@ pub struct JudgedRow {
     pub result: String,
     /// What the row is about, unique within the result.
     pub row: String,
+    /// What a reader of the paper would call it: `FI, 100 ms (profile paper)`.
+    #[serde(skip)]
+    pub name: String,
     /// The published number or statement; null where there is none.
     pub published: Option<Value>,
     /// What the row is compared with.
@@ -79,6 +82,7 @@ impl JudgedRow {
             paper: paper.to_string(),
             result: result.id.clone(),
             row: listed.id.clone(),
+            name: listed.id.clone(),
             published: published.cloned(),
             basis: listed.basis(),
             reading_error: listed.reading_error,
@@ -114,6 +118,7 @@ impl JudgedRow {
             paper: paper.to_string(),
             result: result.id.clone(),
             row: row.to_string(),
+            name: row.to_string(),
             published: None,
             basis: Basis::Claim,
             reading_error: None,
@@ -135,7 +140,7 @@ impl JudgedRow {
     #[must_use]
     pub fn published_text(&self) -> String {
         let text = match &self.published {
-            None => "–".to_string(),
+            None => NO_VALUE.to_string(),
             Some(Value::Text(text)) => text.clone(),
             Some(Value::Number(value)) => with_unit(value.to_string(), &self.unit),
         };
@@ -145,15 +150,27 @@ impl JudgedRow {
     /// The computed value with its interval and unit, for people.
     #[must_use]
     pub fn ours_text(&self) -> String {
+        if self.ours.is_none() { self.ours_cell() } else { with_unit(self.ours_cell(), &self.unit) }
+    }
+
+    /// The published value in a table whose headings have the unit.
+    #[must_use]
+    pub fn published_cell(&self) -> String {
+        self.published.as_ref().map_or_else(|| NO_VALUE.to_string(), ToString::to_string)
+    }
+
+    /// The computed value with its interval in a table whose headings have the unit.
+    #[must_use]
+    pub fn ours_cell(&self) -> String {
         match &self.ours {
-            None => "–".to_string(),
-            Some(Value::Text(text)) => with_unit(text.clone(), &self.unit),
+            None => NO_VALUE.to_string(),
+            Some(Value::Text(text)) => text.clone(),
             // Errors of closed forms: what matters is how small they are.
             Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && self.ci95.is_none() => {
-                with_unit(format!("{value:.1e}"), &self.unit)
+                format!("{value:.1e}")
             }
             // The interval that the verdict looked at, whatever the number of runs and the bounds of the quantity.
-            Some(Value::Number(mean)) => with_unit(with_half(*mean, self.ci95), &self.unit),
+            Some(Value::Number(mean)) => with_half(*mean, self.ci95),
         }
     }
 
@@ -207,5 +224,6 @@ fn unsure(ours: Option<&Computed>) -> String {
     }
 }
 
+const NO_VALUE: &str = "–";
 /// The reason of a miss for which none is on record.
 const UNEXPLAINED: &str = "no reason recorded";

@@ -125,8 +125,13 @@ impl Selection {
                     let index = *index;
                     scope.spawn(move || {
                         let found = result(reproduction, published, index, (settings, queue));
-                        if found.is_err() {
-                            queue.close();
+                        match &found {
+                            Ok(_) => progress.completed(&format!(
+                                "{} {}",
+                                published.paper.id,
+                                published.result[index].place()
+                            )),
+                            Err(_) => queue.close(),
                         }
                         found
                     })
@@ -199,6 +204,9 @@ fn result(
     });
     let extra = findings.extra.iter().map(|(row, unit, value)| JudgedRow::extra(id, result, row, unit, value));
     let mut rows: Vec<JudgedRow> = judged.chain(extra).collect();
+    for row in &mut rows {
+        row.name = published.row_name(result, &row.row);
+    }
     if rows.is_empty() {
         rows.push(JudgedRow::whole(id, result));
     }

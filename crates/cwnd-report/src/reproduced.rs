@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use cwnd_papers::{
     Ablation, Alternatives, Basis, Counts, InNs2, PAPERS, PaperError, Provenance, Published, PublishedResult,
-    PublishedRow, RecordFile, Recorded, RecordedRow, Register, Scale, Verdict,
+    PublishedRow, RecordFile, Recorded, RecordedRow, Register, Scale, Verdict, sentence,
 };
 
 use crate::made;
@@ -18,9 +18,11 @@ pub fn papers() -> Result<String, PaperError> {
     let records = [Recorded::at(Scale::Full)?, Recorded::at(Scale::Quick)?];
     let mut page = PAGE.to_string();
     let mut summary = format!("\n| on record |{}", header(1));
+    let mut sentences = String::new();
     for paper in PAPERS {
         let published = paper.published()?;
         count(&mut summary, &published, &records);
+        let _ = writeln!(sentences, "- **{}**: {}", paper.id(), in_a_sentence(&published, &records));
         let is_daimd = paper.id() == "daimd";
         let in_ns2 = if is_daimd { InNs2::recorded()? } else { InNs2::default() };
         page = replaced(&page, paper.id(), &tables(&published, &records, &in_ns2));
@@ -28,7 +30,10 @@ pub fn papers() -> Result<String, PaperError> {
             page = replaced(&page, "fig-14", &over_queues(&published.paper.id, result, &records));
         }
     }
-    summary.push('\n');
+    let _ = writeln!(
+        summary,
+        "\nWhere each paper comes out again, and where it does not; in brackets the rows that match, of those compared:\n\n{sentences}"
+    );
     page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
     page = replaced(&page, "alternatives", &made::alternatives(&Alternatives::recorded()?));
     page = replaced(&page, "register", &made::register(&Register::recorded()?));
@@ -49,6 +54,16 @@ fn replaced(page: &str, id: &str, table: &str) -> String {
 /// The rows of a paper with what they belong to.
 fn rows(published: &Published) -> impl Iterator<Item = (&PublishedResult, &PublishedRow)> {
     published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))
+}
+
+/// What is on record of a paper, in a sentence.
+fn in_a_sentence(published: &Published, records: &[Recorded; 2]) -> String {
+    let paper = &published.paper.id;
+    let verdict = |(result, row): (_, &PublishedRow)| {
+        let result: &PublishedResult = result;
+        Some((result.place(), row.basis(), entry(records, paper, &result.id, &row.id)?.verdict))
+    };
+    sentence(rows(published).filter_map(verdict))
 }
 
 /// The counts of a paper at each length that is on record.
@@ -72,13 +87,13 @@ fn tables(published: &Published, records: &[Recorded; 2], in_ns2: &InNs2) -> Str
     for result in &published.result {
         let verdict = |row: &PublishedRow| Some((row.basis(), entry(records, paper, &result.id, &row.id)?.verdict));
         let counts = Counts::of(result.rows.iter().filter_map(verdict));
-        let _ = writeln!(text, "| `{}` | {} |{}", result.id, result.title, cells(counts));
+        let _ = writeln!(text, "| {} (`{}`) | {} |{}", result.place(), result.id, result.title, cells(counts));
     }
     let mut exceptions = String::new();
     for (result, row) in rows(published) {
         let entry = entry(records, paper, &result.id, &row.id);
         if let Some(entry) = entry.filter(|entry| matches!(entry.verdict, Verdict::Miss | Verdict::Undecided)) {
-            exception(&mut exceptions, result, row, (entry, in_ns2));
+            exception(&mut exceptions, (published, result, row), (entry, in_ns2));
         }
     }
     if !exceptions.is_empty() {
@@ -167,7 +182,12 @@ fn cells(counts: Counts) -> String {
     format!("{}{left}", Basis::ALL.map(verdicts).concat())
 }
 
-fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, (entry, in_ns2): (&RecordedRow, &InNs2)) {
+fn exception(
+    out: &mut String,
+    (published, result, row): (&Published, &PublishedResult, &PublishedRow),
+    (entry, in_ns2): (&RecordedRow, &InNs2),
+) {
+    let name = published.row_name(result, &row.id);
     let published = row.published_text();
     let tolerance = row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default();
     let reason = row.reason_text();
@@ -178,7 +198,7 @@ fn exception(out: &mut String, result: &PublishedResult, row: &PublishedRow, (en
     };
     let RecordedRow { verdict, ours } = entry;
     let verdict = verdict.to_string();
-    let mut cells = vec![&*result.id, &*row.id, &*published, &**ours, &*tolerance, &*verdict, reason];
+    let mut cells = vec![result.place(), &*name, &*published, &**ours, &*tolerance, &*verdict, reason];
     if in_ns2.rows().next().is_some() {
         cells.insert(3, in_ns2.entry(&result.id, &row.id).unwrap_or_default());
     }

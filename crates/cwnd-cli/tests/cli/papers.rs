@@ -69,11 +69,11 @@ fn what_was_run_is_found_again_and_thread_counts_do_not_matter() {
     assert_eq!(cwnd.files(), Vec::<String>::new(), "--no-store");
     let together = run(&["--store", "cells"], "4");
     assert_eq!(alone, together);
-    // Two patterns, four schemes, five seeds.
+    // Two patterns, four schemes, five seeds; and a run to draw of each pattern and of AIMD and AIAD.
     let cells = || cwnd.stored().values().sum::<usize>();
-    assert_eq!(cells(), 40);
+    assert_eq!(cells(), 44);
     assert_eq!(run(&["--store", "cells"], "4"), alone);
-    assert_eq!(cells(), 40);
+    assert_eq!(cells(), 44);
 }
 
 #[test]
@@ -81,13 +81,33 @@ fn pages_carry_rows_and_assumptions() {
     let cwnd = Cwnd::new();
     cwnd.succeed(&["paper", "newaimd", "--no-store", "--set", "floor=0", "--out", "pages"]);
     let page = std::fs::read_to_string(cwnd.path().join("pages/newaimd.html")).expect("a page per paper");
-    for wanted in ["id=\"table-1\"", "published and ours", "0 (--set)", "cwnd paper newaimd --no-store --set floor=0"] {
+    for wanted in [
+        "id=\"table-1\"",
+        "published and ours",
+        "0 (--set)",
+        "cwnd paper newaimd --no-store --set floor=0",
+        "Table I as printed",
+        "<th scope=\"row\">2 flows</th><td>84477.76<span class=\"ours\">",
+        "Fig. 4: two flows over time",
+    ] {
         assert!(page.contains(wanted), "{wanted}");
     }
     let index = std::fs::read_to_string(cwnd.path().join("pages/index.html")).expect("an index");
     assert!(index.contains("href=\"newaimd.html\""));
     let rows = std::fs::read_to_string(cwnd.path().join("pages/rows.json")).expect("the rows");
     assert!(serde_json::from_str::<Value>(&rows).is_ok_and(|rows| rows.as_array().is_some_and(|rows| rows.len() > 50)));
+}
+
+#[test]
+fn a_paper_is_printed_in_a_page_of_the_terminal() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["paper", "newaimd", "--no-store"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() <= 30, "{} lines:\n{text}", lines.len());
+    for wanted in ["printed numbers: ", "Reproduced: ", "misses", "cwnd paper newaimd --all"] {
+        assert!(text.contains(wanted), "{wanted}:\n{text}");
+    }
+    assert!(cwnd.succeed(&["paper", "newaimd", "--no-store", "--all"]).lines().count() > 2 * lines.len());
 }
 
 #[test]

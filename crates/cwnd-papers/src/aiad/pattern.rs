@@ -4,7 +4,7 @@ use cwnd::Span;
 
 use super::environment::{Scheme, bits, flows};
 use crate::change::{self, bit_rate, set_algorithm};
-use crate::{Bench, Computed, Findings, Result};
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::mean;
 use cwnd_run::probe::{Kept, Probe, available};
 use cwnd_run::scenario::{Cbr, Scenario};
@@ -68,6 +68,41 @@ impl Pattern {
         })
     }
 
+    /// What is left to a test flow after so many seconds, Mbit/s.
+    fn left(&self, at: f64) -> f64 {
+        let within = (at * 1e3) % self.period as f64;
+        let takes = |(_, from, to): &&(f64, u64, u64)| (*from as f64..*to as f64).contains(&within);
+        10.0 - self.taken.iter().filter(takes).map(|(rate, ..)| rate).sum::<f64>()
+    }
+
+    /// What AIMD and AIAD make of it over the last periods of the first run.
+    fn draw(&self, bench: &Bench<'_>, title: &'static str, schemes: &[Scheme], findings: &mut Findings) -> Result {
+        let flows = flows(bench)?.min(MOST_DRAWN) as usize;
+        let mut curves = Vec::new();
+        for scheme in &schemes[..2] {
+            let Some(run) = OverTime::of(bench, &self.scenario(bench, scheme)?)? else { return Ok(()) };
+            let from = run.length() - PERIODS * self.period as f64 * 1e-3;
+            let shown = |(at, _): &(f64, f64)| *at >= from;
+            if curves.is_empty() {
+                let available = run.rate(1, 1).into_iter().filter(shown).map(|(at, _)| (at, self.left(at)));
+                curves.push(Curve::new("available", available));
+            }
+            let mean = run.total(flows, 1).into_iter().filter(shown).map(|(at, sum)| (at, sum / flows as f64));
+            curves.push(Curve::new(scheme.name.clone(), mean));
+        }
+        findings.figure(Figure {
+            title,
+            caption: "Available to a test flow, and the mean goodput of up to five of them in each fifth of a second of the first run. \
+                      The paper prints the mean goodput over the mean available, which the rows compare."
+                .to_string(),
+            x: "Time, s",
+            y: "Mbit/s",
+            log: (false, false),
+            curves,
+        });
+        Ok(())
+    }
+
     /// The runs of each scheme on it.
     fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Kept>>> {
         bench.run_all(schemes.iter().map(|scheme| self.scenario(bench, scheme)), Probe::SUMMARY)
@@ -111,7 +146,8 @@ pub(super) fn first(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         findings.value(row, Computed::over(&windows, rise));
     }
     panels(findings, &[("a", on_a), ("b", on_b)]);
-    Ok(())
+    tooth.draw(bench, "(a) A saw-tooth", &schemes, findings)?;
+    periods.draw(bench, "(b) High periods cut short", &schemes, findings)
 }
 
 pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
@@ -119,7 +155,7 @@ pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let (sudden, steady) = (Pattern::sudden_rise(), Pattern::steady());
     let on_sudden = sudden.runs(bench, &schemes)?;
     let rise = sudden.goodputs(bench, &on_sudden)?;
-    let steady = steady.goodputs(bench, &steady.runs(bench, &schemes)?)?;
+    let on_steady = steady.goodputs(bench, &steady.runs(bench, &schemes)?)?;
     let more = |scheme: usize| timeouts(&on_sudden[scheme]).minus(&timeouts(&on_sudden[0]));
     findings.value("time-outs on (a), AIAD less AIMD", more(1));
     findings.value("time-outs on (a), MIAD less AIMD", more(3));
@@ -129,11 +165,12 @@ pub(super) fn second(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     findings.value("goodput on (a), AIMD less AIAD", rise[0].minus(&rise[1]));
     findings.value("goodput on (a), AIMD, too slow", rise[0].clone());
     findings.value("goodput on (a), AIAD, too slow", rise[1].clone());
-    findings.value("goodput on (b), |AIMD less AIAD|", steady[0].minus(&steady[1]).map(f64::abs));
-    let lesser = if steady[0].value() < steady[1].value() { &steady[0] } else { &steady[1] };
-    findings.value("goodput on (b), MIMD less the lesser of AIMD and AIAD", steady[2].minus(lesser));
-    panels(findings, &[("a", rise), ("b", steady)]);
-    Ok(())
+    findings.value("goodput on (b), |AIMD less AIAD|", on_steady[0].minus(&on_steady[1]).map(f64::abs));
+    let lesser = if on_steady[0].value() < on_steady[1].value() { &on_steady[0] } else { &on_steady[1] };
+    findings.value("goodput on (b), MIMD less the lesser of AIMD and AIAD", on_steady[2].minus(lesser));
+    panels(findings, &[("a", rise), ("b", on_steady)]);
+    sudden.draw(bench, "(a) A sudden rise", &schemes, findings)?;
+    steady.draw(bench, "(b) A steady bandwidth", &schemes, findings)
 }
 
 /// Fig. 1(a) on saw-tooths of several periods and amplitudes.
@@ -175,3 +212,8 @@ fn panels(findings: &mut Findings, panels: &[(&str, Vec<Computed>)]) {
         }
     }
 }
+
+/// Flows of which a probe keeps rates over time.
+const MOST_DRAWN: f64 = 5.0;
+/// Repetitions that are drawn.
+const PERIODS: f64 = 4.0;

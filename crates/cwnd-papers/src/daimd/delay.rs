@@ -61,24 +61,32 @@ fn stability(kept: &Kept) -> Option<f64> {
 
 type Index = fn(&Kept) -> Option<f64>;
 
-fn figure(findings: &mut Findings, curves: &[(&str, &[Vec<Kept>])]) {
-    for (title, y, of) in [
-        ("Aggregate throughput", "Mbit/s", efficiency as Index),
-        ("Fairness", "Jain index", fairness),
-        ("Stability", "SI", stability),
+/// The three indices over the round trip; `prefix` stands before the ids of the printed ones.
+fn figure(bench: &Bench<'_>, findings: &mut Findings, prefix: &str, curves: &[(&str, &[Vec<Kept>])]) {
+    let table = if prefix.is_empty() { "table-5" } else { "table-4" };
+    for (title, y, index, of) in [
+        ("Aggregate throughput", "Mbit/s", "EI", efficiency as Index),
+        ("Fairness", "Jain index", "FI", fairness),
+        ("Stability", "SI", "SI", stability),
     ] {
         let line = |(name, runs): &(&str, &[Vec<Kept>])| {
             let points = ROUND_TRIPS.iter().zip(*runs);
             let value = |runs: &[Kept]| Computed::over(runs, of).value();
             Curve::new(*name, points.filter_map(|((_, rtt), runs)| Some((rtt.as_secs_f64(), value(runs)?))))
         };
+        let printed = ROUND_TRIPS.iter().filter_map(|(name, rtt)| {
+            let id = format!("{prefix}{index}, {name}");
+            let value = bench.printed(table, &id).or_else(|| bench.printed("table-4-si", &id))?;
+            Some((rtt.as_secs_f64(), value))
+        });
         findings.figure(Figure {
             title,
-            caption: "Ten flows over 1 Gbit/s with a queue of 2000 packets; means over runs.".to_string(),
+            caption: "Ten flows over 1 Gbit/s with a queue of 2000 packets; means over runs. Diamonds: printed."
+                .to_string(),
             x: "Round trip, s",
             y,
             log: (true, false),
-            curves: curves.iter().map(line).collect(),
+            curves: curves.iter().map(line).chain([Curve::printed("printed", printed)]).collect(),
         });
     }
 }
@@ -105,7 +113,7 @@ pub(super) fn table_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         curves.push((profile, runs));
     }
     let curves: Vec<(&str, &[Vec<Kept>])> = curves.iter().map(|(name, runs)| (*name, &runs[..])).collect();
-    figure(findings, &curves);
+    figure(bench, findings, "paper: ", &curves);
     Ok(())
 }
 
@@ -140,7 +148,7 @@ pub(super) fn table_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let over = of(&udt[1], efficiency).per(&of(&tcp[5], efficiency));
         findings.value(format!("{profile}: UDT's EI over that of TCP at 1 s"), over);
     }
-    figure(findings, &[("TCP", &tcp)]);
+    figure(bench, findings, "", &[("TCP", &tcp)]);
     Ok(())
 }
 

@@ -5,13 +5,14 @@ use cwnd::units::Span;
 use cwnd_model::udt::worst_ratio;
 
 use super::rest::to_90;
-use super::{PACKET, udt};
+use super::{PACKET, profiles, udt};
 use crate::change::{bit_rate, set_algorithm};
-use crate::{Bench, Computed, Findings, Result};
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::ESTIMATE;
 use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Scenario;
 
 const GIGABIT: f64 = 1e9;
 
@@ -91,8 +92,12 @@ const PAIRS: u64 = 1000;
 
 /// Two flows that take the path for `capacities` bit/s.
 fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec<Kept>> {
-    let algorithm = udt(bench, "paper")?;
-    let scenario = bench.scenario("two", |document| {
+    bench.run(two_flows(bench, "paper", (capacities, link))?, STAGES)
+}
+
+fn two_flows(bench: &Bench<'_>, profile: &str, (capacities, link): ([f64; 2], Option<f64>)) -> Result<Scenario> {
+    let algorithm = udt(bench, profile)?;
+    bench.scenario("two", |document| {
         for (flow, capacity) in document.flow.iter_mut().zip(capacities) {
             flow.algorithm = format!("{algorithm},capacity={capacity}bit").parse()?;
         }
@@ -100,8 +105,31 @@ fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec
             document.link[0].rate = Some(bit_rate(link)?);
         }
         Ok(())
-    });
-    bench.run(scenario?, STAGES)
+    })
+}
+
+/// Fig. 4: two flows with different capacities over time, with the levels that the argument of section IV names.
+pub(super) fn draw_two(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let [l1, l2] = [100.0, 50.0];
+    for &profile in profiles(bench) {
+        let scenario = two_flows(bench, profile, ([l1 * 1e6, l2 * 1e6], Some(l1 * 1e6)))?;
+        let Some(run) = OverTime::of(bench, &scenario)? else { continue };
+        let mut curves = run.curves(2, |flow| format!("F{flow}"));
+        for (name, level) in [("L1", l1), ("L2 = L1 - L2", l2)] {
+            curves.push(Curve::new(name, [(0.0, level), (run.length(), level)]));
+        }
+        findings.figure(Figure {
+            title: "Two flows with different capacities over time",
+            caption: format!(
+                "F1 takes the path for L1 = 100 Mbit/s, F2 for L2 = 50 Mbit/s; means over seconds of the first run, profile {profile}."
+            ),
+            x: "Time, s",
+            y: "Throughput, Mbit/s",
+            log: (false, false),
+            curves,
+        });
+    }
+    Ok(())
 }
 
 fn shares(kept: &Kept) -> Option<[f64; 2]> {

@@ -4,7 +4,7 @@ use cwnd::{Span, quantity};
 
 use super::{profiles, udt};
 use crate::change::{self, set_algorithm};
-use crate::{Bench, Computed, Curve, Figure, Findings, Result, Scale};
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;
@@ -80,14 +80,38 @@ pub(super) fn figure_10(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             let known = Computed::over(&known, |kept| rate(kept, at));
             findings.extra(format!("{profile}, capacity known: {name}"), "Mbit/s", known);
         }
+        draw_five(bench, (profile, &measured), findings)?;
     }
+    Ok(())
+}
+
+/// The five flows over time, with the printed mean rates at the end.
+fn draw_five(bench: &Bench<'_>, (profile, algorithm): (&str, &str), findings: &mut Findings) -> Result {
+    let Some(run) = OverTime::of(bench, &five_flows(bench, algorithm)?)? else { return Ok(()) };
+    let mut curves = run.curves(ROUND_TRIPS.len(), |flow| ROUND_TRIPS[flow - 1].to_string());
+    for name in ROUND_TRIPS {
+        let printed = bench.printed("fig-10", &format!("paper: {name}"));
+        curves.push(Curve::printed(name, printed.map(|rate| (run.length(), rate))));
+    }
+    findings.figure(Figure {
+        title: "Five round trips over time",
+        caption: format!("Means over seconds of the first run, profile {profile}. Diamonds: the printed mean rates."),
+        x: "Time, s",
+        y: "Throughput, Mbit/s",
+        log: (false, false),
+        curves,
+    });
     Ok(())
 }
 
 const ROUND_TRIPS: [&str; 5] = ["10 us", "100 us", "1 ms", "10 ms", "100 ms"];
 
 fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Kept>> {
-    bench.run(bench.scenario("round-trips", |document| set_algorithm(&mut document.flow, algorithm))?, STAGES)
+    bench.run(five_flows(bench, algorithm)?, STAGES)
+}
+
+fn five_flows(bench: &Bench<'_>, algorithm: &str) -> Result<Scenario> {
+    bench.scenario("round-trips", |document| set_algorithm(&mut document.flow, algorithm))
 }
 
 pub(super) fn table_3(bench: &Bench<'_>, findings: &mut Findings) -> Result {

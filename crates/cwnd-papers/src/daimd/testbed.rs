@@ -2,17 +2,25 @@
 
 use super::{profiles, udt};
 use crate::change::set_algorithm;
-use crate::{Bench, Computed, Findings, Result};
+use crate::over_time::SECOND;
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::jain;
 use cwnd_run::probe::Kept;
 use cwnd_run::probe::stages::STAGES;
+use cwnd_run::scenario::Scenario;
 
 /// From start to start and from stop to stop of four flows.
 const STAGE_COUNT: usize = 7;
+/// The flows, each with the last stage that it stays through; it starts with the stage of its number.
+const STAYS: [(usize, usize); 4] = [(1, 7), (2, 6), (3, 5), (4, 4)];
 
 fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Kept>> {
+    bench.run(scenario(bench, profile)?, STAGES)
+}
+
+fn scenario(bench: &Bench<'_>, profile: &str) -> Result<Scenario> {
     let algorithm = udt(bench, profile)?;
-    bench.run(bench.scenario("testbed", |document| set_algorithm(&mut document.flow, &algorithm))?, STAGES)
+    bench.scenario("testbed", |document| set_algorithm(&mut document.flow, &algorithm))
 }
 
 fn stage(kept: &Kept, stage: usize, what: &str) -> Vec<f64> {
@@ -55,7 +63,7 @@ pub(super) fn table_1(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn flows(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for &profile in profiles(bench) {
         let runs = runs(bench, profile)?;
-        for (flow, last) in [(1, 7), (2, 6), (3, 5), (4, 4)] {
+        for (flow, last) in STAYS {
             for n in flow..=last {
                 let rate = |kept: &Kept| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
                 findings.value(format!("{profile}: flow {flow}, stage {n}"), Computed::over(&runs, rate));
@@ -94,5 +102,35 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         );
         findings.value(format!("{profile}: smallest aggregate of a stage"), Computed::over(&runs, total));
     }
+    for &profile in profiles(bench) {
+        draw(bench, profile, findings)?;
+    }
+    Ok(())
+}
+
+/// The four flows and their sum over time, with the rates of Table 1 in the middle of each stage.
+fn draw(bench: &Bench<'_>, profile: &str, findings: &mut Findings) -> Result {
+    let Some(run) = OverTime::of(bench, &scenario(bench, profile)?)? else { return Ok(()) };
+    let middle = |stage: usize| (stage as f64 - 0.5) * run.length() / STAGE_COUNT as f64;
+    let name = |flow| format!("flow {flow}");
+    let mut curves = run.curves(STAYS.len(), name);
+    curves.push(Curve::new("aggregate", run.total(STAYS.len(), SECOND)));
+    for (flow, last) in STAYS {
+        let rate = |stage| bench.printed("table-1-flows", &format!("paper: flow {flow}, stage {stage}"));
+        curves.push(Curve::printed(name(flow), (flow..=last).filter_map(|stage| Some((middle(stage), rate(stage)?)))));
+    }
+    let total = |stage| bench.printed("table-1", &format!("paper: aggregate, stage {stage}"));
+    curves
+        .push(Curve::printed("aggregate", (1..=STAGE_COUNT).filter_map(|stage| Some((middle(stage), total(stage)?)))));
+    findings.figure(Figure {
+        title: "Four staged flows over time",
+        caption: format!(
+            "Means over seconds of the first run, profile {profile}. Diamonds: the mean rates of the stages in Table 1."
+        ),
+        x: "Time, s",
+        y: "Throughput, Mbit/s",
+        log: (false, false),
+        curves,
+    });
     Ok(())
 }

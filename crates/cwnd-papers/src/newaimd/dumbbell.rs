@@ -1,10 +1,11 @@
 //! New AIMD in packets: the NCTUns dumbbell, and what its authors did not run on it.
 
 use crate::change::{self, set_algorithm};
-use crate::{Bench, Computed, Findings, Result};
+use crate::over_time::SECOND;
+use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::jain;
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::Written;
+use cwnd_run::scenario::{Scenario, Written};
 
 /// How many flows the paper ran.
 pub(super) const FLOWS: [u32; 4] = [2, 3, 4, 5];
@@ -22,15 +23,19 @@ const AIMD: &str = "aimd:a=1,b=1/2";
 
 /// The dumbbell with so many flows of New AIMD.
 pub(super) fn runs(bench: &Bench<'_>, flows: u32) -> Result<Vec<Kept>> {
-    runs_of(bench, flows, &format!("new-aimd:variant={},floor={}", bench.assumed("variant")?, bench.assumed("floor")?))
+    bench.run(scenario(bench, flows, &new_aimd(bench)?)?, Probe::SUMMARY)
 }
 
-fn runs_of(bench: &Bench<'_>, flows: u32, algorithm: &str) -> Result<Vec<Kept>> {
-    let scenario = bench.scenario("dumbbell", |document| {
+/// New AIMD as assumed.
+fn new_aimd(bench: &Bench<'_>) -> Result<String> {
+    Ok(format!("new-aimd:variant={},floor={}", bench.assumed("variant")?, bench.assumed("floor")?))
+}
+
+fn scenario(bench: &Bench<'_>, flows: u32, algorithm: &str) -> Result<Scenario> {
+    bench.scenario("dumbbell", |document| {
         document.flow[0].count = flows;
         set_algorithm(&mut document.flow, algorithm)
-    });
-    bench.run(scenario?, Probe::SUMMARY)
+    })
 }
 
 /// Sum over flows of what is kept under `name`.
@@ -58,14 +63,45 @@ pub(super) fn figures(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let runs = runs(bench, flows)?;
         findings.value(format!("utilisation, {flows} flows"), Computed::mean(&runs, "utilisation"));
         findings.extra(format!("Jain index, {flows} flows"), "", Computed::mean(&runs, "jain"));
+        draw(bench, flows, findings)?;
     }
     Ok(())
 }
 
+/// The flows over time, with the mean rate that Table I comes to.
+fn draw(bench: &Bench<'_>, flows: u32, findings: &mut Findings) -> Result {
+    let Some(run) = OverTime::of(bench, &scenario(bench, flows, &new_aimd(bench)?)?)? else { return Ok(()) };
+    let many = flows as usize;
+    let mut curves = run.curves(many, |flow| format!("flow {flow}"));
+    curves.push(Curve::new("together", run.total(many, SECOND)));
+    let received = bench.printed("table-1", &format!("received per flow, {flows} flows"));
+    let mean = received.map(|kilobytes| (run.length(), kilobytes * 8e-3 / MEASURED_S));
+    curves.push(Curve::printed("a flow, by Table I", mean));
+    findings.figure(Figure {
+        title: match flows {
+            2 => "Fig. 4: two flows over time",
+            3 => "Fig. 5: three flows over time",
+            4 => "Fig. 6: four flows over time",
+            _ => "Fig. 7: five flows over time",
+        },
+        caption: "Means over seconds of the first run. Diamond: what Table I says that a flow received in 300 s, as a rate; 3 and 4 of \
+                  these flows exceed the link."
+            .to_string(),
+        x: "Time, s",
+        y: "Goodput, Mbit/s",
+        log: (false, false),
+        curves,
+    });
+    Ok(())
+}
+
+/// The time that Table I counts over.
+const MEASURED_S: f64 = 300.0;
+
 /// The abstract's claim, which the paper does not test: it runs no AIMD.
 pub(super) fn headline(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for flows in FLOWS {
-        let (new, aimd) = (runs(bench, flows)?, runs_of(bench, flows, AIMD)?);
+        let (new, aimd) = (runs(bench, flows)?, bench.run(scenario(bench, flows, AIMD)?, Probe::SUMMARY)?);
         for (what, name) in [("utilisation", "utilisation"), ("Jain index", "jain")] {
             let less = Computed::mean(&new, name).minus(&Computed::mean(&aimd, name));
             findings.value(format!("{what}, {flows} flows, less that of AIMD"), less);

@@ -82,7 +82,43 @@ pub(super) fn regions(_: &Bench<'_>, findings: &mut Findings) -> Result {
             Curve::new("W1 + W2 = W", vec![(0.0, 100.0), (50.0, 50.0)]),
         ],
     });
+    findings.figure(paths_to_the_line([("AIMD", aimd), ("SIMD", simd)]));
     Ok(())
+}
+
+/// Fig. 4(a): where the windows meet the efficiency line, with the printed intersections.
+fn paths_to_the_line(schemes: [(&'static str, Scheme); 2]) -> Figure {
+    let [w1, w2] = [10.0, 40.0];
+    let mut curves = Vec::new();
+    for (name, scheme) in schemes {
+        let (_, [x1, x2]) = scheme.rise(100.0, w1, w2);
+        curves.push(Curve::new(name, [(w1, w2), (x1, x2)]));
+        let [x1, x2] =
+            if name == "AIMD" { met_by_aimd(w1 / 100.0, w2 / 100.0) } else { met_by_simd(w1 / 100.0, w2 / 100.0) };
+        curves.push(Curve::printed(name, [(100.0 * x1, 100.0 * x2)]));
+    }
+    curves.push(Curve::new("w1 + w2 = W", [(20.0, 80.0), (60.0, 40.0)]));
+    curves.push(Curve::new("w1 = w2", [(10.0, 10.0), (60.0, 60.0)]));
+    Figure {
+        title: "Paths to the efficiency line",
+        caption:
+            "Closed forms from (10, 40), W = 100. Diamonds: the intersections that section 4.2 prints as formulas."
+                .to_string(),
+        x: "w1, packets",
+        y: "w2, packets",
+        log: (false, false),
+        curves,
+    }
+}
+
+/// Where growth from (x1, x2) meets x1 + x2 = 1, as section 4.2 prints it.
+fn met_by_aimd(x1: f64, x2: f64) -> [f64; 2] {
+    [(1.0 + x1 - x2) / 2.0, (1.0 - x1 + x2) / 2.0]
+}
+
+/// As for AIMD, under SIMD.
+fn met_by_simd(x1: f64, x2: f64) -> [f64; 2] {
+    [x1 - x2 + x2 / (x1 + x2), x2 - x1 + x1 / (x1 + x2)]
 }
 
 pub(super) fn paths(_: &Bench<'_>, findings: &mut Findings) -> Result {
@@ -214,12 +250,10 @@ fn peaks(capacity: f64) -> impl Iterator<Item = [f64; 2]> {
 }
 
 pub(super) fn intersections(_: &Bench<'_>, findings: &mut Findings) -> Result {
-    let aimd = |x1: f64, x2: f64| [(1.0 + x1 - x2) / 2.0, (1.0 - x1 + x2) / 2.0];
-    let simd = |x1: f64, x2: f64| [x1 - x2 + x2 / (x1 + x2), x2 - x1 + x1 / (x1 + x2)];
     let [_, (_, aimd_scheme, _), _, (_, simd_scheme, _)] = schemes();
     type Point = fn(f64, f64) -> [f64; 2];
     for (name, scheme, algorithm, printed) in
-        [("AIMD", aimd_scheme, AIMD, aimd as Point), ("SIMD", simd_scheme, SIMD, simd as Point)]
+        [("AIMD", aimd_scheme, AIMD, met_by_aimd as Point), ("SIMD", simd_scheme, SIMD, met_by_simd as Point)]
     {
         let (_, [x1, x2]) = scheme.rise(1.0, 0.1, 0.4);
         findings.value(format!("{name} from (0.1, 0.4): x1"), x1);

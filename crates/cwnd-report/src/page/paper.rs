@@ -2,7 +2,8 @@
 
 use askama::Template;
 use cwnd_papers::{
-    Assumption, Basis, Confidence, Counts, JudgedRow, Paper, PaperRun, ResultRun, Scale, Settings, Verdict,
+    Assumption, Basis, Confidence, Counts, JudgedRow, Paper, PaperRun, PrintedTable, Published, ResultRun, Scale,
+    Settings, Verdict,
 };
 
 use super::assets::{data, render};
@@ -44,11 +45,17 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
             command: page.command,
         },
         answer: answer(std::slice::from_ref(run)),
+        sentence: run.sentence(),
         authors: paper.authors.join(", "),
         counts: run.counts(),
         length: length(page.settings.scale),
         data: data(plots, &[data_of_rows(run.rows())]),
-        assumptions: run.published.assumption.iter().map(|one| AssumptionText::of(one, page.settings)).collect(),
+        assumptions: run
+            .published
+            .assumption
+            .iter()
+            .map(|one| AssumptionText::of(one, &run.published, page.settings))
+            .collect(),
         palette: &palette,
         paper,
         results,
@@ -64,6 +71,7 @@ pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
         id: run.published.paper.id.clone(),
         title: run.published.paper.title.clone(),
         counts: run.counts(),
+        sentence: run.sentence(),
         plot: first_figure(run, &palette),
     };
     let papers: Vec<Counted> = runs.iter().map(row).collect();
@@ -97,6 +105,8 @@ struct OnePaper<'a> {
     top: Top<'a>,
     /// What came out again, in words.
     answer: String,
+    /// Where it did, and where it did not.
+    sentence: String,
     palette: &'a Palette,
     page: PaperPage<'a>,
     paper: &'a Paper,
@@ -127,6 +137,8 @@ struct Counted {
     id: String,
     title: String,
     counts: Counts,
+    /// What reproduces and what does not.
+    sentence: String,
     /// The first of its figures that were run.
     plot: Option<Plot>,
 }
@@ -139,8 +151,12 @@ pub(crate) fn has_ns2(rows: &[&JudgedRow]) -> bool {
 /// A result with its plots and rows.
 struct ResultSection<'a> {
     id: &'a str,
+    /// Where the paper has it, in short.
+    place: &'a str,
     title: &'a str,
     source: &'a str,
+    /// The table as the paper prints it, for each profile.
+    tables: Vec<PrintedTable<'a>>,
     plots: Vec<Plot>,
     /// Those that miss, then those that are undecided.
     open: Vec<&'a JudgedRow>,
@@ -170,6 +186,8 @@ impl<'a> ResultSection<'a> {
         let of = |verdict| result.rows.iter().filter(move |row| row.verdict == verdict);
         Self {
             id: &published.id,
+            place: published.place(),
+            tables: run.tables(result),
             title: &published.title,
             source: &published.source,
             plots: plots(run, result, palette),
@@ -185,7 +203,7 @@ impl<'a> ResultSection<'a> {
 }
 
 impl<'a> AssumptionText<'a> {
-    fn of(assumption: &'a Assumption, settings: &Settings) -> Self {
+    fn of(assumption: &'a Assumption, published: &Published, settings: &Settings) -> Self {
         let Assumption { key, missing, basis, confidence, results, .. } = assumption;
         let replaced = settings.assumptions.iter().rev().find(|(replaced, _)| replaced == key);
         Self {
@@ -198,7 +216,7 @@ impl<'a> AssumptionText<'a> {
                 Confidence::Inferred => "inferred",
                 Confidence::Guess => "guess",
             },
-            results: results.join(", "),
+            results: results.iter().filter_map(|id| Some(published.result(id)?.place())).collect::<Vec<_>>().join(", "),
         }
     }
 }
@@ -277,10 +295,13 @@ fn answer(runs: &[PaperRun]) -> String {
         };
         let mut misses: Vec<(String, usize)> = Vec::new();
         for (run, row) in rows(basis, Some(Verdict::Miss)) {
-            let place = if runs.len() > 1 { &run.published.paper.id } else { &row.result };
-            match misses.last_mut() {
-                Some((known, count)) if known == place => *count += 1,
-                _ => misses.push((place.clone(), 1)),
+            let place = match run.published.result(&row.result) {
+                Some(result) if runs.len() == 1 => result.place(),
+                _ => &run.published.paper.id,
+            };
+            match misses.iter_mut().find(|(known, _)| known == place) {
+                Some((_, count)) => *count += 1,
+                None => misses.push((place.to_string(), 1)),
             }
         }
         if !misses.is_empty() {

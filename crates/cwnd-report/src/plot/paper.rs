@@ -16,8 +16,8 @@ pub(crate) fn palette() -> Palette {
 
 /// The figures of a result, then its orderings, and its rows with a plot for each unit.
 pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Vec<Plot> {
-    let id = &run.published.result[result.index].id;
-    let figures = result.figures.iter().enumerate().map(|(nth, figure)| curves(id, nth, figure, palette));
+    let published = &run.published.result[result.index];
+    let figures = result.figures.iter().enumerate().map(|(nth, figure)| curves(published, nth, figure, palette));
     let mut units: Vec<&str> = Vec::new();
     for row in result.rows.iter().filter(|row| matches!(row.ours, Some(Value::Number(_)))) {
         if !units.contains(&row.unit.as_str()) {
@@ -26,7 +26,7 @@ pub(crate) fn plots(run: &PaperRun, result: &ResultRun, palette: &Palette) -> Ve
     }
     let dots = units.iter().enumerate().map(|(nth, unit)| {
         let rows: Vec<&JudgedRow> = result.rows.iter().filter(|row| row.unit == *unit).collect();
-        dots(&run.published.result[result.index], nth, unit, &rows)
+        dots(published, nth, unit, &rows)
     });
     figures.chain(orders(&run.published.result[result.index], &result.rows, palette)).chain(dots).collect()
 }
@@ -45,14 +45,14 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
         for (source, value, half) in values {
             let Some(value) = value else { continue };
             groups.push(Group {
-                texts: vec![row.row.clone(), source.to_string()],
+                texts: vec![row.name.clone(), source.to_string()],
                 numbers: [value, axis.possible(value - half), axis.possible(value + half)]
                     .map(|value| vec![value])
                     .into(),
             });
         }
         if number(&row.ours).is_some() || number(&row.published).is_some() {
-            names.push(row.row.clone());
+            names.push(row.name.clone());
         }
     }
     let (y, height) = names::axis("row", &names);
@@ -76,7 +76,7 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
     let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
-    let title = format!("{}{unit}: published and ours", result.id);
+    let title = format!("{}{unit}: published and ours", result.place());
     Plot::new(
         format!("{}-rows-{nth}", result.id),
         (&title, &result.title, caption),
@@ -120,8 +120,14 @@ pub(super) fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
 }
 
 /// Curves on common axes: ours drawn through, published ones as points.
-fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
-    let names: Vec<String> = figure.curves.iter().map(|line| line.name.clone()).collect();
+fn curves(result: &PublishedResult, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
+    // A printed curve has the colour of ours that has its name.
+    let mut names: Vec<String> = Vec::new();
+    for line in &figure.curves {
+        if !names.contains(&line.name) {
+            names.push(line.name.clone());
+        }
+    }
     let colours: Vec<Json> = (0..names.len()).map(|nth| palette.variable(SERIES[nth % SERIES.len()]).into()).collect();
     let dashes: Vec<Json> = (0..names.len()).map(|nth| json!(colour::dash(nth / SERIES.len()))).collect();
     let groups = figure.curves.iter().map(|line| Group {
@@ -145,12 +151,13 @@ fn curves(id: &str, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
         (json!({ "type": "line", "strokeWidth": 1.8 }), "ours", false),
         (json!({ "type": "point", "shape": "diamond", "size": 60, "strokeWidth": 2 }), "published", true),
     ];
-    let drawn =
-        marks.into_iter().filter(|(_, _, published)| figure.curves.iter().any(|line| line.published == *published));
+    let drawn = marks.into_iter().filter(|(_, _, published)| {
+        figure.curves.iter().any(|line| line.published == *published && !line.points.is_empty())
+    });
     let layers: Vec<Json> = drawn.map(|(mark, source, _)| layer(mark, source)).collect();
     Plot::new(
-        format!("{id}-figure-{nth}"),
-        (figure.title, id, &figure.caption),
+        format!("{}-figure-{nth}", result.id),
+        (figure.title, result.place(), &figure.caption),
         ("container".into(), 280),
         &layers,
         vec![table],

@@ -45,6 +45,8 @@ pub trait Progress: Sync {
     fn advance(&self, _time: Span) {}
     /// A job is done.
     fn done(&self, _found: Found) {}
+    /// Everything that was asked for under a name is done, such as a result of a paper.
+    fn completed(&self, _what: &str) {}
 }
 
 /// Reports nothing, and never stops the work.
