@@ -72,6 +72,7 @@ fn no_false_alarm(ways: &[(String, Rules)], seeds: u64, suites: Vec<Suite>) {
     let plan = Plan { suites, seeds, ..Plan::default() };
     let alarms = ways.par_iter().flat_map(|(name, rules)| {
         let alarm = |judged: &Judged| matches!(judged.verdict, Verdict::Deviates | Verdict::Unclear);
+        println!("{name}");
         let checks = plan.judge(&rules.subject(name)).checks.into_iter().filter(alarm);
         let lines =
             checks.map(|judged| format!("{name}: {} {} {:?}", judged.verdict.name(), text::line(&judged), judged.note));
