@@ -400,6 +400,29 @@ fn a_timeout_counts_what_it_takes_for_lost_first() {
     }
 }
 
+#[test]
+fn the_timeout_that_is_shown_is_the_one_that_was_waited_for() {
+    let recording = Recording::default();
+    for (name, protocol, mut host) in hosts(&recording.spec()) {
+        let Some(least) = protocol.timeout else { continue };
+        begin(name, &protocol, host.as_mut(), &recording);
+        let expiries = [1, 2, 4].map(|doubled| {
+            let (at, signals) = loop {
+                let at = host.next_timeout();
+                host.handle_timeout(at);
+                let signals = recording.take();
+                if !signals.is_empty() {
+                    break (at, signals);
+                }
+            };
+            assert_eq!(only(&signals, congested).timeout, Some(least * doubled), "{name}");
+            at
+        });
+        assert_eq!(expiries[1].since(expiries[0]), least * 2, "{name}");
+        assert_eq!(expiries[2].since(expiries[1]), least * 4, "{name}");
+    }
+}
+
 /// In the models a packet is acknowledged or lost, and nothing else happens.
 #[test]
 fn models_count_before_they_signal() {
