@@ -16,23 +16,23 @@ fn the_fixed_releases_meet_the_checks_that_find_their_old_faults() {
 #[test]
 fn the_estimate_of_reno_is_that_of_rfc_8312() {
     for stack in ["quinn:cubic", "noq:cubic"] {
-        judge(stack, "9438-friendly-above").departs(0.47..0.59);
+        judge(stack, "9438-friendly-above").deviates(0.47..0.59);
     }
 }
 
 /// noq#800: BBRv3's first pacing rate, the initial window per millisecond, stays while the application limits the sender.
 #[test]
 fn a_limited_bbr3_is_not_paced() {
-    judge("noq:bbr3", "9002-pace-limited").departs(0.9..1.001);
+    judge("noq:bbr3", "9002-pace-limited").deviates(0.9..1.001);
     judge("quinn:cubic", "9002-pace-limited").meets(0.2..0.6);
 }
 
 /// What docs/upstream reports to the four projects: the drafts have the causes.
 #[test]
 fn the_drafts_of_reports_hold() {
-    judge("noq:cubic", "pause").departs(20.0..40.0);
-    judge("quinn:cubic", "pause").departs(20.0..40.0);
-    judge("s2n:cubic", "pause").departs(7.0..8.0);
-    judge("noq:cubic", "6298-backoff").departs(1.2..1.3);
-    judge("smoltcp:cubic", "9438-no-slower").departs(0.65..0.72);
+    judge("noq:cubic", "pause").deviates(20.0..40.0);
+    judge("quinn:cubic", "pause").deviates(20.0..40.0);
+    judge("s2n:cubic", "pause").deviates(7.0..8.0);
+    judge("noq:cubic", "6298-backoff").deviates(1.2..1.3);
+    judge("smoltcp:cubic", "9438-no-slower").deviates(0.65..0.72);
 }

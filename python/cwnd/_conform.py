@@ -40,7 +40,7 @@ class ConformanceCheck:
     looks : str
         ``wire``, or ``window`` where a check looks at the congestion window too.
     verdict : str
-        ``meets``, ``departs``, ``unclear`` or ``not_applicable``.
+        ``meets``, ``departs`` (it deviates), ``unclear`` or ``not_applicable``.
     measured : str
         What was measured, with its unit.
     value : Estimate or None
@@ -65,7 +65,7 @@ class ConformanceCheck:
 
 
 class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
-    """What :func:`conform` found. ``print`` shows what departs or is not clear, as the command line does.
+    """What :func:`conform` found. ``print`` shows what deviates or is not clear, as the command line does.
 
     It is a mapping of the checks by their ids.
     """
@@ -85,7 +85,7 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
 
     @property
     def departures(self) -> tuple[ConformanceCheck, ...]:
-        """The checks that it departs from. Some departures are choices that other documents allow."""
+        """The checks that it deviates from. Some deviations are choices that other documents allow."""
         return tuple(check for check in self.checks if check.verdict == "departs")
 
     @property
@@ -95,7 +95,7 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
         return warnings
 
     def junit(self, path: str | os.PathLike[str]) -> Path:
-        """Write the verdicts as JUnit's XML, in which what departs or is unclear is a failure.
+        """Write the verdicts as JUnit's XML, in which what deviates or is unclear is a failure.
 
         Parameters
         ----------
@@ -143,22 +143,22 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
 
     def _repr_html_(self) -> str:
         head = ["check", "section", "level", "requirement", "verdict", "measured", "value", "accepted"]
-        departing = [check for check in self.checks if check.verdict in ("departs", "unclear")]
+        deviating = [check for check in self.checks if check.verdict in ("departs", "unclear")]
         rows = (
             (
                 one.id,
                 one.section,
                 one.level,
                 one.requirement,
-                one.verdict,
+                "deviates" if one.verdict == "departs" else one.verdict,
                 one.measured,
                 one.value,
                 _range(one.accepted),
             )
-            for one in departing
+            for one in deviating
         )
         rest = (
-            "The table has what departs or is unclear. `.checks` and `.frame()` have all, `[id]` is one, "
+            "The table has what deviates or is unclear. `.checks` and `.frame()` have all, `[id]` is one, "
             "`.report(path)` writes the page."
         )
         return page(repr(self)[1:-1], head, rows, notes=self.warnings, rest=rest)
@@ -169,7 +169,7 @@ def _range(accepted: tuple[float | None, float | None]) -> str:
     return f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
 
 
-VERDICTS = {"meets": "met", "departs": "departed from", "unclear": "unclear", "not_applicable": "not applicable"}
+VERDICTS = {"meets": "met", "departs": "deviated from", "unclear": "unclear", "not_applicable": "not applicable"}
 
 
 def conform(

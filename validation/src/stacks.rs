@@ -143,9 +143,9 @@ fn window(path: &Path) -> Result<Series, Error> {
     Ok(Series::plotted(lines.filter_map(|line| number(&line, time).zip(number(&line, window))), 0.0))
 }
 
-/// How many checks each meets, and what departs.
+/// How many checks each meets, and what deviates.
 fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
-    let mut text = "| | meets | departs | unclear | not applicable |\n| --- | --: | --: | --: | --: |\n".to_owned();
+    let mut text = "| | meets | deviates | unclear | not applicable |\n| --- | --: | --: | --: | --: |\n".to_owned();
     for stack in judged {
         let _ = write!(text, "| `{}` |", stack.subject);
         for verdict in ["meets", "departs", "unclear", "not_applicable"] {
@@ -154,7 +154,7 @@ fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
         }
         text.push('\n');
     }
-    text.push_str("\nWhat departs:\n\n| | check | clause | level | required | measured |\n|");
+    text.push_str("\nWhat deviates:\n\n| | check | clause | level | required | measured |\n|");
     text.push_str(&" --- |".repeat(6));
     text.push('\n');
     for stack in judged {
@@ -170,7 +170,7 @@ fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
     text
 }
 
-/// What the command prints with these arguments. It may end with 1, which says that something departs.
+/// What the command prints with these arguments. It may end with 1, which says that something deviates.
 fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Result<T, Error> {
     let command = format!("cargo xtask foreign -- {}", arguments.join(" "));
     println!("{command}");

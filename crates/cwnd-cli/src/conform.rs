@@ -20,7 +20,7 @@ Examples:
   cwnd conform reno cubic+hystart++
   cwnd conform cubic --suite rfc9438 --all --html conform.html
   cwnd conform cubic --check 9438-beta --seeds 20
-The exit code is 1 where a check departs or is unclear and the baseline does not name it, or is met and the baseline names it.")]
+The exit code is 1 where a check deviates or is unclear and the baseline does not name it, or is met and the baseline names it.")]
 pub(crate) struct Arguments {
     /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Print the checks and judge nobody
     #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline", "figure"])]
     list: bool,
-    /// Print every verdict, not only what departs or is not clear
+    /// Print every verdict, not only what deviates or is not clear
     #[arg(long, conflicts_with = "json")]
     all: bool,
     /// Print one JSON document and nothing else
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Write a page with a plot for each check
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Known departures: a subject and a check on each line
+    /// Known deviations: a subject and a check on each line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// What is unclear fails nothing
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// --allow-unclear is given
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     min_checks: Option<u32>,
-    /// Write what departs as such a file
+    /// Write what deviates as such a file
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .iter()
         .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))))
         .map(|subject| subject.map(|subject| if arguments.allow_unclear { subject.allow_unclear() } else { subject }));
-    let subjects: Vec<Subject> = subjects.collect::<Result<_, _>>()?;
+    let subjects = once(subjects.collect::<Result<_, _>>()?);
     let called: Vec<&str> = subjects.iter().map(Subject::name).collect();
     arguments.figure.check(&names::of_checks(&called, checks.iter().map(|check| check.id)))?;
     let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
@@ -122,10 +122,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let mut reasons = Vec::new();
     if !compared.new.is_empty() {
-        reasons.push(format!("departs: {}", named(&compared.new)));
+        reasons.push(format!("deviates: {}", named(&compared.new)));
     }
     if !compared.fixed.is_empty() {
-        reasons.push(format!("meets what the baseline names as departures: {}", named(&compared.fixed)));
+        reasons.push(format!("meets what the baseline names as deviations: {}", named(&compared.fixed)));
     }
     if !compared.unclear.is_empty() {
         reasons.push(format!("unclear: {} ({})", named(&compared.unclear), text::UNCLEAR));
@@ -134,6 +134,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         reasons.push(format!("too few checks apply: {}", compared.too_few.join(", ")));
     }
     Err(Failure::Run(reasons.join("; ")))
+}
+
+/// Each subject the first time that it is named.
+fn once(named: Vec<Subject>) -> Vec<Subject> {
+    let mut subjects: Vec<Subject> = Vec::new();
+    for subject in named {
+        if subjects.iter().any(|other| other.name() == subject.name()) {
+            say!("warning: `{subject}` has no effect: it is named before, and judged once");
+        } else {
+            subjects.push(subject);
+        }
+    }
+    subjects
 }
 
 /// Refuses a file that one option writes and another one reads or writes. A baseline may be written anew.

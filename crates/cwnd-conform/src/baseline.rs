@@ -1,4 +1,4 @@
-//! Known departures, so that they fail no build, and fixed ones ask to be struck out; and checks that may be unclear.
+//! Known deviations, so that they fail no build, and fixed ones ask to be struck out; and checks that may be unclear.
 
 use std::fmt::Write as _;
 
@@ -6,17 +6,17 @@ use thiserror::Error;
 
 use crate::judge::{Conformance, Verdict};
 
-/// Known departures, and checks that may be unclear: each a subject and a check.
+/// Known deviations, and checks that may be unclear: each a subject and a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    departures: Vec<(String, String)>,
+    deviations: Vec<(String, String)>,
     unclear: Vec<(String, String)>,
 }
 
 /// What a run says of a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Departures that it does not name: subject and check.
+    /// Deviations that it does not name: subject and check.
     pub new: Vec<(String, String)>,
     /// What it names and was met: to be struck out.
     pub fixed: Vec<(String, String)>,
@@ -59,7 +59,7 @@ impl Baseline {
             }
             let known = match words.pop_if(|last| *last == UNCLEAR) {
                 Some(_) => &mut baseline.unclear,
-                None => &mut baseline.departures,
+                None => &mut baseline.deviations,
             };
             match words.split_last() {
                 // The name of a subject may have spaces.
@@ -70,12 +70,12 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// What of `results` departs or is unclear, as text that [`parse`](Self::parse) reads.
+    /// What of `results` deviates or is unclear, as text that [`parse`](Self::parse) reads.
     #[must_use]
     pub fn print(results: &[Conformance]) -> String {
         let mut text =
-            "# Known departures: a subject and a check on each line. `cwnd conform --baseline` compares.\n".to_string();
-        for (verdict, behind) in [(Verdict::Departs, String::new()), (Verdict::Unclear, format!(" {UNCLEAR}"))] {
+            "# Known deviations: a subject and a check on each line. `cwnd conform --baseline` compares.\n".to_string();
+        for (verdict, behind) in [(Verdict::Deviates, String::new()), (Verdict::Unclear, format!(" {UNCLEAR}"))] {
             for (subject, check) in verdicts(results, verdict) {
                 let _ = writeln!(text, "{subject} {check}{behind}");
             }
@@ -89,16 +89,16 @@ impl Baseline {
         let judged = |(subject, check): &&(String, String)| {
             results.iter().any(|result| result.subject == *subject) && ids.contains(&check.as_str())
         };
-        self.departures.iter().chain(&self.unclear).filter(|line| !judged(line)).collect()
+        self.deviations.iter().chain(&self.unclear).filter(|line| !judged(line)).collect()
     }
 
     /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named, in whichever way.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
-        let new = verdicts(results, Verdict::Departs).filter(|found| !self.departures.contains(found)).collect();
-        let fixed = verdicts(results, Verdict::Meets).filter(|found| self.departures.contains(found)).collect();
+        let new = verdicts(results, Verdict::Deviates).filter(|found| !self.deviations.contains(found)).collect();
+        let fixed = verdicts(results, Verdict::Meets).filter(|found| self.deviations.contains(found)).collect();
         let strict = results.iter().filter(|result| !result.allow_unclear);
-        let named = |found: &(String, String)| self.departures.contains(found) || self.unclear.contains(found);
+        let named = |found: &(String, String)| self.deviations.contains(found) || self.unclear.contains(found);
         let unclear = verdicts(strict, Verdict::Unclear).filter(|found| !named(found)).collect();
         let too_few = results.iter().flat_map(|result| result.too_few.iter().cloned()).collect();
         Compared { new, fixed, unclear, too_few }
@@ -132,7 +132,7 @@ mod tests {
     use crate::{Plan, Subject};
 
     #[test]
-    fn a_departure_is_new_once_and_a_mended_one_is_named() {
+    fn a_deviation_is_new_once_and_a_mended_one_is_named() {
         let only = |id: &str| Plan { only: vec![id.to_string()], seeds: 1, ..Plan::default() };
         // AIMD that takes a quarter away, judged as Reno.
         let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
@@ -160,6 +160,6 @@ mod tests {
         assert!(text.ends_with("my reno 5681-initial unclear\n"), "{text}");
         let known = Baseline::parse(&text).expect("its own text");
         assert!(known.compare(&unclear).passes() && known.compare(&judged(Verdict::Meets)).passes());
-        assert!(!known.compare(&judged(Verdict::Departs)).passes());
+        assert!(!known.compare(&judged(Verdict::Deviates)).passes());
     }
 }

@@ -1,4 +1,4 @@
-//! What most likely lies behind a departure.
+//! What most likely lies behind a deviation.
 
 use crate::check::Check;
 

@@ -84,8 +84,8 @@ pub enum Level {
 /// What it means that a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// The clause asks for it: the sender departs.
-    Departs,
+    /// The clause asks for it: the sender deviates.
+    Deviates,
     /// Another clause asks for it: this one cannot be judged.
     Unclear,
     /// The sender is free to do without: the clause says how it is done.

@@ -22,8 +22,9 @@ use crate::unfit::Unfit;
 pub enum Verdict {
     /// The whole interval lies inside what is accepted.
     Meets,
-    /// The whole interval lies outside, or what the clause asks for did not happen.
-    Departs,
+    /// The whole interval lies outside, or what the clause asks for did not happen; `departs` in JSON.
+    #[serde(rename = "departs")]
+    Deviates,
     /// The interval lies across an end, or the path did not raise the question.
     Unclear,
     /// The clause is not meant for the subject, or the subject does not show what the check looks at.
@@ -55,7 +56,7 @@ pub struct Judged {
     pub accepted: Range,
     /// Why there is no number, or why it is not clear.
     pub note: Option<String>,
-    /// The most likely causes, the likeliest first, where it departs or is unclear; none where the verdict is another.
+    /// The most likely causes, the likeliest first, where it deviates or is unclear; none where the verdict is another.
     pub causes: Vec<&'static str>,
     /// The command that repeats it, or what repeats it in Rust for a sender that no command knows.
     pub repeat: String,
@@ -194,7 +195,7 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Meets => "meets",
-            Self::Departs => "departs",
+            Self::Deviates => "deviates",
             Self::Unclear => "unclear",
             Self::NotApplicable => "not applicable",
         }
@@ -203,7 +204,7 @@ impl Verdict {
     /// What most likely lies behind it; nothing where it asks for no cause.
     fn causes(self, check: &Check) -> Vec<&'static str> {
         match self {
-            Self::Departs | Self::Unclear => causes::of(check),
+            Self::Deviates | Self::Unclear => causes::of(check),
             Self::Meets | Self::NotApplicable => Vec::new(),
         }
     }
@@ -218,7 +219,7 @@ impl Verdict {
         } else if low >= from && high <= to {
             Self::Meets
         } else if high < from || low > to {
-            Self::Departs
+            Self::Deviates
         } else {
             Self::Unclear
         }
@@ -236,7 +237,7 @@ impl Absence {
     /// Of a check that waits in vain.
     const fn verdict(self) -> Verdict {
         match self {
-            Self::Departs => Verdict::Departs,
+            Self::Deviates => Verdict::Deviates,
             Self::Unclear => Verdict::Unclear,
             Self::NotApplicable => Verdict::NotApplicable,
         }
@@ -282,14 +283,14 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
             Err(Unfit::NotApplicable(reason)) => (Verdict::NotApplicable, reason.to_string()),
             Err(Unfit::Absent(reason)) => (check.absence.verdict(), reason),
             Err(Unfit::Unclear(reason)) => (Verdict::Unclear, reason),
-            Err(Unfit::Failed(reason)) => (Verdict::Departs, reason),
+            Err(Unfit::Failed(reason)) => (Verdict::Deviates, reason),
         };
         without.push((verdict, *seed, reason));
     }
-    // A departure for one seed is one, and where only some seeds have a number the others leave it open.
-    let departs = without.iter().position(|(verdict, ..)| *verdict == Verdict::Departs);
-    if let Some((verdict, seed, reason)) = without.get(departs.unwrap_or(0)) {
-        let all = departs.is_some() || values.is_empty() && without.iter().all(|(other, ..)| other == verdict);
+    // A deviation for one seed is one, and where only some seeds have a number the others leave it open.
+    let deviates = without.iter().position(|(verdict, ..)| *verdict == Verdict::Deviates);
+    if let Some((verdict, seed, reason)) = without.get(deviates.unwrap_or(0)) {
+        let all = deviates.is_some() || values.is_empty() && without.iter().all(|(other, ..)| other == verdict);
         judged.verdict = if all { *verdict } else { Verdict::Unclear };
         judged.note = Some(match judged.verdict {
             Verdict::NotApplicable => reason.clone(),
@@ -357,7 +358,7 @@ mod tests {
         let of =
             |values: &[f64], accepted| Verdict::of(&Estimate::over(values, Domain::ANY).expect("values"), accepted);
         assert_eq!(of(&[0.7, 0.7, 0.7], Range::within(0.69, 0.71)), Verdict::Meets);
-        assert_eq!(of(&[0.595, 0.6, 0.59], Range::within(0.69, 0.71)), Verdict::Departs);
+        assert_eq!(of(&[0.595, 0.6, 0.59], Range::within(0.69, 0.71)), Verdict::Deviates);
         assert_eq!(of(&[0.6, 0.8], Range::within(0.69, 0.71)), Verdict::Unclear);
         assert_eq!(of(&[1.0, 2.0], Range::at_most(5.0)), Verdict::Meets);
         assert_eq!(of(&[f64::NAN], Range::at_most(1.0)), Verdict::Unclear);

@@ -6,7 +6,7 @@ use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
 use crate::text::{UNCLEAR, causes, line};
 
-/// The document. A departure that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
+/// The document. A deviation that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
 /// unclear without being [allowed](crate::Subject::allow_unclear) to be.
 ///
 /// ```
@@ -42,13 +42,13 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                 causes(judged).map_or(String::new(), |text| format!("\n{text}"))
             ));
             let child = match judged.verdict {
-                Verdict::Departs if named(&compared.new, judged.id) => {
+                Verdict::Deviates if named(&compared.new, judged.id) => {
                     failures += 1;
-                    format!("<failure message=\"departs\">{text}\n{}</failure>", escaped(&judged.repeat))
+                    format!("<failure message=\"deviates\">{text}\n{}</failure>", escaped(&judged.repeat))
                 }
                 Verdict::Meets if named(&compared.fixed, judged.id) => {
                     failures += 1;
-                    "<failure message=\"meets, but is a known departure: strike it out of the baseline\"/>".to_string()
+                    "<failure message=\"meets, but is a known deviation: strike it out of the baseline\"/>".to_string()
                 }
                 Verdict::Unclear if named(&compared.unclear, judged.id) => {
                     failures += 1;
@@ -56,7 +56,7 @@ pub fn document(results: &[Conformance], baseline: &Baseline) -> String {
                     format!("<failure message=\"unclear\">{text}\n{repeat}\n{}</failure>", escaped(UNCLEAR))
                 }
                 Verdict::Meets => String::new(),
-                Verdict::Departs | Verdict::Unclear | Verdict::NotApplicable => {
+                Verdict::Deviates | Verdict::Unclear | Verdict::NotApplicable => {
                     skipped += 1;
                     format!("<skipped message=\"{}: {text}\"/>", judged.verdict.name())
                 }
@@ -92,7 +92,7 @@ mod tests {
     use crate::{Plan, Subject, Suite};
 
     #[test]
-    fn a_departure_is_a_failure_until_it_is_known() {
+    fn a_deviation_is_a_failure_until_it_is_known() {
         let plan =
             Plan { only: vec!["5681-halve".to_string()], seeds: 1, suites: vec![Suite::Rfc5681], ..Plan::default() };
         let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");

@@ -6,7 +6,7 @@
 //! ([`Spec::outside`](cwnd::Spec::outside)), or a whole stack of others behind the crate `cwnd-stack`.
 //!
 //! [`conform!`] makes a test of each check, for a stack's own tests. The word for a subject that does otherwise than a clause says is
-//! *departs*: some departures are choices.
+//! *deviates*: some deviations are choices.
 //!
 //! AIMD that gives a quarter of its window away is no Reno:
 //!
@@ -18,7 +18,7 @@
 //! let subject = Subject::new("gentle", Law::Reno, gentle);
 //! let plan = Plan { only: vec!["5681-halve".to_string()], seeds: 1, ..Plan::default() };
 //! let result = plan.judge(&subject);
-//! assert_eq!(result.checks[0].verdict, Verdict::Departs, "{}", text::conformance(&result, true));
+//! assert_eq!(result.checks[0].verdict, Verdict::Deviates, "{}", text::conformance(&result, true));
 //! assert_eq!(result.checks[0].section, "3.1, equation 4");
 //! ```
 //!
@@ -53,14 +53,14 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 }
 
 /// Makes a test of each check of the named suites for a [`Subject`]: `conforms::rfc5681_halve` and so on, each of which fails where its check
-/// departs, or is unclear and the subject does not [allow](Subject::allow_unclear) that.
+/// deviates, or is unclear and the subject does not [allow](Subject::allow_unclear) that.
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681", "rfc3168"]);
 /// ```
 ///
-/// With a baseline, a file as `cwnd conform --baseline` writes it, known departures do not fail, and fixed ones do:
+/// With a baseline, a file as `cwnd conform --baseline` writes it, known deviations do not fail, and fixed ones do:
 ///
 /// ```
 /// # use cwnd_conform::{Subject, conform};

@@ -87,7 +87,7 @@ impl Subject {
         Self { timeout: false, ..self }
     }
 
-    /// Lets an unclear verdict pass. By default it fails a test, as a departure does.
+    /// Lets an unclear verdict pass. By default it fails a test, as a deviation does.
     #[must_use]
     pub fn allow_unclear(self) -> Self {
         Self { unclear: true, ..self }

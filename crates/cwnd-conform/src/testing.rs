@@ -11,7 +11,7 @@ use crate::{Subject, checks, junit, text};
 /// Judges `subject` by the check `id` over three seeds, and leaves `target/conform/SUBJECT/ID.xml`.
 ///
 /// # Panics
-/// The check departs or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) what is unclear; it is met
+/// The check deviates or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) what is unclear; it is met
 /// although the baseline names it; there is no such check; a file cannot be
 /// read or written.
 pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
@@ -51,8 +51,8 @@ fn conforms(subject: &Subject, id: &str, baseline: Option<&str>, repeat: Option<
     write(&folder(), (subject.name(), id), &junit::document(&results, &known));
     let compared = known.compare(&results);
     let text: String = results.iter().map(|result| text::conformance(result, true)).collect();
-    assert!(compared.new.is_empty(), "departs\n{text}");
-    assert!(compared.fixed.is_empty(), "is met, and the baseline names it as a departure\n{text}");
+    assert!(compared.new.is_empty(), "deviates\n{text}");
+    assert!(compared.fixed.is_empty(), "is met, and the baseline names it as a deviation\n{text}");
     assert!(compared.unclear.is_empty(), "is unclear\n{text}{UNCLEAR}");
     println!("{text}");
 }

@@ -9,15 +9,15 @@ use cwnd_text::counted;
 use crate::check::{Check, Suite};
 use crate::judge::{Conformance, Judged, Verdict, span};
 
-/// The verdicts on a terminal: what departs and what is not clear in full, the rest counted.
+/// The verdicts on a terminal: what deviates and what is not clear in full, the rest counted.
 #[must_use]
 pub fn conformance(result: &Conformance, all: bool) -> String {
     let with = |verdict| result.count(verdict);
     let mut text = format!(
-        "{}: {} meets, {} departs, {} unclear, {} not applicable ({})\n",
+        "{}: {} meets, {} deviates, {} unclear, {} not applicable ({})\n",
         result.subject,
         with(Verdict::Meets),
-        with(Verdict::Departs),
+        with(Verdict::Deviates),
         with(Verdict::Unclear),
         with(Verdict::NotApplicable),
         counted(result.seeds.len(), "seed")
@@ -32,7 +32,7 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
         let _ = writeln!(text, "too few: {few}");
     }
     for suite in Suite::ALL {
-        let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Departs | Verdict::Unclear);
+        let shown = |judged: &&Judged| all || matches!(judged.verdict, Verdict::Deviates | Verdict::Unclear);
         let of_suite: Vec<&Judged> =
             result.checks.iter().filter(|judged| judged.suite == suite).filter(shown).collect();
         if of_suite.is_empty() {
@@ -41,7 +41,7 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
         let _ = writeln!(text, "\n{}", suite.title());
         for judged in of_suite {
             let _ = writeln!(text, "  {:15} {}", judged.verdict.name(), line(judged));
-            if matches!(judged.verdict, Verdict::Departs | Verdict::Unclear) {
+            if matches!(judged.verdict, Verdict::Deviates | Verdict::Unclear) {
                 if let Some(causes) = causes(judged) {
                     let _ = writeln!(text, "  {:15} {causes}", "");
                 }
@@ -53,7 +53,7 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
 }
 
 /// What to do about what is unclear.
-pub const UNCLEAR: &str = "unclear fails as a departure does. Where the interval lies across an end, more seeds (`--seeds 20`) decide; \
+pub const UNCLEAR: &str = "unclear fails as a deviation does. Where the interval lies across an end, more seeds (`--seeds 20`) decide; \
 where the path did not raise the question, the note says why. To accept one, name it in the baseline; to accept all, \
 `--allow-unclear`, or `Subject::allow_unclear` in tests.";
 

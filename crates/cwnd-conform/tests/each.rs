@@ -9,14 +9,14 @@ conform!(Subject::parse("reno").expect("registered"), suites = ["rfc3168", "rfc7
 
 #[test]
 #[should_panic(expected = "5681-halve")]
-fn a_departure_fails_its_test() {
+fn a_deviation_fails_its_test() {
     let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
     assert_conforms(&Subject::new("quarter", Law::Reno, spec), "5681-halve", None);
 }
 
 #[test]
 #[should_panic(expected = "cargo test -p mine -- --exact conforms::rfc5681_halve")]
-fn a_departure_of_a_sender_from_outside_names_its_test() {
+fn a_deviation_of_a_sender_from_outside_names_its_test() {
     let spec = cwnd::Spec::parse("aimd:a=1,b=1/4").expect("registered");
     let test = ("mine", "mine::conforms::rfc5681_halve");
     assert_test(&Subject::new("quarter", Law::Reno, spec), "5681-halve", None, test);

@@ -110,16 +110,22 @@ struct Protocol {
     at_loss: (u64, u64, u64, Limit),
     /// The view once all have arrived: packets in flight before, limit. None if the protocol retransmits nothing.
     at_end: Option<(u64, Limit)>,
+    /// The least retransmission timeout of the era, where there is such a timer.
+    timeout: Option<Span>,
 }
 
 /// One acknowledgement reports the loss and the three packets above it.
-const SACK: Protocol = Protocol { at_loss: (4, 4, 1, Limit::Window), at_end: Some((1, Limit::Source)) };
+const SACK: Protocol = Protocol {
+    at_loss: (4, 4, 1, Limit::Window),
+    at_end: Some((1, Limit::Source)),
+    timeout: Some(Era::MODERN.min_rto),
+};
 /// The third duplicate reports the loss; the first two have left room in the window.
-const NEW_RENO: Protocol = Protocol { at_loss: (2, 4, 1, Limit::Source), at_end: Some((1, Limit::Source)) };
+const NEW_RENO: Protocol = Protocol { at_loss: (2, 4, 1, Limit::Source), ..SACK };
 /// A packet lost is not retransmitted, so that the round ends although it is missing.
-const DATAGRAM: Protocol = Protocol { at_loss: (4, 4, 2, Limit::Window), at_end: None };
+const DATAGRAM: Protocol = Protocol { at_loss: (4, 4, 2, Limit::Window), at_end: None, timeout: None };
 /// A NAK says nothing of what has arrived above the missing packet.
-const UDT: Protocol = Protocol { at_loss: (4, 1, 1, Limit::Window), at_end: Some((4, Limit::Window)) };
+const UDT: Protocol = Protocol { at_loss: (4, 1, 1, Limit::Window), at_end: Some((4, Limit::Window)), timeout: None };
 
 /// One of the simulator's senders.
 struct Simulated {
@@ -288,7 +294,7 @@ fn hosts(spec: &Spec) -> Vec<(&'static str, Protocol, Box<dyn Host>)> {
 }
 
 /// The view at `now` of a flow that has not sent anything yet.
-fn initial(now: Time) -> View {
+fn initial(now: Time, protocol: &Protocol) -> View {
     View {
         now,
         next: 0,
@@ -297,6 +303,7 @@ fn initial(now: Time) -> View {
         delivered: 0,
         lost: 0,
         rtt: None,
+        timeout: protocol.timeout,
         round: 0,
         limit: Limit::Source,
         peer_window: Packets(1000.0),
@@ -324,17 +331,18 @@ fn congested(signal: &Signal) -> Option<View> {
 }
 
 /// Drives `host` to the first acknowledgement, checks what its algorithm saw, and returns its view.
-fn begin(name: &str, host: &mut dyn Host, recording: &Recording) -> View {
+fn begin(name: &str, protocol: &Protocol, host: &mut dyn Host, recording: &Recording) -> View {
     host.handle_timeout(at(0));
     let woken = |signal: &Signal| if let Signal::Wake(view) = signal { Some(*view) } else { None };
-    assert_eq!(only(&recording.take(), woken), initial(at(0)), "{name}, without data");
+    assert_eq!(only(&recording.take(), woken), initial(at(0), protocol), "{name}, without data");
     host.handle_timeout(at(10));
     assert_eq!(recording.take(), [], "{name}: nothing to report when the first packets leave");
     host.handle_feedback(at(20), Feedback::First);
     let seen = only(&recording.take(), acknowledged);
     let rtt = Span::from_millis(10);
     let rtt = Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO });
-    let expected = View { next: 4, in_flight: 4, delivered: 1, rtt, round: 1, limit: Limit::Window, ..initial(at(20)) };
+    let expected =
+        View { next: 4, in_flight: 4, delivered: 1, rtt, round: 1, limit: Limit::Window, ..initial(at(20), protocol) };
     assert_eq!(seen, expected, "{name}, first acknowledgement");
     seen
 }
@@ -343,7 +351,7 @@ fn begin(name: &str, host: &mut dyn Host, recording: &Recording) -> View {
 fn a_loss_and_its_recovery_look_the_same_to_every_algorithm() {
     let recording = Recording::default();
     for (name, protocol, mut host) in hosts(&recording.spec()) {
-        let first = begin(name, host.as_mut(), &recording);
+        let first = begin(name, &protocol, host.as_mut(), &recording);
         host.handle_feedback(at(30), Feedback::Loss);
         let signals = recording.take();
         let (in_flight, delivered, round, limit) = protocol.at_loss;
@@ -368,7 +376,7 @@ fn a_timeout_counts_what_it_takes_for_lost_first() {
         if protocol.at_end.is_none() {
             continue;
         }
-        let first = begin(name, host.as_mut(), &recording);
+        let first = begin(name, &protocol, host.as_mut(), &recording);
         // A UDT connection sends probes before.
         let (now, lost, signals) = loop {
             let (now, lost) = (host.next_timeout(), host.lost());
@@ -389,6 +397,29 @@ fn a_timeout_counts_what_it_takes_for_lost_first() {
         let signals = recording.take();
         let seen = only(&signals, acknowledged);
         assert_eq!((seen.in_recovery, seen.delivered, seen.lost, signals.len()), (false, 5, lost, 1), "{name}");
+    }
+}
+
+#[test]
+fn the_timeout_that_is_shown_is_the_one_that_was_waited_for() {
+    let recording = Recording::default();
+    for (name, protocol, mut host) in hosts(&recording.spec()) {
+        let Some(least) = protocol.timeout else { continue };
+        begin(name, &protocol, host.as_mut(), &recording);
+        let expiries = [1, 2, 4].map(|doubled| {
+            let (at, signals) = loop {
+                let at = host.next_timeout();
+                host.handle_timeout(at);
+                let signals = recording.take();
+                if !signals.is_empty() {
+                    break (at, signals);
+                }
+            };
+            assert_eq!(only(&signals, congested).timeout, Some(least * doubled), "{name}");
+            at
+        });
+        assert_eq!(expiries[1].since(expiries[0]), least * 2, "{name}");
+        assert_eq!(expiries[2].since(expiries[1]), least * 4, "{name}");
     }
 }
 

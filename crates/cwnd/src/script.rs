@@ -18,6 +18,7 @@ pub(crate) fn view(millis: u64) -> View {
         delivered: 0,
         lost: 0,
         rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+        timeout: None,
         round: 0,
         limit: Limit::Window,
         peer_window: Packets(f64::INFINITY),

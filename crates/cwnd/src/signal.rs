@@ -116,6 +116,10 @@ pub struct View {
     pub lost: u64,
     /// With the sample that this event brings; none before the first sample.
     pub rtt: Option<Rtt>,
+    /// The retransmission timeout (RFC 6298) by the samples so far, at least the host's least one, with the ticks of its clock and the doublings
+    /// of expiries before this event: a sender that begins to wait now waits so long. None where the host has no such timer: QUIC sends probes
+    /// (RFC 9002 section 6.2), UDT has a timer of its own, and models have none.
+    pub timeout: Option<Span>,
     /// Round trips so far, with the one that this event ends: it grows by one when a packet sent after the last growth is acknowledged.
     pub round: u64,
     /// What last held the sender before the event.

@@ -205,6 +205,7 @@ impl Host<'_> {
             delivered: self.delivered,
             lost: self.lost,
             rtt: (facts & 1 == 1).then(|| self.rtt()),
+            timeout: (facts & 16 == 16).then(|| self.span()),
             round: self.round,
             limit: [Limit::Window, Limit::Rate, Limit::Source, Limit::Peer][usize::from(facts >> 1 & 3)],
             peer_window: Packets(if facts & 8 == 0 { f64::INFINITY } else { self.real() }),

@@ -34,6 +34,7 @@ impl Sender {
             delivered: 0,
             lost: 0,
             rtt: self.rtt.map(rtt),
+            timeout: None,
             round: 0,
             limit: Limit::Rate,
             peer_window: Packets(f64::INFINITY),

@@ -39,7 +39,7 @@ pub fn gentle() -> Spec {
     Spec::outside("gentle", Arc::new(Gentle))
 }
 
-// A quarter instead of half is meant, so that the baseline lists the clauses from which this departs.
+// A quarter instead of half is meant, so that the baseline lists the clauses from which this deviates.
 #[cfg(test)]
 mod tests {
     cwnd_conform::conform!(

@@ -284,7 +284,7 @@ const NUMBER: usize = 8;
 /// Packets (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
 
-// It has no ECN and no selective acknowledgements; the baseline lists what it departs from.
+// It has no ECN and no selective acknowledgements; the baseline lists what it deviates from.
 #[cfg(test)]
 cwnd_conform::conform!(
     cwnd_conform::Subject::new("sliding:reno", cwnd_conform::Law::Reno, sliding()),

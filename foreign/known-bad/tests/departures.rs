@@ -42,16 +42,16 @@ fn noq_1_1_0_panics_on_a_loss_and_the_run_ends_with_the_message() {
 #[test]
 fn a_conformance_check_finds_what_quinn_0_11_14_cuts() {
     judging::judge("quinn-0.11.14:cubic", "9438-beta").meets(0.69..0.71);
-    judging::judge("quinn-0.11.14:cubic", "9438-beta-second").departs(0.585..0.605);
+    judging::judge("quinn-0.11.14:cubic", "9438-beta-second").deviates(0.585..0.605);
 }
 
 /// smoltcp#1149: the window bounds what is sent at once and not what is in flight, so that the first flight is all that the peer grants.
 #[test]
 fn a_conformance_check_finds_that_the_window_of_smoltcp_0_12_0_bounds_nothing() {
-    judging::judge("smoltcp-0.12.0:reno", "5681-initial").departs(20.0..100.0);
+    judging::judge("smoltcp-0.12.0:reno", "5681-initial").deviates(20.0..100.0);
 }
 
 #[test]
 fn a_conformance_check_finds_the_panic_of_noq_1_1_0() {
-    judging::judge("noq-1.1.0:bbr3", "survives").departs(0.999..1.001);
+    judging::judge("noq-1.1.0:bbr3", "survives").deviates(0.999..1.001);
 }

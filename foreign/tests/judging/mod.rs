@@ -22,8 +22,8 @@ impl Found {
         self.is(Verdict::Meets, values);
     }
 
-    pub(crate) fn departs(&self, values: Range<f64>) {
-        self.is(Verdict::Departs, values);
+    pub(crate) fn deviates(&self, values: Range<f64>) {
+        self.is(Verdict::Deviates, values);
     }
 
     fn is(&self, verdict: Verdict, values: Range<f64>) {

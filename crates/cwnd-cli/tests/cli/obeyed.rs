@@ -89,7 +89,7 @@ const VALUES: [(&str, &str); 70] = [
     ("--junit", "junit.xml"),
     ("--html", "page.html"),
     ("--baseline", "known.txt"),
-    ("--write-baseline", "departs.txt"),
+    ("--write-baseline", "deviates.txt"),
     ("--capacity", "150"),
     ("model udt --capacity", "2gbit"),
     ("--start", "20,30"),
@@ -355,6 +355,10 @@ fn options_that_change_nothing_are_named_as_typed() {
         (
             "conform udt:lambda=1/2 --check 9438-beta --seeds 1",
             "udt:lambda=1/2: `lambda=1/2` has no effect: the other parameters leave it out",
+        ),
+        (
+            "conform reno reno --check 5681-initial --seeds 1",
+            "warning: `reno` has no effect: it is named before, and judged once",
         ),
         (
             "algorithms reno:ecn_beta=0.8 --card",

@@ -60,7 +60,7 @@ const fn check<const NTH: usize>(id: &'static str) -> Check {
         measured: "conditions of the case that are not met",
         accepted: Range::at_most(0.0),
         basis: "the conditions carry tolerances of their own, from the draft",
-        absence: Absence::Departs,
+        absence: Absence::Deviates,
         assumes: "",
         measure: unmet::<NTH>,
     }

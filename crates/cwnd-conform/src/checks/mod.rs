@@ -69,8 +69,8 @@ fn scattered(lab: &Lab<'_>, rtt_ms: u64, most: usize) -> Result<(Record, f64), U
 /// The same with a second packet lost so long after the first cut, and both cuts.
 fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
     let at = first(lab, rtt_ms);
+    let once = lab.run(&wide(lab, rtt_ms, ONE_CUT * rtt_ms as f64 / 1e3).lose(at, 1))?.cut(at)?;
     let course = wide(lab, rtt_ms, after + seconds).lose(at, 1);
-    let once = lab.run(&course)?.cut(at)?;
     let record = lab.run(&course.lose(once.at + after, 1))?;
     let second = record.cut(once.at + after)?;
     Ok((record, [once, second]))
@@ -101,9 +101,8 @@ fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
 /// The same with a mark in place of the second loss, at 100 ms.
 fn marked_cut(lab: &Lab<'_>, after: f64) -> Result<Cut, Unfit> {
     let at = first(lab, 100);
-    let course = wide(lab, 100, after + 1.0).ecn().lose(at, 1);
-    let once = lab.run(&course)?.cut(at)?;
-    let record = lab.run(&course.mark(once.at + after, 1))?;
+    let once = lab.run(&wide(lab, 100, 0.1 * ONE_CUT).ecn().lose(at, 1))?.cut(at)?;
+    let record = lab.run(&wide(lab, 100, after + 1.0).ecn().lose(at, 1).mark(once.at + after, 1))?;
     marked(&record)?;
     record.cut(once.at + after)
 }
@@ -162,13 +161,13 @@ fn packets_per_ack(record: &Record, from: f64, to: f64) -> f64 {
 
 /// The window when a sender has found out that a loss was none, over the one before the cut.
 fn undone(lab: &Lab<'_>) -> Measured {
-    let Undone { record, cut, undo, .. } = undoing(lab, 50, 6.0)?;
+    let Undone { record, cut, undo, .. } = undoing(lab, 50, 0.0)?;
     Ok(record.window(undo)? / cut.before)
 }
 
 /// The threshold when a sender has found out that a loss was none, over the one before the cut.
 fn undone_threshold(lab: &Lab<'_>) -> Measured {
-    let Undone { record, undo, late, .. } = undoing(lab, 50, 6.0)?;
+    let Undone { record, undo, late, .. } = undoing(lab, 50, 0.0)?;
     Ok(record.threshold(undo)? / record.threshold(late)?)
 }
 
@@ -185,16 +184,19 @@ struct Undone {
     undo: f64,
 }
 
-/// A packet is lost, and 1.5 s later the path stalls for a second and a half: packets are late, are taken for lost and arrive after all.
-fn undoing(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<Undone, Unfit> {
-    let lost = first(lab, rtt_ms);
+/// A packet is lost, so many round trips after [`first`], and 1.5 s later the path stalls for a second and a half or longer: packets are late, are taken
+/// for lost and arrive after all.
+fn undoing(lab: &Lab<'_>, rtt_ms: u64, rounds: f64) -> Result<Undone, Unfit> {
+    let lost = first(lab, rtt_ms) + rounds * rtt_ms as f64 / 1e3;
     let late = lost + 1.5;
-    let record = lab.run(&wide(lab, rtt_ms, seconds).lose(lost, 1).with(|setup| {
+    // A tail-loss probe starts the timer of a second anew.
+    let stall = Span::from_millis(1500.max(12 * rtt_ms));
+    let record = lab.run(&wide(lab, rtt_ms, 6.0 + 2.0 * rounds).lose(lost, 1).with(|setup| {
         // Packets stay in order: those sent later wait behind the late ones.
         let link = &mut setup.links[0];
         let delay = link.delay;
         let at = Span::from_secs_f64(late);
-        let detour = vec![(at, delay + Span::from_millis(1500)), (at + Span::from_millis(100), delay)];
+        let detour = vec![(at, delay + stall), (at + Span::from_millis(rtt_ms.max(100)), delay)];
         link.delay_steps = Schedule { steps: detour, repeat: None };
     }))?;
     let once = record.cut(lost)?;
@@ -229,3 +231,5 @@ fn need(happened: bool, otherwise: &str) -> Result<(), Unfit> {
 const ABOVE: f64 = 10.0;
 /// Round trips until the first loss is over.
 const WIDE_LOSS: f64 = 5.0;
+/// Round trips of a run that shows one cut after it, also of a window that falls over two of them.
+const ONE_CUT: f64 = 8.0;

@@ -18,7 +18,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::within(0.4, 0.9),
     basis: "0.5 for Reno, 0.7 for CUBIC, and up to 0.85 by RFC 8511",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: reacts,
 };

@@ -18,7 +18,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(1.05),
     basis: "whole packets",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: not_validated,
 };

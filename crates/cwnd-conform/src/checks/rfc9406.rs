@@ -20,7 +20,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(0.0),
     basis: "exact",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: exit,
 };

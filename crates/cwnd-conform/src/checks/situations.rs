@@ -19,7 +19,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_least(0.5),
     basis: "",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: policer,
 };

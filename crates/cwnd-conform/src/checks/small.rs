@@ -11,7 +11,7 @@ fn reduced(lab: &Lab<'_>, seconds: f64) -> Result<(Course, f64), Unfit> {
     const LOSSES: u32 = 8;
     let last = lab.handshake(100) + 0.4 * f64::from(LOSSES);
     let course = lab.course(1000, 100, 20_000, last + seconds);
-    let begin = lab.run(&course)?.slow_start() + 1e-6;
+    let begin = lab.run(&lab.course(1000, 100, 20_000, lab.handshake(100) + 0.3))?.slow_start() + 1e-6;
     let course = (0..LOSSES).fold(course, |course, nth| course.lose(begin + 0.4 * f64::from(nth), 1));
     Ok((course, last))
 }

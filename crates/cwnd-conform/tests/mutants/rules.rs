@@ -143,6 +143,22 @@ pub(crate) struct Cut {
     pub(crate) grows: bool,
     /// Losses in the slow start after a timeout change nothing.
     pub(crate) deaf_after_timeout: bool,
+    /// How the window gets to what is left of it.
+    pub(crate) reduction: Reduction,
+    /// The loss at which the sender panics, from 1 on.
+    pub(crate) panics: u32,
+}
+
+/// How congestion takes the window to what is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    AtOnce,
+    /// By a part of a packet for each packet acknowledged, over a round trip (RFC 9002 section 7.3.2).
+    Proportional,
+    /// As [`Proportional`](Self::Proportional) in whole packets, rounded up (RFC 6937, RFC 9937).
+    Prr,
+    /// By a packet for each second acknowledgement.
+    Halving,
 }
 
 /// What an expiry of the retransmission timer does.
@@ -283,6 +299,8 @@ impl Rules {
                 edge: 0,
                 grows: false,
                 deaf_after_timeout: false,
+                reduction: Reduction::AtOnce,
+                panics: u32::MAX,
             },
             timeout: Timeout { window: Some(1.0), kept: 0.5, again: false },
             restart: Restart {

@@ -4,7 +4,8 @@ use cwnd::registry::Maker;
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Pacing, Packets, Span, Start, Time, View};
 use cwnd_conform::Law;
 
-use super::rules::{Curve, HyStart, Restored, Rules, Unused};
+use super::hystart::SlowStart;
+use super::rules::{Curve, Reduction, Restored, Rules, Unused};
 
 /// Starts senders.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ impl Maker for Make {
             next: 0,
             cause: None,
             timed_out: None,
+            reducing: None,
         };
         let first = rules.hystart.as_ref().map(|_| SlowStart::default());
         Box::new(Sender { rules, initial, state, saved: None, losses: 0, marks: 0, first })
@@ -58,6 +60,16 @@ struct State {
     cause: Option<Cause>,
     /// The last congestion was a timeout, then.
     timed_out: Option<Time>,
+    reducing: Option<Reducing>,
+}
+
+/// A reduction under way.
+#[derive(Clone, Copy, Debug)]
+struct Reducing {
+    from: f64,
+    to: f64,
+    /// Packets acknowledged since it began.
+    acked: f64,
 }
 
 /// An epoch of CUBIC.
@@ -212,8 +224,28 @@ impl Sender {
             epoch.estimate = if curve.estimate_kept { last.estimate } else { after };
             epoch.age = if curve.clock_kept { last.age } else { 0.0 };
         }
-        self.state =
-            State { window: after, threshold, credit: 0.0, epoch: Some(epoch), maximum, timed_out: None, ..self.state };
+        let at_once = cut.reduction == Reduction::AtOnce;
+        let reducing = (!at_once).then_some(Reducing { from: before, to: after, acked: 0.0 });
+        let window = if at_once { after } else { before };
+        let epoch = Some(epoch);
+        self.state = State { window, threshold, credit: 0.0, epoch, maximum, timed_out: None, reducing, ..self.state };
+    }
+
+    /// The window on the way to what a gradual reduction leaves.
+    fn reduce(&mut self, acked: u32) {
+        let Some(mut reducing) = self.state.reducing else { return };
+        reducing.acked += f64::from(acked);
+        let Reducing { from, to, acked } = reducing;
+        let window = match self.rules.cut.reduction {
+            Reduction::AtOnce => to,
+            // Recovery has ended (RFC 6937 section 3).
+            _ if acked >= from => to,
+            Reduction::Proportional => from - acked * (from - to) / from,
+            Reduction::Prr => (from - acked * (from - to) / from).ceil(),
+            Reduction::Halving => from - (acked / 2.0).floor(),
+        };
+        self.state.window = window.max(to).min(self.state.window);
+        self.state.reducing = (window > to).then_some(reducing);
     }
 
     /// The timer expired, again if `persistent`.
@@ -232,7 +264,7 @@ impl Sender {
         };
         let maximum = if persistent { self.state.maximum.max(self.state.window) } else { self.state.window };
         let timed_out = Some(view.now);
-        self.state = State { window, credit: 0.0, epoch: None, maximum, timed_out, ..self.state };
+        self.state = State { window, credit: 0.0, epoch: None, maximum, timed_out, reducing: None, ..self.state };
     }
 }
 
@@ -250,6 +282,10 @@ impl CongestionControl for Sender {
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
+        if self.state.reducing.is_some() {
+            self.reduce(ack.newly);
+            return;
+        }
         let repairing = view.in_recovery && self.state.timed_out.is_none() && !self.rules.cut.grows;
         if repairing || ack.marked > 0 || self.unused(view) {
             return;
@@ -264,6 +300,12 @@ impl CongestionControl for Sender {
             && first.on_ack(hystart, view)
         {
             self.state.threshold = self.state.window;
+        }
+    }
+
+    fn on_recovered(&mut self, _view: &View) {
+        if let Some(reducing) = self.state.reducing.take() {
+            self.state.window = reducing.to;
         }
     }
 
@@ -283,6 +325,7 @@ impl CongestionControl for Sender {
         let edge = view.next.saturating_add_signed(cut.edge);
         self.marks += u32::from(mark);
         self.losses += u32::from(cause == Cause::Loss);
+        assert!(self.losses < cut.panics, "loss {}", self.losses);
         if !event.persistent || self.saved.is_none() {
             self.saved = Some(self.state);
         }
@@ -296,8 +339,7 @@ impl CongestionControl for Sender {
 
     fn on_restart(&mut self, view: &View, idle: Span) {
         let restart = &self.rules.restart;
-        let timeout = view.rtt.map_or(Span::from_secs(1), |rtt| rtt.smoothed + rtt.variation * 4);
-        let timeout = timeout.max(self.rules.host.least_timeout).as_secs_f64();
+        let timeout = view.timeout.expect("a sender of TCP has a timer").as_secs_f64();
         if idle.as_secs_f64() <= restart.after * timeout {
             return;
         }
@@ -330,51 +372,6 @@ impl CongestionControl for Sender {
 
     fn boxed_clone(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
-    }
-}
-
-/// The first slow start by RFC 9406 section 4.2.
-#[derive(Clone, Debug, Default)]
-struct SlowStart {
-    round: u64,
-    /// The least round-trip time of this round and of the last.
-    current: Option<Span>,
-    last: Option<Span>,
-    samples: u32,
-    /// The round-trip time at which conservative slow start began, and its rounds.
-    careful: Option<(Span, u32)>,
-}
-
-impl SlowStart {
-    /// Takes in a round-trip time; whether slow start ends now.
-    fn on_ack(&mut self, rules: &HyStart, view: &View) -> bool {
-        let Some(rtt) = view.rtt else { return false };
-        if view.round != self.round {
-            (self.round, self.samples, self.last, self.current) = (view.round, 0, self.current, None);
-            if let Some((_, rounds)) = &mut self.careful {
-                *rounds += 1;
-                if *rounds > rules.rounds {
-                    return true;
-                }
-            }
-        }
-        let current = self.current.map_or(rtt.latest, |least| least.min(rtt.latest));
-        self.current = Some(current);
-        self.samples += 1;
-        if self.samples < rules.samples {
-            return false;
-        }
-        match (self.careful, self.last) {
-            (Some((begun, _)), _) if current < begun && rules.resumes => self.careful = None,
-            (None, Some(last)) => {
-                let rise = (last / rules.part).max(rules.least).min(rules.most);
-                if current >= last + rise {
-                    self.careful = Some((current, 1));
-                }
-            }
-            _ => {}
-        }
-        false
     }
 }
 

@@ -38,15 +38,15 @@ impl Mutant {
         self.judge(&Plan { only: vec![self.check.to_string()], seeds, ..Plan::default() }).into_iter().next()
     }
 
-    /// Its line of the table. Where the check of its clause does not depart over three seeds, all that depart with one.
+    /// Its line of the table. Where the check of its clause does not deviate over three seeds, all that deviate with one.
     fn line(&self) -> Line {
         let by_clause = self.by_clause(3);
-        if by_clause.is_some_and(|judged| judged.verdict == Verdict::Departs) {
+        if by_clause.is_some_and(|judged| judged.verdict == Verdict::Deviates) {
             return Line { kind: self.kind, caught: Caught::Clause, text: self.head(Caught::Clause) };
         }
         let judged = self.judge(&Plan { suites: suites(), seeds: 1, ..Plan::default() }).into_iter();
         let others: Vec<_> =
-            judged.filter(|judged| judged.verdict == Verdict::Departs).map(|judged| judged.id).collect();
+            judged.filter(|judged| judged.verdict == Verdict::Deviates).map(|judged| judged.id).collect();
         let caught = if others.is_empty() { Caught::No } else { Caught::Another };
         Line { kind: self.kind, caught, text: self.head(caught) + " " + &others.join(" ") }
     }
@@ -122,8 +122,8 @@ fn the_check_of_its_clause_still_finds_each_mutant() {
     assert!(unknown.is_empty(), "not on record, see {}: {unknown:#?}", file!());
     let missed = mutants.par_iter().filter(|mutant| on_record(mutant, Caught::Clause)).filter_map(|mutant| {
         let judged = mutant.by_clause(1);
-        let departs = judged.as_ref().is_some_and(|judged| judged.verdict == Verdict::Departs);
-        (!departs).then(|| (mutant.head(Caught::No), judged))
+        let deviates = judged.as_ref().is_some_and(|judged| judged.verdict == Verdict::Deviates);
+        (!deviates).then(|| (mutant.head(Caught::No), judged))
     });
     let missed: Vec<_> = missed.collect();
     assert!(missed.is_empty(), "{missed:#?}");
@@ -144,6 +144,6 @@ fn what_finds_each_mutant_is_on_record() {
     assert_eq!(table, recorded(), "mutants.txt has changed: see the top of main.rs");
 }
 
-const HEAD: &str = "Wrong senders, and the check of the clause that each of them breaks. It departs over three seeds (`clause`), or others do over one, which stand
+const HEAD: &str = "Wrong senders, and the check of the clause that each of them breaks. It deviates over three seeds (`clause`), or others do over one, which stand
 behind it (`another`), or none does (`no`).
 ";

@@ -74,7 +74,7 @@ struct CheckSection<'a> {
     heading: String,
     /// The number and what is accepted, or why there is no number.
     found: String,
-    /// The clause, and the likely causes of a departure.
+    /// The clause, and the likely causes of a deviation.
     clause: String,
     plots: Vec<Plot>,
 }
@@ -112,7 +112,7 @@ impl<'a> CheckSection<'a> {
     fn class(&self) -> &'static str {
         match self.judged.verdict {
             Verdict::Meets => "match",
-            Verdict::Departs => "miss",
+            Verdict::Deviates => "miss",
             Verdict::Unclear => "undecided",
             Verdict::NotApplicable => "uncounted",
         }
@@ -123,7 +123,7 @@ impl<'a> CheckSection<'a> {
 fn answer(result: &Conformance) -> String {
     let count = |verdict| counted(result.count(verdict), "check");
     let mut text = format!("{} conforms in {}", result.subject, count(Verdict::Meets));
-    for (verdict, words) in [(Verdict::Departs, "deviates in"), (Verdict::Unclear, "is unclear in")] {
+    for (verdict, words) in [(Verdict::Deviates, "deviates in"), (Verdict::Unclear, "is unclear in")] {
         if result.count(verdict) > 0 {
             text.push_str(&format!(", {words} {}", count(verdict)));
         }
@@ -209,7 +209,7 @@ fn line(name: &str, curve: &Curve, nth: usize, palette: &Palette) -> Line {
 
 fn order(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Departs => 0,
+        Verdict::Deviates => 0,
         Verdict::Unclear => 1,
         Verdict::Meets => 2,
         Verdict::NotApplicable => 3,
@@ -219,7 +219,7 @@ fn order(verdict: Verdict) -> u8 {
 fn verb(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Meets => "conforms",
-        Verdict::Departs => "deviates",
+        Verdict::Deviates => "deviates",
         Verdict::Unclear => "is unclear",
         Verdict::NotApplicable => "is not asked",
     }

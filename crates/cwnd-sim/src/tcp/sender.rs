@@ -32,10 +32,17 @@ struct CachedControl {
     wake: Time,
 }
 
+/// What an algorithm is shown.
+#[inline]
+fn shown(facts: &Facts, timer: &RetransmissionTimer, moment: &Moment) -> View {
+    View { timeout: Some(timer.timeout(&facts.rtt)), ..facts.view(moment) }
+}
+
 /// Passes an acknowledgement to an algorithm and reads its control. Compiled for each algorithm: filling the whole view for one that
 /// reads none of it would cost more than its rule.
 struct Acknowledged<'a> {
     facts: &'a Facts,
+    timer: &'a RetransmissionTimer,
     moment: Moment,
     ack: &'a Ack,
     newly: u64,
@@ -196,6 +203,7 @@ impl<R: Recovery> Sender<R> {
             let sample = self.recovery.take_sample(self.facts.rtt.get().map(|rtt| rtt.min));
             self.algorithm.visit(Acknowledged {
                 facts: &self.facts,
+                timer: &self.timer,
                 moment: self.moment(now, in_flight),
                 ack,
                 newly: outcome.newly,
@@ -224,11 +232,11 @@ impl<R: Recovery> Sender<R> {
         // Each packet is an event of its own where samples are taken, and the first of them begins the recovery.
         while let Some((first, sample)) = self.recovery.take_lost() {
             event = Congestion { sample: Some(sample), first, lost: 1, ..event };
-            self.algorithm.on_congestion(&self.facts.view(&moment), &event);
+            self.algorithm.on_congestion(&self.shown(&moment), &event);
             moment.in_recovery = self.recovery.in_recovery();
         }
         if event.sample.is_none() {
-            self.algorithm.on_congestion(&self.facts.view(&moment), &event);
+            self.algorithm.on_congestion(&self.shown(&moment), &event);
         }
         self.update_control();
     }
@@ -477,7 +485,12 @@ impl<R: Recovery> Sender<R> {
 
     #[inline]
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&self.moment(now, in_flight))
+        self.shown(&self.moment(now, in_flight))
+    }
+
+    #[inline]
+    fn shown(&self, moment: &Moment) -> View {
+        shown(&self.facts, &self.timer, moment)
     }
 
     /// When it may send again without an acknowledgement, or its algorithm requested a wake-up: pacing, wake-up or new data.
@@ -534,7 +547,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         let lost = u32::try_from(lost).unwrap_or(u32::MAX);
         let newest = iter::from_fn(|| self.recovery.take_lost()).last();
         let sample = newest.map(|(_, sample)| sample);
-        self.algorithm.on_congestion(&self.facts.view(&moment), &Congestion { lost, sample, ..event });
+        self.algorithm.on_congestion(&self.shown(&moment), &Congestion { lost, sample, ..event });
         self.update_control();
         self.timer.back_off(now, &self.facts.rtt);
     }
@@ -575,7 +588,7 @@ impl Visitor for Acknowledged<'_> {
 
     #[inline(always)]
     fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) {
-        let view = self.facts.view(&self.moment);
+        let view = shown(self.facts, self.timer, &self.moment);
         let signal = AckSignal {
             acks: 1,
             newly: u32::try_from(self.newly).unwrap_or(u32::MAX),

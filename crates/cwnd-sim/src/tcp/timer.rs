@@ -137,8 +137,9 @@ impl RetransmissionTimer {
         self.settle(exact);
     }
 
-    /// The timeout now.
-    fn timeout(&self, exact: &RttEstimator) -> Span {
+    /// The timeout now, with what expiries have doubled of it.
+    #[inline]
+    pub(crate) fn timeout(&self, exact: &RttEstimator) -> Span {
         let (tick, known) = self.own.as_deref().map_or((Span::ZERO, exact), |own| (own.tick, &own.rtt));
         let base = match known.get() {
             None => self.initial,

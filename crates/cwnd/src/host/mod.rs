@@ -91,7 +91,7 @@ impl Facts {
         self.payload
     }
 
-    /// What the algorithm is shown.
+    /// What the algorithm is shown, by a host without a retransmission timer: others fill in [`View::timeout`].
     #[inline]
     #[must_use]
     pub fn view(&self, moment: &Moment) -> View {
@@ -103,6 +103,7 @@ impl Facts {
             delivered: self.counts.delivered,
             lost: self.counts.lost,
             rtt: self.rtt.get(),
+            timeout: None,
             round: self.round,
             limit: self.limits.current(),
             peer_window: Packets(if self.peer_window < u64::MAX { self.peer_window as f64 } else { f64::INFINITY }),

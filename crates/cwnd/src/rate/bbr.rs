@@ -609,6 +609,7 @@ mod tests {
                 delivered: self.delivered,
                 lost: 0,
                 rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+                timeout: None,
                 round: 0,
                 limit: Limit::Source,
                 peer_window: Packets(f64::INFINITY),

@@ -452,6 +452,7 @@ mod tests {
             delivered: 90,
             lost: 0,
             rtt,
+            timeout: None,
             round: 1,
             limit: Limit::Rate,
             peer_window: Packets(f64::INFINITY),

@@ -30,6 +30,10 @@ impl WindowRule for Aimd {
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
         w - self.decrease * w
     }
+
+    fn cuts_flight(&self) -> bool {
+        true
+    }
 }
 
 /// Registered as `reno`.
@@ -40,7 +44,7 @@ pub const RENO: Entry<Window<Aimd>> = Entry {
     transport: Transport::Acked,
     source: "RFC 5681 section 3.1",
     deviations: &[
-        "A cut is taken from the window, as in RFC 9002, and not from the packets in flight (equation 4): an application that leaves its window unused keeps more of it.",
+        "A window that is used is cut itself, as in Linux; the packets in flight (equation 4) are fewer by what pacing or a part of a packet holds back.",
     ],
     parameters: &[ECN_BETA],
     build: |values, start| {

@@ -121,6 +121,7 @@ mod tests {
                 delivered: 0,
                 lost: 0,
                 rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+                timeout: None,
                 round: self.round,
                 limit: Limit::Window,
                 peer_window: Packets(f64::INFINITY),

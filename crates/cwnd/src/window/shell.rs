@@ -27,6 +27,13 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
         self.cut(w, view)
     }
 
+    /// Whether [`cut`](Self::cut) is called with the packets in flight in place of the window, where application or receiver let the sender use
+    /// less than its window: `FlightSize` of RFC 5681 equation 4. By default it is the window, as in RFC 9002 section 7.3.2. Eras without window
+    /// validation have the window throughout.
+    fn cuts_flight(&self) -> bool {
+        false
+    }
+
     /// The least window that congestion leaves, packets, for algorithms that have their own; by default the era's.
     fn floor(&self) -> Option<f64> {
         None
@@ -231,21 +238,32 @@ impl<R: WindowRule> Window<R> {
         if self.policy.truncate { libm::floor(window) } else { window }
     }
 
-    /// The window that a cut at `before` leaves, by the rule or `halved` by the shell. Never above `before`.
-    fn reduced(&mut self, before: f64, halved: bool, cause: Cause, view: &View) -> f64 {
+    /// The part of the window that a cut is taken from, of the window `before`.
+    fn used(&self, before: f64, view: &View, event: &Congestion) -> f64 {
+        if !self.rule.cuts_flight() || !self.policy.withholds_growth(view) {
+            return before;
+        }
+        // What arrived out of order is no longer in the network, but outstanding, and so part of FlightSize.
+        let outstanding = view.next.saturating_sub(event.first).max(view.in_flight);
+        before.min((outstanding as f64).max(MIN_WINDOW))
+    }
+
+    /// The window that congestion at the window `before` leaves: the rule's cut of the part that is `used`, or half of it where the shell
+    /// halves. Never above `before`.
+    fn reduced(&mut self, [before, used]: [f64; 2], halved: bool, cause: Cause, view: &View) -> f64 {
         let ecn_beta = self.extras.as_ref().and_then(|extras| extras.ecn_beta).filter(|_| !self.in_slow_start());
         let after = match cause {
-            _ if halved => before / 2.0,
-            Cause::Mark => ecn_beta.map_or_else(|| self.rule.cut_for_marks(before, view), |kept| kept * before),
-            Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(before, view),
+            _ if halved => used / 2.0,
+            Cause::Mark => ecn_beta.map_or_else(|| self.rule.cut_for_marks(used, view), |kept| kept * used),
+            Cause::Loss | Cause::Delay | Cause::Timeout => self.rule.cut(used, view),
         };
         self.bounded(self.truncated(after).max(self.floor(cause)).min(before))
     }
 
     /// Cuts once, by the rule or by the era's first-cut rule.
-    fn cut(&mut self, before: f64, cause: Cause, view: &View) {
+    fn cut(&mut self, [before, used]: [f64; 2], cause: Cause, view: &View) {
         let first = self.in_slow_start() || !self.state.decreased;
-        let after = self.reduced(before, first && self.policy.first_cut == FirstCut::Half, cause, view);
+        let after = self.reduced([before, used], first && self.policy.first_cut == FirstCut::Half, cause, view);
         self.rule.epoch(Some(before), after, view);
         self.state.window = after;
         self.state.threshold = after.max(MIN_THRESHOLD);
@@ -323,16 +341,17 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
         // What the sender may really have had in the network (ns-2's `window()`, whole packets in the truncating eras).
         let before = self.truncated(self.state.window.min(view.peer_window.0).max(MIN_WINDOW));
+        let used = self.used(before, view, event);
         self.open_epoch(before, view);
         if timeout {
             // RFC 5681 section 3.1: the threshold is held where the timer expires again for the same packet. ns-2 halves again.
             if !event.persistent || self.policy.timeout_halves {
                 self.state.threshold =
-                    self.reduced(before, self.policy.timeout_halves, event.cause, view).max(MIN_THRESHOLD);
+                    self.reduced([before, used], self.policy.timeout_halves, event.cause, view).max(MIN_THRESHOLD);
             }
             self.collapse();
         } else {
-            self.cut(before, event.cause, view);
+            self.cut([before, used], event.cause, view);
             if event.restart {
                 self.collapse();
             }

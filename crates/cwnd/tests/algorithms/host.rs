@@ -31,6 +31,7 @@ impl TestHost {
             delivered: 0,
             lost: 0,
             rtt: Some(steady(Span::from_millis(100))),
+            timeout: None,
             round: 0,
             limit: Limit::Window,
             peer_window: Packets(f64::INFINITY),

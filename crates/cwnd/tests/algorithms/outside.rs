@@ -20,6 +20,10 @@ impl WindowRule for Halving {
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
         w / 2.0
     }
+
+    fn cuts_flight(&self) -> bool {
+        true
+    }
 }
 
 impl Maker for Halving {

@@ -166,6 +166,32 @@ fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
     assert_eq!((flow.w(), flow.internal("ssthresh")), (10.0, 10.0));
 }
 
+/// RFC 5681 equation 4: packets that arrived out of order are outstanding, though not in the network. CUBIC may take the window (RFC 9438
+/// section 4.6), and ns-2 does.
+#[test]
+fn reno_halves_what_is_outstanding_of_a_window_that_is_not_used() {
+    let after = |spec: &str, policy, limit, outstanding, event: &Congestion| {
+        let mut flow = TestHost::new(spec, &start(40.0, Some(0.0), policy));
+        (flow.view.limit, flow.view.next, flow.view.in_flight) = (limit, outstanding, 3);
+        flow.on_congestion(event);
+        flow.internal("ssthresh")
+    };
+    let (loss, mark, timeout) = (Congestion::loss(0, 1), Congestion::mark(0), Congestion::timeout(0, false));
+    for event in [loss, mark, timeout] {
+        for limit in [Limit::Source, Limit::Peer] {
+            assert_eq!(after("reno", MODERN, limit, 10, &event), 5.0, "{event:?}");
+            assert_eq!(after("reno", MODERN, limit, 90, &event), 20.0, "never more than of the window: {event:?}");
+            assert_eq!(after("reno", MODERN, limit, 1, &event), 2.0, "{event:?}");
+        }
+        for limit in [Limit::Window, Limit::Rate] {
+            assert_eq!(after("reno", MODERN, limit, 10, &event), 20.0, "{event:?}");
+        }
+        assert_eq!(after("reno", NS2, Limit::Source, 10, &event), 20.0, "{event:?}");
+        assert_eq!(after("cubic", MODERN, Limit::Source, 10, &event), 28.0, "{event:?}");
+    }
+    assert_eq!(after("reno:ecn_beta=0.8", MODERN, Limit::Source, 10, &mark), 8.0);
+}
+
 #[test]
 fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
     let mut flow = TestHost::avoiding("reno", 40.0);

@@ -26,6 +26,7 @@ fn view(millis: u64) -> View {
         delivered: 0,
         lost: 0,
         rtt: Some(steady_rtt(100)),
+        timeout: None,
         round: 0,
         limit: Limit::Window,
         peer_window: Packets(f64::INFINITY),

@@ -20,7 +20,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::within(0.97, 1.03),
     basis: "",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: runs::halve,
 };

@@ -17,7 +17,7 @@ const BASE: Check = Check {
     measured: "",
     accepted: Range::at_most(1.0),
     basis: "exact",
-    absence: Absence::Departs,
+    absence: Absence::Deviates,
     assumes: "",
     measure: runs::initial,
 };

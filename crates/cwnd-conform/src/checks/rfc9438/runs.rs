@@ -163,9 +163,9 @@ pub(super) fn friendly(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn friendly_reset(lab: &Lab<'_>) -> Measured {
     let at = lab.handshake(10) + 0.04 + 0.01 * lab.phase();
-    let course = lab.course(1000, 10, 20_000, 3.0).lose(at, 1);
-    let once = lab.run(&course)?.cut(at)?;
-    let record = lab.run(&course.lose(once.at + 0.5, 1))?;
+    let course = |seconds: f64| lab.course(1000, 10, 20_000, seconds).lose(at, 1);
+    let once = lab.run(&course(at + 0.3))?.cut(at)?;
+    let record = lab.run(&course(3.0).lose(once.at + 0.5, 1))?;
     let cut = record.cut(once.at + 0.5)?;
     let back = (cut.before - cut.after) / (0.9 / 1.7) * record.rtt;
     record.slope(cut.at + 3.0 * record.rtt, cut.at + 0.9 * back)
@@ -294,8 +294,9 @@ pub(super) fn undo(lab: &Lab<'_>) -> Measured {
     undone(lab)
 }
 
+/// At 300 to 600 packets and a long round trip, where Reno's growth does not hide the curve.
 pub(super) fn undo_curve(lab: &Lab<'_>) -> Measured {
-    let Undone { record, once, undo, .. } = undoing(lab, 100, 8.0)?;
+    let Undone { record, once, undo, .. } = undoing(lab, 200, 1.0)?;
     show(lab, &record, &once);
     Ok(record.window(undo + 2.0)? / once.before)
 }

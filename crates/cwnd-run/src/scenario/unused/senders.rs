@@ -111,6 +111,7 @@ fn limits_slow_start(algorithm: &Spec) -> bool {
             delivered: 50,
             lost: 0,
             rtt: Some(rtt),
+            timeout: None,
             round: 5,
             limit: Limit::Window,
             peer_window: Packets(f64::INFINITY),

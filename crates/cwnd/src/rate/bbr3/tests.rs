@@ -57,6 +57,7 @@ impl Bbr3Harness {
             delivered: self.delivered,
             lost: self.lost,
             rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+            timeout: None,
             round: 0,
             limit: self.limit,
             peer_window: Packets(f64::INFINITY),

@@ -280,10 +280,10 @@ fn judged(wrong: Wrong, id: &str) -> Judged {
 }
 
 #[test]
-fn faults_of_timers_depart_and_what_is_right_does_not() {
+fn faults_of_timers_deviate_and_what_is_right_does_not() {
     let mut wrong = Vec::new();
     for (fault, id) in FAULTS {
-        for (sender, expected) in [(*fault, Verdict::Departs), (Wrong::Nothing, Verdict::Meets)] {
+        for (sender, expected) in [(*fault, Verdict::Deviates), (Wrong::Nothing, Verdict::Meets)] {
             let found = judged(sender, id);
             println!("{sender:?} {id} {:?} {:?} {:?}", found.verdict, found.value.map(|value| value.mean), found.note);
             if found.verdict != expected {
