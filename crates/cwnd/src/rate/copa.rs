@@ -425,6 +425,7 @@ mod tests {
             delivered: 0,
             lost: 0,
             rtt: None,
+            timeout: None,
             round: 0,
             limit: Limit::Window,
             peer_window: Packets(f64::INFINITY),
