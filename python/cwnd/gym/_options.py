@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 from gymnasium.spaces import Box
+from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike, NDArray
 
 from cwnd._algorithm import OUTSIDE, Algorithm
 from cwnd._arguments import mapping, optional, plain, real, reals, text, whole
+from cwnd._kept import carried
 from cwnd._scenario import Scenario
 from cwnd.errors import ArgumentError
 from cwnd.gym._step import Path, Step
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "DEFAULTS",
@@ -26,6 +32,7 @@ __all__ = [
     "Observation",
     "Options",
     "Reals",
+    "Repeatable",
     "Reward",
     "checked",
     "completed",
@@ -107,6 +114,23 @@ def completed(made: Made) -> Made:
     ]
     made.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
     return made
+
+
+class Repeatable(EzPickle):
+    """Pickles and copies of an environment: another one of the same options, which begins with a reset."""
+
+    _ezpickle_args: tuple[Any, ...]
+    _ezpickle_kwargs: dict[str, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        options = {name: carried(name, value) for name, value in self._ezpickle_kwargs.items()}
+        return {"_ezpickle_args": self._ezpickle_args, "_ezpickle_kwargs": options}
+
+    def __copy__(self) -> Self:
+        return type(self)(*self._ezpickle_args, **self._ezpickle_kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(*self._ezpickle_args, **copy.deepcopy(self._ezpickle_kwargs, memo))
 
 
 def checked(given: Mapping[str, Any], place: str = "") -> Options:
