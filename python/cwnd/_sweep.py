@@ -17,7 +17,7 @@ from cwnd._files import read_text
 from cwnd._progress import reporting
 from cwnd._scenario import Scenario, overrides, written
 from cwnd._swept import SweepResult
-from cwnd.errors import ArgumentError
+from cwnd.errors import ArgumentError, ScenarioError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -91,7 +91,13 @@ class Sweep:
         self._make("\n".join(parts), ranked, stand_ins.given)
 
     def _make(self, text: str, by: str | None, outside: list[tuple[str, Outside]]) -> None:
-        native = _native.Sweep("sweep", text, "", [], outside)
+        try:
+            native = _native.Sweep("sweep", text, "", [], outside)
+        except ScenarioError as error:
+            said = str(error)
+            for stand_in, algorithm in outside:
+                said = said.replace(stand_in, label(algorithm))
+            raise ScenarioError(said) from None
         self._native = native if by is None else native.ranked_by(by)
         self._made = (text, by, outside)
 

@@ -65,7 +65,7 @@ def algorithm(
     True
     """
     choose, name = chooser("policy", policy), text("name", name, "learnt")
-    steering = {**_options.lever(action, gain), "packets": whole("packets", packets, 1, 2**53)}
+    steering = {**_options.lever(action, gain), "packets": whole("packets", packets, 1, _options.MAX_PACKETS)}
     _native.check_steering(steering)
     return PolicyAlgorithm(choose, name, steering, _options.observation(observation))
 

@@ -109,7 +109,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
         Parameters
         ----------
         actions : array_like
-            One row per environment, of one number from -1 to 1.
+            One row per environment, of one number from -1 to 1; or the numbers alone, as :class:`BottleneckEnv` takes one.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
             ``_name`` says where ``name`` counts, as Gymnasium has it.
         """
         begun = self._course.ended.copy()
-        self._course.step("actions", actions, [(self.num_envs, 1)])
+        self._course.step("actions", actions, [(self.num_envs, 1), (self.num_envs,)])
         observations, rewards, ended, measured = self._seen
         found = infos(measured, self._all)
         if begun.any():

@@ -47,7 +47,14 @@ def ratios(rows: Iterable[Ratio], title: str, colours: dict[str, str]) -> Figure
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=shade, markersize=4, label=_plain(name))
     axes.set_yticks([-at for at in range(len(drawn))], [_plain(text) for text, _ in drawn], fontsize=6)
-    axes.set(xscale="log", xlabel=title)
+    values = [value for _, points in drawn for _, value in points]
+    low, high = min(0.5, min(values) / 1.2), max(2.0, max(values) * 1.2)
+    axes.set(xscale="log", xlabel=title, xlim=(low, high), ylim=(0.7 - len(drawn), 0.7))
+    marks = [one * 10.0**power for power in range(-9, 10) for one in (1, 2, 5)]
+    shown = [mark for mark in marks if low <= mark <= high]
+    shown = shown if len(shown) < MOST_MARKS else [mark for mark in shown if f"{mark:e}".startswith("1")]
+    axes.set_xticks(shown, [f"{mark:g}" for mark in shown])
+    axes.set_xticks([], minor=True)
     axes.legend(fontsize=7, edgecolor="none", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -90,6 +97,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-MOST_ROWS = 40
+MOST_ROWS = 30
+MOST_MARKS = 10
 GOOD, BAD, OPEN = "#5a8b1d", "#af240a", MUTED
 """What is as it should be, what is not, and what is neither."""
