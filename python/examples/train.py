@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {"rate": ("2mbit", "20mbit"), "rtt": ("20ms", "80ms"),
 
 
 def training(beside: str | None, weights: list[float] | None) -> dict[str, Any]:
-    """Give the options of the training: alone or half of the time beside a flow of an algorithm; by power or weights."""
+    """Give the options of the training: alone or half of the time beside an algorithm; by power or by weights."""
     options = OPTIONS if weights is None else {**OPTIONS, "reward": ("linear", weights)}
     if beside is None:
         return options

@@ -312,10 +312,10 @@ def local() -> Any:
         name = "local"
 
         def __init__(self) -> None:
-            self.by = lambda w: 1 / w
+            self.by: Callable[[float], float] = lambda w: 1 / w
 
         def grow(self, w: float, view: cwnd.View) -> float:
-            return float(self.by(w))
+            return self.by(w)
 
     return Local()
 

@@ -556,7 +556,7 @@ class Aimd(cwnd.WindowRule):
 
 
 class Lost(Aimd):
-    name = "lost"  # type: ignore[assignment]
+    name = "lost"
 
     def grow(self, w: float, view: cwnd.View) -> float:
         return None  # type: ignore[return-value]
@@ -586,7 +586,8 @@ def test_algorithms_in_python_are_swept(tmp_path: Path) -> None:
     assert seen[-1] == (30, 12, 30)
     assert (result.computed, result.stored, len(result.failed)) == (18, 0, 12)
     # Each cell is the run that the algorithm makes elsewhere.
-    rule, path = Aimd(0.25), {"rate": "20mbit", "rtt": "20ms", "duration": "3s", "warmup": "1s", "seeds": 3}
+    rule = Aimd(0.25)
+    path: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "3s", "warmup": "1s", "seeds": 3}
     alone = cwnd.run(cwnd.Scenario.dumbbell(rule, **path))
     point = next(one for one in result.points if one.set == {"flow.0.algorithm": "aimd-0.25", "dumbbell.rtt": "20ms"})
     assert point["goodput_bps"] == alone.estimates["goodput_bps"]

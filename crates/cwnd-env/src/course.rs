@@ -1,7 +1,7 @@
 //! The network of an environment and the flows that a learner steers.
 
 use cwnd::random::uniform;
-use cwnd_sim::{LinkId, QueueLimit, Setup, Simulation, Source, Variation};
+use cwnd_sim::{LinkId, LinkSetup, QueueLimit, Setup, Simulation, Source, Variation};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -57,7 +57,11 @@ impl Course {
             return Err(CourseError::Option { option: "the round-trip time", accepted: "above zero" });
         }
         let path = Reference { link, rate: rate as f64, rtt, packet: setup.flows[steered[0]].packet };
-        let packets = most_packets(&setup, path, &options)?;
+        let mut crossed: Vec<usize> =
+            steered.iter().flat_map(|&flow| paths[flow].iter()).map(|link| link.0 as usize).collect();
+        crossed.sort_unstable();
+        crossed.dedup();
+        let packets = most_packets(crossed.iter().map(|link| &setup.links[*link]), path, &options)?;
         if packets > MAX_PACKETS as f64 {
             return Err(CourseError::Packets { packets });
         }
@@ -91,7 +95,7 @@ impl Course {
         }
     }
 
-    /// How many packets are in flight and in queues at most, on whichever network is drawn.
+    /// How many packets are in flight and in queues on the way of the steered flows at most, on whichever network is drawn.
     #[must_use]
     pub fn packets(&self) -> f64 {
         self.others.iter().map(|other| other.packets).fold(self.packets, f64::max)
@@ -109,17 +113,21 @@ impl Course {
     }
 }
 
-/// The packets that are in flight and in queues at most, where what is drawn is the largest.
+/// The packets that are in flight and in the queues of `links` at most, where what is drawn is the largest.
 ///
 /// # Errors
 /// A queue has no limit.
-fn most_packets(setup: &Setup, path: Reference, options: &Options) -> Result<f64, CourseError> {
+fn most_packets<'a>(
+    links: impl Iterator<Item = &'a LinkSetup>,
+    path: Reference,
+    options: &Options,
+) -> Result<f64, CourseError> {
     let (rate, rtt) =
         (options.rate.map_or(path.rate, |range| range.high), options.rtt.map_or(path.rtt, |range| range.high));
     let (rate_factor, rtt_factor) = (rate / path.rate, rtt / path.rtt);
     let products = |rate: f64| rate * rtt / path.packet.bits();
     let mut packets = products(rate);
-    for link in &setup.links {
+    for link in links {
         let Some(own) = link.rate else { continue };
         packets += match (options.queue, link.queue) {
             (Some(range), _) => range.high * products(own as f64 * rate_factor),

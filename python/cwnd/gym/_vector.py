@@ -109,7 +109,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
         Parameters
         ----------
         actions : array_like
-            One row per environment, of one number from -1 to 1; or the numbers alone, as :class:`BottleneckEnv` takes one.
+            One row per environment, of one number from -1 to 1; or the numbers alone.
 
         Returns
         -------
