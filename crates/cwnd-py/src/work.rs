@@ -13,6 +13,7 @@ use cwnd_run::execute::{Executor, Job, Keep, Outcome, Progress, RunError, Thread
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::run::{Runs, run_by};
 use cwnd_run::scenario::Scenario;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
@@ -155,7 +156,7 @@ fn run_jobs<K: Keep, T: Send>(
 /// raised.
 ///
 /// # Errors
-/// What a signal raised, or the run broke.
+/// What a signal raised, also while the algorithm ran, or the run broke.
 pub(crate) fn alone<K: Keep>(
     errors: &AlgorithmErrors,
     cells: &Cells,
@@ -168,6 +169,10 @@ pub(crate) fn alone<K: Keep>(
     let run = catch_panic(|| Ok(executor.run_each(vec![job]).map_err(RunError::from)?));
     signals.or_result(Ok(()))?;
     match errors.or_result(Ok(())) {
+        // A signal may come while a method runs, and is raised in there.
+        Err(Failure::Python(error)) if Python::attach(|py| !error.is_instance_of::<PyException>(py)) => {
+            Err(error.into())
+        }
         Err(raised) => Ok(Err(raised)),
         Ok(()) => Ok(Ok(run?.into_iter().next().ok_or_else(broken)?)),
     }
