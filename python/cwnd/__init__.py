@@ -16,16 +16,19 @@ from cwnd import errors, metrics, model, plot, statistics
 from cwnd._algorithm import CongestionControl, WindowRule
 from cwnd._algorithms import AlgorithmInfo, Parameter, algorithm, algorithms
 from cwnd._compare import compare
+from cwnd._comparison import Comparison, ComparisonRow, Stationarity, Versus
 from cwnd._conform import Conformance, ConformanceCheck, conform
+from cwnd._estimates import Estimate, Estimates
 from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluate
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
 from cwnd._overlay import OverlaidFlow, Overlay, overlay
 from cwnd._paper import Paper, PaperResult, PaperRow, PaperRows, paper, papers
-from cwnd._results import Comparison, ComparisonRow, Estimate, Estimates, RunResult, Stationarity, Versus
 from cwnd._run import run
+from cwnd._runs import RunResult
 from cwnd._scenario import Scenario
-from cwnd._sweep import FailedCell, Sweep, SweepPoint, SweepResult, sweep
+from cwnd._sweep import Sweep, sweep
+from cwnd._swept import FailedCell, SweepPoint, SweepResult
 from cwnd._table import Field, Rows, Table
 from cwnd.errors import AlgorithmError, ArgumentError, CwndError, FileError, ScenarioError, SimulationError, StoreError
 

@@ -444,5 +444,8 @@ def label(given: Any) -> str:
     """
     if isinstance(given, str):
         return given
-    name: str = getattr(given, "name", "") or (given if isinstance(given, type) else type(given)).__name__
-    return name
+    name = getattr(given, "name", "")
+    # That of a class may be a property, which only its objects have.
+    if isinstance(name, str) and name:
+        return name
+    return (given if isinstance(given, type) else type(given)).__name__

@@ -9,8 +9,8 @@ from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm, label
 from cwnd._arguments import flag, plain, real, text, whole
+from cwnd._comparison import Comparison
 from cwnd._kept import Made
-from cwnd._results import Comparison
 from cwnd.errors import ArgumentError
 
 __all__ = ["compare"]

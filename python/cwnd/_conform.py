@@ -7,16 +7,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm, label
+from cwnd._documented import Calls, Named, Reported, write
+from cwnd._estimates import Estimate
 from cwnd._html import page
 from cwnd._kept import Made
-from cwnd._results import Calls, Estimate, Named, Reported, write
 from cwnd._table import frame_of
 from cwnd.errors import ArgumentError
+from cwnd.plot._colour import GRID
+from cwnd.plot._judged import BAD, GOOD, OPEN, counts
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Conformance", "ConformanceCheck", "conform"]
 
@@ -161,7 +167,14 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
             "The table has what deviates or is unclear. `.checks` and `.frame()` have all, `[id]` is one, "
             "`.report(path)` writes the page."
         )
-        return page(repr(self)[1:-1], head, rows, notes=self.warnings, rest=rest)
+        return page(repr(self)[1:-1], head, rows, notes=self.warnings, draw=self._figure, rest=rest)
+
+    def _figure(self) -> Figure:
+        """Draw how often each verdict was given, by document."""
+        suites: dict[str, list[str]] = {}
+        for check in self.checks:
+            suites.setdefault(check.suite, []).append(VERDICTS[check.verdict])
+        return counts(suites.items(), dict(zip(VERDICTS.values(), (GOOD, BAD, OPEN, GRID), strict=True)))
 
 
 def _range(accepted: tuple[float | None, float | None]) -> str:

@@ -7,15 +7,21 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import Algorithm
+from cwnd._documented import Calls, Named, Reported
+from cwnd._estimates import Estimate
 from cwnd._html import page
-from cwnd._results import Calls, Estimate, Named, Reported
 from cwnd._table import Table
 from cwnd.errors import ArgumentError
+from cwnd.plot import colour
+from cwnd.plot._judged import ratios
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Evaluation", "EvaluationRow", "EvaluationSection", "evaluate"]
 
@@ -163,7 +169,23 @@ class Evaluation(Reported[_native.Evaluated], Named[EvaluationSection]):
             "`[number]` is a heading with all its rows, `.frame()` has all numbers, `.report(path)` writes the page, "
             "`print` shows the text."
         )
-        return page(repr(self)[1:-1], head, rows, most=40, notes=self.warnings, rest=rest)
+        return page(repr(self)[1:-1], head, rows, most=40, notes=self.warnings, draw=self._figure, rest=rest)
+
+    def _figure(self) -> Figure:
+        """Draw the first rows of each heading as multiples of Reno's."""
+
+        def points(row: EvaluationRow) -> list[tuple[str, float]]:
+            if row.reno is None or row.reno.mean == 0.0:
+                return []
+            others = ((self.algorithm, row.algorithm), ("cubic", row.cubic))
+            return [(name, one.mean / row.reno.mean) for name, one in others if one is not None]
+
+        rows = (
+            (f"{section.number} {row.measure}: {row.traffic[:48]}", points(row))
+            for section in self.sections
+            for row in section.rows[:2]
+        )
+        return ratios(rows, "Multiple of Reno's", {one: colour(one) for one in (self.algorithm, "cubic")})
 
 
 def evaluate(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cwnd.errors import CwndError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["cell", "page", "picture"]
 
@@ -23,7 +23,7 @@ def page(
     rows: Iterable[Sequence[object]],
     *,
     notes: Iterable[str] = (),
-    draw: Callable[[], Figure] | None = None,
+    draw: Callable[[], Figure | SubFigure] | None = None,
     rest: str = "",
     most: int = 12,
 ) -> str:
@@ -99,7 +99,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-def picture(title: str, draw: Callable[[], Figure]) -> str:
+def picture(title: str, draw: Callable[[], Figure | SubFigure]) -> str:
     """Draw a plot into the page; a hint in its place without matplotlib, nothing where it cannot be drawn."""
     try:
         from matplotlib import pyplot  # noqa: PLC0415  (an optional dependency)

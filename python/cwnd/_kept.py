@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from cwnd import _native
 from cwnd._table import Table
+from cwnd.errors import SimulationError
 
-__all__ = ["Kept", "Made"]
+__all__ = ["Kept", "Made", "carried"]
+
+
+def carried(name: str, value: Any) -> Any:
+    """Prepare a value for a pickle: as it is, or by value where its code is in no module that can be imported.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    value : object
+        Such as a function or an algorithm, which may be a lambda or of a class within a function.
+
+    Returns
+    -------
+    object
+        The same, or what becomes it again.
+
+    Raises
+    ------
+    PicklingError
+        It cannot be pickled; the message names it.
+    """
+    try:
+        pickle.dumps(value)
+    except Exception as error:
+        try:
+            import cloudpickle  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415  (an optional dependency)
+
+            return _ByValue(cloudpickle.dumps(value))
+        except ImportError:
+            reason = f"{error}; by value it takes the package cloudpickle"
+        except Exception as deeper:
+            reason = str(deeper)
+        raise pickle.PicklingError(f"{name}: cannot pickle {value!r}: {reason}") from error
+    return value
+
+
+class _ByValue:
+    """Becomes a value when it comes out of a pickle."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pickle.loads, (self._content,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +71,26 @@ class Made:
         What it was given.
     part : tuple
         The method that gives a part of what it returned, and the arguments of that; empty for all of it.
+    missing : str
+        Why it cannot be made again, where something that it was given cannot be pickled; otherwise empty.
     """
 
     function: str
     arguments: tuple[Any, ...]
     part: tuple[Any, ...] = ()
+    missing: str = ""
+
+    def carried(self) -> Made:
+        """Prepare it for a pickle."""
+        try:
+            return Made(self.function, carried("algorithm", self.arguments), self.part, self.missing)
+        except pickle.PicklingError as error:
+            return Made(self.function, (), self.part, str(error))
 
     def again(self) -> Any:
         """Make it again."""
+        if self.missing:
+            raise SimulationError(f"this copy cannot be run again, as plots and reports need it: {self.missing}")
         found = getattr(_native, self.function)(*self.arguments)
         return getattr(found, self.part[0])(*self.part[1:]) if self.part else found
 
@@ -72,4 +131,4 @@ class Kept:
         return answer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, (self._answers, self._made)
+        return Kept, (self._answers, self._made and self._made.carried())

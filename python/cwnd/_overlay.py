@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd import _arguments as arguments
 from cwnd import _native
+from cwnd._documented import Calls, Documented, Named, Reported
 from cwnd._html import page
-from cwnd._results import Calls, Documented, Named, Reported
 from cwnd._scenario import overrides
 from cwnd._table import Table
 from cwnd.plot._models import lines

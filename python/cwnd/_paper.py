@@ -6,12 +6,17 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._html import page
 from cwnd._table import Rows, frame_of
+from cwnd.plot._colour import GRID
+from cwnd.plot._judged import BAD, GOOD, OPEN, counts, ratios
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Paper", "PaperResult", "PaperRow", "PaperRows", "paper", "papers"]
 
@@ -159,7 +164,26 @@ class PaperRows(Sequence[PaperRow]):
         head = ["result", "row", "published", "ours", "unit", "tolerance", "verdict"]
         rows = ([getattr(row, name) for name in head] for row in self._rows)
         rest = "`.frame()` has all of it, `.counts` the verdicts, `[n].reason` says why a row is not a match."
-        return page(repr(self)[1:-1], head, rows, most=25, rest=rest)
+        return page(repr(self)[1:-1], head, rows, most=25, draw=self._figure, rest=rest)
+
+    def _figure(self) -> Figure:
+        """Draw numbers as multiples of the printed ones; where there are none, how often each verdict was given."""
+
+        def ratio(row: PaperRow) -> list[tuple[str, float]]:
+            ours, published = row.ours, row.published
+            numbers = isinstance(ours, (int, float)) and isinstance(published, (int, float)) and published
+            return [(row.verdict, ours / published)] if numbers else []  # type: ignore[operator]
+
+        named = [(f"{row.result}: {row.row[:56]}", ratio(row)) for row in self._rows]
+        if any(found for _, found in named):
+            return ratios(named, "Multiple of the printed number", VERDICTS)
+        results: dict[str, list[str]] = {}
+        for row in self._rows:
+            results.setdefault(f"{row.paper}, {row.result}", []).append(row.verdict)
+        return counts(results.items(), VERDICTS)
+
+
+VERDICTS = {"match": GOOD, "miss": BAD, "undecided": OPEN, "not reproducible": GRID, "illustration": "#1f6cb0"}
 
 
 def papers() -> Rows[Paper]:

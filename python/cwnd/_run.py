@@ -8,7 +8,7 @@ from typing import Any
 from cwnd import _native
 from cwnd._arguments import mapping, optional, text, whole
 from cwnd._kept import Made
-from cwnd._results import RunResult
+from cwnd._runs import RunResult
 from cwnd._scenario import Scenario
 
 __all__ = ["run"]

@@ -6,7 +6,7 @@ import copy
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, NoReturn
 
 from cwnd import _arguments as arguments
@@ -185,8 +185,15 @@ class Scenario(MutableMapping[str, Any]):
             complete.document["flow"][group]["algorithm"] = algorithm
         return complete
 
-    def serialized(self) -> tuple[str, list[tuple[int, Outside]]]:
+    def serialized(
+        self, stand_in: Callable[[Outside], str] = lambda _: "reno"
+    ) -> tuple[str, list[tuple[int, Outside]]]:
         """Write the scenario as JSON, with its algorithms in Python apart.
+
+        Parameters
+        ----------
+        stand_in : callable
+            Gives the text of the built-in algorithm that stands for one in Python.
 
         Returns
         -------
@@ -202,7 +209,7 @@ class Scenario(MutableMapping[str, Any]):
             algorithm = group.get("algorithm") if isinstance(group, dict) else None
             if isinstance(algorithm, OUTSIDE):
                 outside.append((index, algorithm))
-                group["algorithm"] = "reno"
+                group["algorithm"] = stand_in(algorithm)
         return json.dumps(document, default=_no_value), outside
 
     def to_toml(self) -> str:

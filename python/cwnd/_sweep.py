@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from cwnd import _arguments as arguments
 from cwnd import _native
+from cwnd._algorithm import OUTSIDE, Outside, label
 from cwnd._files import read_text
-from cwnd._html import page
 from cwnd._progress import reporting
-from cwnd._results import SHOWN, Calls, Estimates, Reported
 from cwnd._scenario import Scenario, overrides, written
-from cwnd._table import Columns, Table
-from cwnd.errors import ArgumentError
-from cwnd.plot import SweepCharts, SweepPlots
+from cwnd._swept import SweepResult
+from cwnd.errors import ArgumentError, ScenarioError
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["FailedCell", "Sweep", "SweepPoint", "SweepResult", "sweep"]
+__all__ = ["Sweep", "sweep"]
 
 
 class Sweep:
@@ -37,6 +35,7 @@ class Sweep:
     ----------
     base : Scenario, mapping or path
         What stays the same; a path names a scenario file.
+        Algorithms of its flows may be in Python, here and in the next two. They are copied when the sweep is made.
     grid : mapping, optional
         Dotted keys of the scenario, each with its values: ``{"dumbbell.rtt": ["20ms", "100ms"]}``. The last key
         changes fastest.
@@ -81,15 +80,26 @@ class Sweep:
         scenario = Scenario(base.document if isinstance(base, Scenario) else arguments.mapping("base", base))
         if seeds is not None:
             scenario["seeds"] = arguments.whole("seeds", seeds, 1, 100_000)
-        scenario.to_toml()  # refuses what a file, and so another machine, cannot have
-        plain, _ = scenario.serialized()
+        stand_ins = _StandIns()
+        plain, _ = scenario.serialized(stand_ins.of)
         about = {} if title is None else {"title": arguments.text("title", title, "buffers")}
         parts = [_native.to_toml(json.dumps({**about, "base": json.loads(plain)}))]
         if grid is not None and arguments.mapping("grid", grid):
-            parts.append("[grid]\n" + _lines("grid", grid))
-        parts += ["[[cell]]\n" + _lines("cells", cell) for cell in _list("cells", cells)]
-        native = _native.Sweep("sweep", "\n".join(parts), "", [])
-        self._native = native if by is None else native.ranked_by(arguments.text("by", by, "loss_rate"))
+            parts.append("[grid]\n" + _lines("grid", grid, stand_ins))
+        parts += ["[[cell]]\n" + _lines("cells", cell, stand_ins) for cell in _list("cells", cells)]
+        ranked = None if by is None else arguments.text("by", by, "loss_rate")
+        self._make("\n".join(parts), ranked, stand_ins.given)
+
+    def _make(self, text: str, by: str | None, outside: list[tuple[str, Outside]]) -> None:
+        try:
+            native = _native.Sweep("sweep", text, "", [], outside)
+        except ScenarioError as error:
+            said = str(error)
+            for stand_in, algorithm in outside:
+                said = said.replace(stand_in, label(algorithm))
+            raise ScenarioError(said) from None
+        self._native = native if by is None else native.ranked_by(by)
+        self._made = (text, by, outside)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Sweep:
@@ -144,7 +154,19 @@ class Sweep:
     def _read(cls, name: str, text: str, folder: str, overrides: list[str]) -> Sweep:
         sweep = cls.__new__(cls)
         sweep._native = _native.Sweep(name, text, folder, overrides)
+        sweep._made = ("", None, [])
         return sweep
+
+    @classmethod
+    def _again(cls, text: str, by: str | None, outside: list[tuple[str, Outside]]) -> Sweep:
+        sweep = cls.__new__(cls)
+        sweep._make(text, by, outside)
+        return sweep
+
+    @property
+    def _outside(self) -> list[tuple[str, Outside]]:
+        """Algorithms in Python, each with the text that stands for it."""
+        return self._made[2]
 
     @property
     def keys(self) -> list[str]:
@@ -163,8 +185,16 @@ class Sweep:
 
     @property
     def id(self) -> str:
-        """Its identity: another for another sweep, and for a program whose sources differ in what a run computes."""
+        """Its identity: another for another sweep, and for a program whose sources differ in what a run computes.
+
+        None has it that has an algorithm in Python: nothing shows whether its code has changed.
+        """
+        self._refuse("id: it has none")
         return self._native.id()
+
+    def _refuse(self, what: str) -> None:
+        if self._outside:
+            raise ArgumentError(f"{what}: the algorithm `{label(self._outside[0][1])}` of the sweep is in Python")
 
     def chunks(self, chunk: str = "10s") -> int:
         """Count the pieces it is cut into.
@@ -188,14 +218,24 @@ class Sweep:
         -------
         str
             TOML that needs no other file.
+
+        Raises
+        ------
+        ArgumentError
+            An algorithm is in Python, which a file cannot hold.
         """
+        self._refuse("to_toml: a file cannot hold it")
         return self._native.to_toml()
 
     def __eq__(self, other: object) -> bool:
-        return self.to_toml() == other.to_toml() if isinstance(other, Sweep) else NotImplemented
+        if not isinstance(other, Sweep):
+            return NotImplemented
+        return self._native.to_toml() == other._native.to_toml() and [vars_of(one) for _, one in self._outside] == [
+            vars_of(one) for _, one in other._outside
+        ]
 
     def __hash__(self) -> int:
-        return hash(self.to_toml())
+        return hash(self._native.to_toml())
 
     def __copy__(self) -> Sweep:
         return self
@@ -204,139 +244,10 @@ class Sweep:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sweep.from_text, (self.to_toml(),)
+        return (Sweep._again, self._made) if self._outside else (Sweep.from_text, (self.to_toml(),))
 
     def __repr__(self) -> str:
         return f"<cwnd.Sweep of {self.points} points, {self.cells} cells: {', '.join(self.keys)}>"
-
-
-@dataclass(frozen=True)
-class FailedCell:
-    """A run of a sweep that has no measures.
-
-    Attributes
-    ----------
-    cell : int
-        Its place in the sweep, from 0.
-    seed : int
-        Its seed.
-    set : dict
-        What the sweep set there.
-    error : str
-        Why.
-    """
-
-    cell: int
-    seed: int
-    set: dict[str, str]
-    error: str
-
-
-class SweepPoint(Estimates):
-    """A point of a sweep: its measures by their names, as in :class:`Estimates`."""
-
-    __slots__ = ("failed", "set")
-
-    set: dict[str, str]
-    """What the sweep sets there, as it was written."""
-    failed: int
-    """Its runs that failed; no measure has them."""
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        super().__init__(document)
-        self.set = {setting["key"]: setting["value"] for setting in document["set"]}
-        self.failed = document["failed"]
-
-    def _title(self) -> str:
-        return ", ".join(f"{key} {value}" for key, value in self.set.items())
-
-
-class SweepResult(Reported[_native.Swept], Columns):
-    """What came of a sweep, or of a shard of it. ``print`` shows what the command line shows: what is best where.
-
-    It is a table itself: ``polars.DataFrame(result)`` has a row per cell.
-    """
-
-    _calls: ClassVar[Calls] = (("to_json",), ("html",), ("table",), ("keys",), ("failed",))
-
-    def __init__(self, native: _native.Swept, out: Path | None, counts: tuple[int, int, int]) -> None:
-        super().__init__(native)
-        self.out = out
-        """The folder of its files, if there is one."""
-        self.computed, self.stored, _ = counts
-
-    computed: int
-    """Cells that were run now, or are equal to one that was."""
-    stored: int
-    """Cells that were in the store."""
-
-    @cached_property
-    def points(self) -> tuple[SweepPoint, ...]:
-        """Every point with its measures over all seeds, in the order of the sweep."""
-        return tuple(SweepPoint(point) for point in self.document["points"])
-
-    @cached_property
-    def table(self) -> Table:
-        """A row per cell: ``cell``, the keys of the sweep, ``seed``, ``error``, and every measure."""
-        return Table(self._native.table())
-
-    @cached_property
-    def failed(self) -> tuple[FailedCell, ...]:
-        """Cells without measures, each with its error. The next attempt runs them again."""
-        return tuple(FailedCell(cell, seed, dict(set_), error) for cell, seed, set_, error in self._native.failed())
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the scenario that its points set."""
-        return self._native.keys()
-
-    @property
-    def warnings(self) -> list[str]:
-        """What to look at before believing the numbers: settings that change nothing, and at how many points."""
-        warnings: list[str] = self.document["warnings"]
-        return warnings
-
-    def _page(self) -> str:
-        return self._native.html()
-
-    @property
-    def plot(self) -> SweepPlots:
-        """Plots on matplotlib; ``result.plot()`` draws heat maps of a measure over all keys."""
-        return SweepPlots(self.table, self.keys)
-
-    @property
-    def chart(self) -> SweepCharts:
-        """Charts on Altair, one per method."""
-        return SweepCharts(self.table, self.keys)
-
-    def _as_table(self) -> Table:
-        return self.table
-
-    def __str__(self) -> str:
-        return self._native.text(*self._folder())
-
-    def _asked(self) -> Calls:
-        return (*self._calls, ("text", *self._folder()))
-
-    def _folder(self) -> tuple[str, ...]:
-        return () if self.out is None else (os.fspath(self.out),)
-
-    def __repr__(self) -> str:
-        return f"<cwnd.SweepResult of {len(self.table)} cells, {len(self.failed)} failed>"
-
-    def _repr_html_(self) -> str:
-        keys = self.keys
-        measures = [name for name in SHOWN if any(name in point for point in self.points)]
-        rows = (
-            [*(point.set.get(key) for key in keys), *(point.get(name) for name in measures)] for point in self.points
-        )
-        notes = [*self.warnings, *(f"{one.set}, seed {one.seed}: {one.error}" for one in self.failed[:3])]
-        rest = (
-            "`.plot(measure)` draws others, `.points` has every measure, `.frame()` a row per run, `.failed` what "
-            "failed, `print` shows the text."
-        )
-        draw = partial(self.plot, most=4)
-        return page(repr(self)[1:-1], [*keys, *measures], rows, notes=notes, draw=draw, rest=rest)
 
 
 def sweep(
@@ -356,6 +267,10 @@ def sweep(
 
     Runs that were done before are found in the store, so that a sweep that was interrupted, by Ctrl-C or otherwise,
     goes on when it is called again. A run that fails is a row with its error, and the others go on.
+
+    Runs with an algorithm in Python go on one after the other on the thread that calls, after all others. They are
+    never in the store, and `out` and `client` are refused: nothing shows whether the code of an algorithm has changed,
+    and no worker has it. What a method raises is the error of its cell, with class and method.
 
     Parameters
     ----------
@@ -421,6 +336,8 @@ def sweep(
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
     if client is not None and budget is not None:
         raise ArgumentError("memory: the workers of a cluster take half of their machine's")
+    if client is not None:
+        chosen._refuse("client: workers run what is built in")
     sweeping = _native.Sweeping(
         chosen._native,
         arguments.text("chunk", chunk, "10s"),
@@ -466,12 +383,50 @@ def _list(name: str, values: object) -> list[Any]:
     return list(values)
 
 
-def _lines(name: str, values: object) -> str:
+class _StandIns:
+    """What stands for algorithms in Python in the text of a sweep: rules that nobody writes."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, Outside]] = []
+
+    def of(self, algorithm: Outside) -> str:
+        """Give the stand-in of an algorithm: one for a class or an object, however often it is given."""
+        for stand_in, known in self.given:
+            if vars_of(known) == vars_of(algorithm):
+                return stand_in
+        stand_in = f"rule:grow=0.{271828182845 + len(self.given)}/w,cut=w/2"
+        self.given.append((stand_in, copy.deepcopy(algorithm)))
+        return stand_in
+
+    def placed(self, name: str, key: str, value: object) -> object:
+        """Put stand-ins in the place of algorithms among the values of a key."""
+        if isinstance(value, (list, tuple)):
+            return [self.placed(name, key, one) for one in value]
+        if not isinstance(value, OUTSIDE):
+            return value
+        if not ALGORITHM.fullmatch(key):
+            raise ArgumentError(f"{name}: {key}: only `flow.N.algorithm` can be in Python, got {value!r}")
+        return self.of(value)
+
+
+def vars_of(algorithm: Outside) -> tuple[object, ...]:
+    """Give what tells an algorithm in Python from others: the class, or the class and the attributes of an object."""
+    return (algorithm,) if isinstance(algorithm, type) else (type(algorithm), vars(algorithm))
+
+
+def _lines(name: str, values: object, stand_ins: _StandIns) -> str:
     """Keys and values as TOML, in their order, which decides the order of the cells."""
     given = arguments.mapping(name, values).items()
-    return "".join(f"{_literal(name, key)} = {_literal(f'{name}: {key}', value)}\n" for key, value in given)
+    lines = []
+    for key, value in given:
+        placed = stand_ins.placed(name, key, arguments.plain(value))
+        lines.append(f"{_literal(name, key)} = {_literal(f'{name}: {key}', placed)}\n")
+    return "".join(lines)
 
 
 def _literal(name: str, value: object) -> str:
-    value = arguments.plain(value)
     return _native.literal(json.dumps(value) if isinstance(value, str) else written(name, value))
+
+
+ALGORITHM = re.compile(r"flow\.\d+\.algorithm")
+"""A key whose values may be in Python."""

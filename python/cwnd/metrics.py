@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from cwnd import _native
 from cwnd._arguments import real, whole
+from cwnd._estimates import Estimate
 from cwnd._numbers import numbers
-from cwnd._results import Estimate
 from cwnd.errors import ArgumentError
 
 __all__ = [

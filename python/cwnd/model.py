@@ -19,8 +19,8 @@ from cwnd import _native
 from cwnd._algorithm import Algorithm
 from cwnd._arguments import algorithms as named
 from cwnd._arguments import real, reals, text, texts, whole
+from cwnd._estimates import Estimate
 from cwnd._html import page
-from cwnd._results import Estimate
 from cwnd._table import Rows, Table, records_html
 from cwnd.plot._models import lines
 

@@ -26,12 +26,22 @@ STEPS = 120
 OPTIONS: dict[str, Any] = {"rate": ("2mbit", "20mbit"), "rtt": ("20ms", "80ms"), "queue": (0.5, 4.0), "reward": "power"}
 
 
-def train(generations: int, seed: int) -> NDArray[np.float64]:
+def training(beside: str | None, weights: list[float] | None) -> dict[str, Any]:
+    """Give the options of the training: alone or half of the time beside an algorithm; by power or by weights."""
+    options = OPTIONS if weights is None else {**OPTIONS, "reward": ("linear", weights)}
+    if beside is None:
+        return options
+    flows = [["reno"], ["reno", beside]]  # the first is steered
+    scenarios = [cwnd.Scenario.dumbbell(one, duration="10000s", sampling="off") for one in flows]
+    return {**options, "scenario": scenarios, "agents": 1, "loss": 0.0}
+
+
+def train(generations: int, seed: int, options: dict[str, Any]) -> NDArray[np.float64]:
     """Find the weights of the observation's numbers, and of one."""
     random = np.random.default_rng(seed)
     features = len(cwnd.gym.FEATURES)
     mean, spread = np.zeros(features + 1), np.full(features + 1, 0.5)
-    env = cwnd.gym.BottleneckVectorEnv(POLICIES * PATHS, copy=False, steps=STEPS, **OPTIONS)
+    env = cwnd.gym.BottleneckVectorEnv(POLICIES * PATHS, copy=False, steps=STEPS, **options)
     for generation in range(generations):
         weights = random.normal(mean, spread, (POLICIES, features + 1))
         seen, _ = env.reset(seed=int(random.integers(2**31)))
@@ -88,8 +98,10 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=len(HELD_OUT), help="on which flows are compared")
     parser.add_argument("--seeds", type=int, default=3, help="of each")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--beside", help="train beside a flow of this algorithm in half of the episodes, such as cubic")
+    parser.add_argument("--weights", type=float, nargs=3, help="train by the linear reward: of goodput, delay and loss")
     arguments = parser.parse_args()
-    weights = train(arguments.generations, arguments.seed)
+    weights = train(arguments.generations, arguments.seed, training(arguments.beside, arguments.weights))
     print("\n" + "".join(f"{name:>16}" for name in [*cwnd.gym.FEATURES, "one"]))
     print("".join(f"{weight:16.2f}" for weight in weights))
 

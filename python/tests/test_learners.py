@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import itertools
 import pickle
 import warnings
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from pettingzoo.test import parallel_api_test
 
 import cwnd
 import cwnd.gym
+from cwnd.gym._options import DEFAULTS
 
 NAME = "cwnd/Bottleneck-v0"
 OPTIONS: dict[str, Any] = {"steps": 12, "rate": "8mbit", "rtt": "20ms"}
@@ -344,3 +346,118 @@ def test_evaluate_says_what_it_took() -> None:
             through(env)
     with pytest.raises(cwnd.ArgumentError, match=r"^policy: expected a function, an object with a method predict"):
         cwnd.gym.evaluate(3)
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "as it comes": {},
+    "rate": {"action": "rate"},
+    "over": {"action": ("over", "cubic"), "gain": 1.0},
+    "power": {"reward": "power"},
+    "weights": {"reward": ("linear", (1.0, 2.0, 3.0))},
+    "own": {"reward": reward, "observation": OWN},
+    "packets": {"packets": 25},
+    "drawn": {"rate": ("4mbit", "8mbit"), "rtt": ("10ms", "20ms"), "queue": (0.5, 1.0), "loss": (0.0, 0.02)},
+    "placed": {"algorithm": "reno"},
+    "scenarios": {
+        "scenario": [cwnd.Scenario.dumbbell(flows, duration="1000s") for flows in (["reno"], ["reno", "cubic"])],
+        "agents": 1,
+    },
+}
+ENDS = (1, 4)
+
+
+@pytest.mark.parametrize("count", ENDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_environments_agree(kind: str, count: int) -> None:
+    options = {**OPTIONS, "steps": 8, **KINDS[kind]}
+    singles = [cwnd.gym.BottleneckEnv(**options) for _ in range(count)]
+    many = cwnd.gym.BottleneckVectorEnv(count, **options)
+    shared = cwnd.gym.SharedBottleneckEnv(**{"agents": 1, **options})
+    rows, infos = many.reset(seed=5)
+    begun = [single.reset(seed=5 + nth) for nth, single in enumerate(singles)]
+    alone, _ = shared.reset(seed=5)
+    assert many.single_observation_space == singles[0].observation_space == shared.observation_space("flow_0")
+    assert many.single_action_space == singles[0].action_space == shared.action_space("flow_0")
+    np.testing.assert_array_equal(rows, [row for row, _ in begun])
+    np.testing.assert_array_equal(rows[0], alone["flow_0"])
+    for name in ("seed", "scenario", "delivered", "capacity"):
+        np.testing.assert_array_equal(infos["cwnd"][name], [info["cwnd"][name] for _, info in begun])
+    for nth in range(8):
+        actions = np.linspace(-0.8, 1.2, count) * (-1) ** nth
+        rows, rewards, terminated, ended, infos = many.step(actions)
+        steps = [single.step(action) for single, action in zip(singles, actions, strict=True)]
+        np.testing.assert_array_equal(rows, [one[0] for one in steps])
+        np.testing.assert_array_equal(rewards, np.array([one[1] for one in steps], np.float32))
+        assert ended.tolist() == [one[3] for one in steps] == [nth == 7] * count
+        assert not terminated.any()
+        for name in cwnd.gym.MEASURED:
+            np.testing.assert_array_equal(infos["cwnd"][name], [one[4]["cwnd"][name] for one in steps])
+        seen, earned, _, over, own = shared.step({"flow_0": actions[0]})
+        np.testing.assert_array_equal(rows[0], seen["flow_0"])
+        assert (np.float32(earned["flow_0"]), over["flow_0"]) == (rewards[0], nth == 7)
+    for name in TOTALS:
+        found = [one[4]["cwnd"]["episode"][name] for one in steps]
+        np.testing.assert_array_equal(infos["cwnd"]["episode"][name], found)
+        assert own["flow_0"]["cwnd"]["episode"][name] == found[0]
+
+
+TAKES: dict[str, Callable[..., object]] = {
+    "single": cwnd.gym.BottleneckEnv,
+    "vector": cwnd.gym.BottleneckVectorEnv,
+    "shared": cwnd.gym.SharedBottleneckEnv,
+    "make": partial(gymnasium.make, NAME),
+    "make_vec": partial(gymnasium.make_vec, NAME, 2, "vector_entry_point"),
+    "evaluate": partial(cwnd.gym.evaluate, "reno"),
+    "single, reset": lambda **given: cwnd.gym.BottleneckEnv().reset(options=given),
+    "vector, reset": lambda **given: cwnd.gym.BottleneckVectorEnv().reset(options=given),
+    "shared, reset": lambda **given: cwnd.gym.SharedBottleneckEnv().reset(options=given),
+}
+
+
+@pytest.mark.parametrize("where", TAKES)
+@pytest.mark.parametrize("option", DEFAULTS)
+def test_an_unknown_option_is_refused_everywhere_with_the_nearest(where: str, option: str) -> None:
+    with pytest.raises(cwnd.ArgumentError, match=rf"{option}x: there is no such option, did you mean `{option}`\?"):
+        TAKES[where](**{f"{option}x": 1})
+
+
+@pytest.mark.parametrize("where", ["single", "shared", "single, reset", "vector, reset", "shared, reset"])
+def test_an_option_of_another_environment_is_refused_by_its_name(where: str) -> None:
+    for option in ("num_envs", "copy"):
+        with pytest.raises(cwnd.ArgumentError, match=f"{option}: there is no such option here, BottleneckVectorEnv"):
+            TAKES[where](**{option: 2})
+
+
+EXTREMES = list(itertools.product(("1kbit", "1tbit"), ("1us", "100s"), (0.001, 1000.0), (1, 1000)))
+
+
+@pytest.mark.parametrize("name", ["single", "vector", "shared"])
+@pytest.mark.parametrize(("rate", "rtt", "queue", "packets"), EXTREMES)
+def test_extreme_paths_are_run_or_refused(name: str, rate: str, rtt: str, queue: float, packets: int) -> None:
+    options: dict[str, Any] = {"rate": rate, "rtt": rtt, "queue": queue, "packets": packets, "steps": 3}
+    if (rate, rtt) == ("1tbit", "100s"):
+        accepted = r"^rate, rtt and queue must be of a path that holds at most 1048576 packets: the largest holds \d+$"
+        with pytest.raises(cwnd.ArgumentError, match=accepted):
+            TAKES[name](**options)
+        return
+    env: Any = TAKES[name](**options)
+    env.reset(seed=1)
+    *_, over, info = env.step({} if name == "shared" else np.ones(env.action_space.shape))
+    first = info["flow_0"] if name == "shared" else info
+    ended = np.any([*over.values()] if name == "shared" else over)
+    assert ended or np.all(first["cwnd"]["time"] > 0)
+
+
+def test_what_is_too_large_is_refused_with_what_is_accepted() -> None:
+    wide: dict[str, Any] = {"rate": "10gbit", "rtt": "100ms", "queue": 1.0}
+    with pytest.raises(cwnd.ArgumentError, match=r"^num_envs: expected 1 to \d+ where a path holds \d+ packets"):
+        cwnd.gym.BottleneckVectorEnv(65536, **wide)
+    for packets in (0, (1 << 20) + 1):
+        with pytest.raises(cwnd.ArgumentError, match=r"^packets: expected a whole number from 1 to 1048576"):
+            cwnd.gym.BottleneckEnv(packets=packets)
+    with pytest.raises(cwnd.ArgumentError, match=r"^agents: without a scenario flows are below 65536, got 4000000"):
+        cwnd.gym.SharedBottleneckEnv([4_000_000])
+    endless = cwnd.Scenario.dumbbell("reno", queue="droptail:unlimited")
+    with pytest.raises(cwnd.ArgumentError, match=r"^queue must have a limit"):
+        cwnd.gym.BottleneckEnv(scenario=endless)
+    cwnd.gym.BottleneckEnv(scenario=endless, queue=1.0).reset(seed=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -153,7 +154,6 @@ def test_what_is_in_the_store_is_not_run_again(serial: cwnd.SweepResult, tmp_pat
         ({"grid": {"dumbbell.rtt": "20ms"}}, "needs a list of values"),
         ({"grid": {"dumbbell.rtt": [object()]}}, "expected text, a finite number"),
         ({"grid": {"seeds": [2]}, "cells": [{"seeds": 3}]}, "already"),
-        ({"base": cwnd.Scenario.dumbbell(cwnd.WindowRule)}, "is in Python: a file cannot hold it"),
     ],
 )
 def test_a_sweep_that_cannot_be_run_is_refused(change: dict[str, Any], message: str) -> None:
@@ -538,3 +538,120 @@ def test_heat_maps_on_altair_have_the_same_numbers(serial: cwnd.SweepResult) -> 
 def test_errors_of_heat_maps_say_what_there_is(serial: cwnd.SweepResult, draw: Any, message: str) -> None:
     with pytest.raises(cwnd.ArgumentError, match=message):
         draw(serial.plot)
+
+
+class Aimd(cwnd.WindowRule):
+    def __init__(self, b: float = 0.5) -> None:
+        self.b = b
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"aimd-{self.b}"
+
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return 1 / w
+
+    def cut(self, w: float, view: cwnd.View) -> float:
+        return w * (1 - self.b)
+
+
+class Lost(Aimd):
+    name = "lost"
+
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return None  # type: ignore[return-value]
+
+
+class Divides(cwnd.CongestionControl):
+    def control(self) -> float:
+        return 10.0
+
+    def on_ack(self, view: cwnd.View, ack: cwnd.Ack) -> None:
+        raise ZeroDivisionError("of mine")
+
+    def on_congestion(self, view: cwnd.View, event: cwnd.Congestion) -> None:
+        pass
+
+
+OWN: dict[str, Sequence[object]] = {
+    "flow.0.algorithm": ["reno", Aimd(), Aimd(0.25), Lost, Divides],
+    "dumbbell.rtt": ["10ms", "20ms"],
+}
+
+
+def test_algorithms_in_python_are_swept(tmp_path: Path) -> None:
+    own = cwnd.Sweep(BASE, grid=OWN, seeds=3, by="loss_rate")
+    seen: list[tuple[int, int, int]] = []
+    result = cwnd.sweep(own, store=tmp_path / "store", progress=lambda *now: seen.append(now))
+    assert seen[-1] == (30, 12, 30)
+    assert (result.computed, result.stored, len(result.failed)) == (18, 0, 12)
+    # Each cell is the run that the algorithm makes elsewhere.
+    rule = Aimd(0.25)
+    path: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "3s", "warmup": "1s", "seeds": 3}
+    alone = cwnd.run(cwnd.Scenario.dumbbell(rule, **path))
+    point = next(one for one in result.points if one.set == {"flow.0.algorithm": "aimd-0.25", "dumbbell.rtt": "20ms"})
+    assert point["goodput_bps"] == alone.estimates["goodput_bps"]
+    # Ranked and shown by its name; nothing of what stands for it in between.
+    assert {one["contender"] for one in result.document["standings"]} >= {"reno", "aimd-0.5", "aimd-0.25"}
+    shown = [str(result), result.report(tmp_path / "page.html").read_text(), json.dumps(result.document)]
+    assert all("aimd-0.25" in text and "rule:grow" not in text for text in shown)
+    errors = {one.set["flow.0.algorithm"]: one.error for one in result.failed}
+    assert errors["lost"] == "Lost.grow: expected a finite number of packets, got None"
+    assert errors["Divides"].startswith("ZeroDivisionError: of mine (raised in Divides.on_ack")
+    assert pickle.loads(pickle.dumps(result)) == result
+    # What is built in is in the store, what is not is run again.
+    again = cwnd.sweep(own, store=tmp_path / "store", progress=False)
+    assert (again.computed, again.stored) == (12, 6)
+    assert again == result
+
+
+def test_a_base_and_cells_may_have_algorithms_in_python() -> None:
+    base = cwnd.Scenario.dumbbell([Aimd, "cubic"], rate="20mbit", rtt="20ms", duration="2s", warmup="1s", seeds=1)
+    cells: list[dict[str, object]] = [
+        {"flow.1.algorithm": Aimd(0.25), "dumbbell.rtt": "10ms"},
+        {"dumbbell.rtt": "20ms"},
+    ]
+    own = cwnd.Sweep(base, cells=cells)
+    found = cwnd.sweep(own, store=False, progress=False)
+    assert not found.failed
+    for document, point in zip(cells, found.points, strict=True):
+        scenario = base.copy()
+        for key, value in document.items():
+            scenario[key] = value
+        assert point["jain"] == cwnd.run(scenario).estimates["jain"]
+    copied = pickle.loads(pickle.dumps(own))
+    assert copied == own
+    assert cwnd.sweep(copied, store=False, progress=False) == found
+    shards = [cwnd.sweep(own, store=False, shard=f"{n}/2", chunk="1us", progress=False) for n in (1, 2)]
+    assert [len(shard.table) for shard in shards] == [1, 1]
+    assert sorted(row for shard in shards for row in rows(shard)) == sorted(rows(found))
+
+
+def test_what_a_sweep_of_python_cannot_have_is_refused(tmp_path: Path) -> None:
+    own = cwnd.Sweep(BASE, grid=OWN)
+    with pytest.raises(cwnd.ArgumentError, match=r"^out: the sweep has an algorithm in Python"):
+        cwnd.sweep(own, out=tmp_path / "out")
+    with pytest.raises(cwnd.ArgumentError, match=r"^client: .*`aimd-0.5` of the sweep is in Python"):
+        cwnd.sweep(own, client="127.0.0.1:1")
+    with pytest.raises(cwnd.ArgumentError, match=r"^id: .* is in Python"):
+        own.id  # noqa: B018
+    with pytest.raises(cwnd.ArgumentError, match=r"^to_toml: a file cannot hold it"):
+        own.to_toml()
+    with pytest.raises(cwnd.ArgumentError, match=r"^grid: dumbbell.rtt: only `flow.N.algorithm` can be in Python"):
+        cwnd.Sweep(BASE, grid={"dumbbell.rtt": [Aimd]})
+    other = type("Twice", (Lost,), {"name": "lost"})
+    with pytest.raises(cwnd.ArgumentError, match="two different algorithms are called `lost`"):
+        cwnd.Sweep(BASE, grid={"flow.0.algorithm": [Lost, other]})
+    built_in = type("Own", (Lost,), {"name": "reno"})
+    with pytest.raises(cwnd.ScenarioError, match="two different algorithms are called `reno`"):
+        cwnd.Sweep(BASE, grid={"flow.0.algorithm": ["reno", built_in]})
+    with pytest.raises(cwnd.ScenarioError, match=r"cannot read `\[Aimd\]`") as refused:
+        cwnd.Sweep(BASE, grid={"flow.0.algorithm": [Aimd], "dumbbell.rate": ["[Aimd]"]})
+    assert "rule:grow" not in str(refused.value)
+
+
+def test_ctrl_c_ends_a_sweep_of_python(ends_by_ctrl_c: Callable[[str], None]) -> None:
+    ends_by_ctrl_c(
+        "cwnd.sweep(cwnd.Sweep(cwnd.Scenario.dumbbell(Reno, duration='10000s'), grid={'dumbbell.rtt': ['10ms']}), "
+        "store=False)"
+    )

@@ -1,7 +1,7 @@
 //! The network of an environment and the flows that a learner steers.
 
 use cwnd::random::uniform;
-use cwnd_sim::{LinkId, Setup, Simulation, Source, Variation};
+use cwnd_sim::{LinkId, LinkSetup, QueueLimit, Setup, Simulation, Source, Variation};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -18,6 +18,8 @@ pub struct Course {
     pub(crate) bottlenecks: Vec<usize>,
     pub(crate) path: Reference,
     pub(crate) options: Options,
+    /// At most so many packets are in flight and in queues.
+    packets: f64,
     /// Other networks for an episode.
     others: Vec<Course>,
 }
@@ -28,7 +30,8 @@ impl Course {
     ///
     /// # Errors
     /// `steered` is empty, has an index twice or one that does not exist; a steered flow does not send all the time or crosses no link
-    /// with a rate; an option is outside its range; or the setup is invalid.
+    /// with a rate; an option is outside its range; the path may hold more than [`MAX_PACKETS`] packets, or any number of them; or the setup
+    /// is invalid.
     pub fn new(setup: Setup, steered: Vec<usize>, options: Options) -> Result<Self, CourseError> {
         options.check()?;
         let mut different = steered.clone();
@@ -54,10 +57,18 @@ impl Course {
             return Err(CourseError::Option { option: "the round-trip time", accepted: "above zero" });
         }
         let path = Reference { link, rate: rate as f64, rtt, packet: setup.flows[steered[0]].packet };
+        let mut crossed: Vec<usize> =
+            steered.iter().flat_map(|&flow| paths[flow].iter()).map(|link| link.0 as usize).collect();
+        crossed.sort_unstable();
+        crossed.dedup();
+        let packets = most_packets(crossed.iter().map(|link| &setup.links[*link]), path, &options)?;
+        if packets > MAX_PACKETS as f64 {
+            return Err(CourseError::Packets { packets });
+        }
         let bottlenecks = slowest.into_iter().map(|(_, link)| link).collect();
         // The trace is not used: nothing is sampled.
         let setup = Setup { sampling: None, packet_log: None, ..setup };
-        Ok(Self { setup, steered, bottlenecks, path, options, others: Vec::new() })
+        Ok(Self { setup, steered, bottlenecks, path, options, packets, others: Vec::new() })
     }
 
     /// The course whose episodes are on its own network or on `other`'s; of several alternatives one is drawn for each episode, evenly.
@@ -84,6 +95,12 @@ impl Course {
         }
     }
 
+    /// How many packets are in flight and in queues on the way of the steered flows at most, on whichever network is drawn.
+    #[must_use]
+    pub fn packets(&self) -> f64 {
+        self.others.iter().map(|other| other.packets).fold(self.packets, f64::max)
+    }
+
     /// How many flows the learner steers.
     #[must_use]
     pub fn steered(&self) -> usize {
@@ -95,3 +112,32 @@ impl Course {
         self.steered.iter().map(|flow| self.setup.flows[*flow].name.as_str())
     }
 }
+
+/// The packets that are in flight and in the queues of `links` at most, where what is drawn is the largest.
+///
+/// # Errors
+/// A queue has no limit.
+fn most_packets<'a>(
+    links: impl Iterator<Item = &'a LinkSetup>,
+    path: Reference,
+    options: &Options,
+) -> Result<f64, CourseError> {
+    let (rate, rtt) =
+        (options.rate.map_or(path.rate, |range| range.high), options.rtt.map_or(path.rtt, |range| range.high));
+    let (rate_factor, rtt_factor) = (rate / path.rate, rtt / path.rtt);
+    let products = |rate: f64| rate * rtt / path.packet.bits();
+    let mut packets = products(rate);
+    for link in links {
+        let Some(own) = link.rate else { continue };
+        packets += match (options.queue, link.queue) {
+            (Some(range), _) => range.high * products(own as f64 * rate_factor),
+            (None, QueueLimit::Packets(packets)) => f64::from(packets) * rate_factor * rtt_factor,
+            (None, QueueLimit::Bytes(bytes)) => 8.0 * bytes as f64 / path.packet.bits() * rate_factor * rtt_factor,
+            (None, QueueLimit::Unlimited) => return Err(CourseError::Unlimited(link.name.clone())),
+        };
+    }
+    Ok(packets)
+}
+
+/// Packets that a path may hold, and that a step may wait for. More would take gigabytes, and a step many seconds.
+pub const MAX_PACKETS: u64 = 1 << 20;

@@ -3,6 +3,8 @@
 use cwnd_sim::SetupError;
 use thiserror::Error;
 
+use crate::course::MAX_PACKETS;
+
 /// Why a [`Course`](crate::Course) cannot be made.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CourseError {
@@ -43,10 +45,21 @@ pub enum CourseError {
         /// What is accepted.
         accepted: &'static str,
     },
+    /// The path may hold too many packets.
+    #[error(
+        "rate, rtt and queue must be of a path that holds at most {MAX_PACKETS} packets: the largest holds {packets:.0}"
+    )]
+    Packets {
+        /// In flight and in queues where rate, round-trip time and queue are the largest.
+        packets: f64,
+    },
     /// A flow is steered twice, or none at all, or not as many on each network.
     #[error("the flows to steer must be at least one, different ones, and as many on each network")]
     Steered,
     /// The setup of the network is invalid.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// A queue has no limit.
+    #[error("queue must have a limit at link `{0}`: a learner may fill it without end")]
+    Unlimited(String),
 }

@@ -26,7 +26,7 @@ mod reward;
 mod sender;
 mod steered;
 
-pub use course::Course;
+pub use course::{Course, MAX_PACKETS};
 pub use draw::DrawnPath;
 pub use environment::{Environment, Episode, Outcome, Totals};
 pub use environments::Environments;

@@ -6,6 +6,7 @@ use cwnd::registry::Transport;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::course::MAX_PACKETS;
 use crate::error::CourseError;
 use crate::reward::Reward;
 
@@ -16,7 +17,7 @@ pub struct Options {
     pub lever: Lever,
     /// How much an action changes: see [`Lever`].
     pub gain: f64,
-    /// A step lasts until this many packets were delivered on average per steered flow; at least 1.
+    /// A step lasts until this many packets were delivered on average per steered flow; 1 to [`MAX_PACKETS`](crate::MAX_PACKETS).
     pub packets: u64,
     /// An episode ends after this many steps, or at the end of the setup's duration if that is earlier; at least 1.
     pub steps: u32,
@@ -56,7 +57,7 @@ pub struct Steering {
     pub lever: Lever,
     /// How much an action changes: see [`Lever`].
     pub gain: f64,
-    /// A step lasts a smoothed round trip, and until this many packets were delivered; at least 1.
+    /// A step lasts a smoothed round trip, and until this many packets were delivered; 1 to [`MAX_PACKETS`](crate::MAX_PACKETS).
     pub packets: u64,
 }
 
@@ -113,7 +114,7 @@ impl Steering {
             }
             Lever::Window | Lever::Rate => require(within(MAX_GAIN), "gain", "above 0 and at most 15")?,
         }
-        require(self.packets > 0, "packets", "at least 1")
+        require((1..=MAX_PACKETS).contains(&self.packets), "packets", "from 1 to 1048576")
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cwnd::{Span, Spec, Time};
 use cwnd_env::{
-    Course, CourseError, Environment, Environments, FEATURES, Lever, Options, Outcome, Range, Reward, Totals,
+    Course, CourseError, Environment, Environments, FEATURES, Lever, MAX_PACKETS, Options, Outcome, Range, Reward,
+    Totals,
 };
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Setup, Source, Variation};
 
@@ -192,6 +193,22 @@ fn what_cannot_be_steered_is_refused() {
         refused(path(1), &[0], Options { gain: 0.0, ..Options::default() }),
         "gain must be above 0 and at most 15"
     );
+    let most = refused(path(1), &[0], Options { packets: MAX_PACKETS + 1, ..Options::default() });
+    assert_eq!(most, "packets must be from 1 to 1048576");
+    let largest = |rate: f64| Options { rate: Some(Range { low: 1e6, high: rate }), ..Options::default() };
+    // 100 packets in flight and as many waiting at 12 Mbit/s.
+    let error = refused(path(1), &[0], largest(1e12));
+    assert!(error.ends_with("holds at most 1048576 packets: the largest holds 16666667"), "{error}");
+    let endless = || {
+        let mut setup = path(1);
+        setup.links.iter_mut().for_each(|link| link.queue = QueueLimit::Unlimited);
+        setup
+    };
+    let error = refused(endless(), &[0], Options::default());
+    assert!(error.starts_with("queue must have a limit"), "{error}");
+    let queue = Some(Range { low: 1.0, high: 2.0 });
+    let course = Course::new(endless(), vec![0], Options { queue, ..largest(12e6) }).expect("a course");
+    assert!((course.packets() - 300.0).abs() < 1.0, "{}", course.packets());
     let backwards = Some(Range { low: 2.0, high: 1.0 });
     let error = refused(path(1), &[0], Options { rtt: backwards, ..Options::default() });
     assert!(error.starts_with("rtt must be") && error.contains("2 is above its last, 1"), "{error}");

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
+use cwnd::{Ack, Congestion, CongestionControl, Control, Maker, Packets, Spec, Start, View};
 use cwnd_lab::sweep::{
-    By, CellError, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Ranking, Shard, Sweep, Task,
-    TaskError, Unit, Values, columns, gather, run_chunks, with_stored,
+    By, CellError, Chunk, Dataset, DatasetError, FinishedCell, Outside, PartFormat, Pending, Ranking, Shard, Sweep,
+    Task, TaskError, Unit, Values, columns, gather, run_chunks, with_stored,
 };
 use cwnd_run::cells::Cells;
 use cwnd_run::probe::Kept;
@@ -173,6 +175,72 @@ fn a_failure_elsewhere_is_a_row_and_is_not_stored() {
     let rows = pending.finish(&sweep, outcomes, &cells).expect("as many as were asked for");
     assert_eq!(rows[1].outcome, Err(CellError::Elsewhere("no luck".to_string())));
     assert_eq!(Pending::of(&sweep, chunk, &cells).missing(), 1);
+}
+
+/// A window of four packets, whatever happens.
+#[derive(Clone, Debug)]
+struct Four;
+
+impl CongestionControl for Four {
+    fn control(&self) -> Control {
+        Control::window(Packets(4.0))
+    }
+
+    fn on_ack(&mut self, _view: &View, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _view: &View, _event: &Congestion) {}
+
+    fn boxed_clone(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+impl Maker for Four {
+    fn start(&self, _start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+fn with_four(text: &str, label: &str) -> Result<Sweep, String> {
+    let algorithm = Spec::outside(label, Arc::new(Four)).into();
+    let outside = vec![Outside { stand_in: "aimd:b=1/8".to_string(), algorithm }];
+    Sweep::read_with("s.toml", text, Path::new(""), &[], outside).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_algorithm_from_outside_is_where_its_stand_in_is_and_is_never_stored() {
+    let sweep = with_four(SWEEP, "four").expect("valid");
+    assert!(sweep.has_outside());
+    let chunk = Chunk { first: 0, end: sweep.len() };
+    let folder = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(folder.path());
+    let rows = run_chunks(&sweep, &[chunk], &cells, None, &()).expect("not interrupted");
+    for row in &rows {
+        let point = &sweep.points()[row.cell.point];
+        let named = point.values[2].as_ref().expect("each point sets it").text.as_str();
+        assert!(["reno", "four"].contains(&named), "{named}");
+        let kept = row.outcome.as_ref().expect("it ran");
+        let loss = kept.iter().find(|(name, _)| *name == "loss_rate").map(|(_, values)| values[0]);
+        // Some eight packets never overflow a queue; what is lost is lost at random.
+        let random = point.values[1].is_some();
+        assert!(named == "reno" || random || loss == Some(0.0), "{loss:?}");
+    }
+    let pending = Pending::of(&sweep, chunk, &cells);
+    assert_eq!((pending.found(), pending.missing()), (12, 12));
+    // What comes from elsewhere is no more stored.
+    let outcomes = rows.iter().filter(|row| !is_reno(&sweep, row)).map(|row| row.outcome.clone()).collect();
+    assert_eq!(pending.finish(&sweep, outcomes, &cells).expect("as many as were asked for"), rows);
+    assert_eq!(Pending::of(&sweep, chunk, &cells).found(), 12);
+}
+
+fn is_reno(sweep: &Sweep, row: &FinishedCell) -> bool {
+    sweep.points()[row.cell.point].values[2].as_ref().is_some_and(|value| value.text == "reno")
+}
+
+#[test]
+fn an_algorithm_from_outside_needs_a_name_of_its_own() {
+    let error = with_four(SWEEP, "reno").expect_err("two of a name");
+    assert!(error.contains("two different algorithms are called `reno`"), "{error}");
 }
 
 #[test]

@@ -48,6 +48,19 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What is said of it where it cannot be raised: of another's exception its class too, and the notes of an exception.
+    pub(crate) fn told(&self, py: Python<'_>) -> String {
+        let Self::Python(error) = self else { return self.to_string() };
+        let value = error.value(py);
+        let class = error.get_type(py);
+        let ours = class.module().is_ok_and(|module| module.to_string().starts_with("cwnd."));
+        let name = class.name().map_or_else(|_| "an exception".to_string(), |name| name.to_string());
+        let text = if ours { value.to_string() } else { format!("{name}: {value}") };
+        let notes = value.getattr("__notes__").and_then(|notes| notes.extract::<Vec<String>>()).unwrap_or_default();
+        let notes: String = notes.iter().map(|note| format!(" ({note})")).collect();
+        text + &notes
+    }
+
     /// The name of the exception in `cwnd.errors`.
     fn class(&self) -> &'static str {
         match self {

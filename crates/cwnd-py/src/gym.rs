@@ -109,7 +109,10 @@ impl Environments {
                 CourseError::Algorithm(_) => "algorithm: ",
                 CourseError::Setup(_) => "scenario: ",
                 // It begins with its name.
-                CourseError::Option { .. } | CourseError::Backwards { .. } => "",
+                CourseError::Backwards { .. }
+                | CourseError::Option { .. }
+                | CourseError::Packets { .. }
+                | CourseError::Unlimited(_) => "",
                 _ => "agents: ",
             };
             Failure::Argument(format!("{argument}{error}"))
@@ -125,6 +128,13 @@ impl Environments {
                 others.iter().try_fold(course(first)?, |joined, other| joined.or(course(other)?).map_err(refused));
             let course = Arc::new(joined?);
             let steered = count * course.steered();
+            if count as f64 * course.packets() > MAX_PACKETS_OF_ALL {
+                let most = (MAX_PACKETS_OF_ALL / course.packets()) as usize;
+                return Err(Failure::Argument(format!(
+                    "num_envs: expected 1 to {most} where a path holds {:.0} packets, got {count}",
+                    course.packets()
+                )));
+            }
             let reals = |count: usize| (0..count).map(|_| AtomicU32::new(0)).collect();
             let own = Own {
                 environments: py.detach(|| cwnd_env::Environments::new(&course, count, 0)),
@@ -315,5 +325,7 @@ const PATH: [(&str, &str, &str); 2] = [
     ("empty_rtt", "s", "round trip of a packet that meets no other; no sender knows it"),
 ];
 const WIDTH: usize = MEASURED.len() + PATH.len();
+/// Of all environments together: gigabytes of memory.
+const MAX_PACKETS_OF_ALL: f64 = (1_u64 << 26) as f64;
 /// Each has a simulator of its own.
 const MAX_COUNT: usize = 1 << 16;

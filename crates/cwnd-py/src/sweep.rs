@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::Span;
 use cwnd_lab::sweep::{
-    CellError, CellOutcome, Chunk, Dataset, DatasetError, FinishedCell, PartFormat, Pending, Shard, Stopped,
-    Sweep as LabSweep, Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks, with_stored,
+    Cell, CellError, CellOutcome, Chunk, Dataset, DatasetError, FinishedCell, Outside, PartFormat, Pending, Shard,
+    Stopped, Sweep as LabSweep, Swept as LabSwept, Task, TaskError, arrow, columns, gather, run_chunks, with_stored,
 };
 use cwnd_report::page::sweep_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Found, Progress, RunError};
+use cwnd_run::execute::{Executor, Found, Job, Outcome, Progress, RunError};
 use cwnd_run::files::to_json;
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Written;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
+use crate::outside::{AlgorithmErrors, all_written};
 use crate::table::Table;
 use crate::work::{self, catch_panic};
 
@@ -28,6 +29,17 @@ use crate::work::{self, catch_panic};
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Sweep {
     sweep: LabSweep,
+    text: Arc<Text>,
+}
+
+/// What a sweep is read from.
+struct Text {
+    name: String,
+    text: String,
+    folder: PathBuf,
+    overrides: Vec<String>,
+    /// Algorithms in Python, each with its stand-in in the text.
+    outside: Vec<(String, Py<PyAny>)>,
 }
 
 /// A sweep, or a shard of it, on its way.
@@ -36,6 +48,8 @@ pub(crate) struct Sweeping {
     sweep: LabSweep,
     chunks: Vec<Chunk>,
     cells: Cells,
+    /// What its algorithms in Python raise.
+    errors: Arc<AlgorithmErrors>,
     dataset: Option<Dataset>,
     counts: Counts,
     /// What is run elsewhere, by the index of its chunk.
@@ -54,16 +68,25 @@ pub(crate) struct Swept {
 }
 
 /// What came of a cell, as it travels: its numbers by name, or an error.
-type Outcome = (Vec<(String, Vec<f64>)>, Option<String>);
+type Travelling = (Vec<(String, Vec<f64>)>, Option<String>);
 /// A failed cell: its place, its seed, what the sweep set, and why.
 type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, String);
 
 #[pymethods]
 impl Sweep {
-    /// Reads a TOML document called `name`; files it names are relative to `folder`.
+    /// Reads a TOML document called `name`; files it names are relative to `folder`. It has stand-ins of the algorithms `outside`.
     #[new]
-    fn new(name: &str, text: &str, folder: PathBuf, overrides: Vec<String>) -> Result<Self, Failure> {
-        Ok(Self { sweep: LabSweep::read(name, text, &folder, &overrides)? })
+    #[pyo3(signature = (name, text, folder, overrides, outside = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        text: String,
+        folder: PathBuf,
+        overrides: Vec<String>,
+        outside: Vec<(String, Py<PyAny>)>,
+    ) -> Result<Self, Failure> {
+        let text = Text { name, text, folder, overrides, outside };
+        Ok(Self { sweep: text.read(py, &Arc::default())?, text: Arc::new(text) })
     }
 
     fn to_toml(&self) -> String {
@@ -80,7 +103,8 @@ impl Sweep {
 
     /// Ranks the points by another measure.
     fn ranked_by(&self, by: &str) -> Result<Self, Failure> {
-        Ok(Self { sweep: self.sweep.clone().ranked_by(by.parse().map_err(named("by"))?) })
+        let sweep = self.sweep.clone().ranked_by(by.parse().map_err(named("by"))?);
+        Ok(Self { sweep, text: Arc::clone(&self.text) })
     }
 
     /// How many points and cells it has.
@@ -98,14 +122,23 @@ impl Sweep {
 impl Sweeping {
     #[new]
     fn new(
-        sweep: &Sweep,
+        sweep: &Bound<'_, Sweep>,
         chunk: &str,
         shard: Option<&str>,
         store: Store,
         out: Option<PathBuf>,
         format: Option<&str>,
     ) -> Result<Self, Failure> {
-        let sweep = sweep.sweep.clone();
+        let (py, sweep) = (sweep.py(), sweep.get());
+        let errors = Arc::default();
+        let sweep = match sweep.sweep.has_outside() {
+            // What its algorithms raise is this run's.
+            true => sweep.text.read(py, &errors)?.ranked_by(sweep.sweep.by()),
+            false => sweep.sweep.clone(),
+        };
+        if sweep.has_outside() && out.is_some() {
+            return Err(Failure::Argument(NO_FOLDER.to_string()));
+        }
         let seconds = seconds(chunk)?;
         let shard: Option<Shard> = shard.map(|text| text.parse().map_err(named("shard"))).transpose()?;
         let format = format.map_or(Ok(PartFormat::USUAL), |name| name.parse().map_err(named("format")))?;
@@ -115,6 +148,7 @@ impl Sweeping {
             chunks: shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks)),
             cells: store.cells(),
             sweep,
+            errors,
             dataset,
             counts: Counts::default(),
             pending: Mutex::default(),
@@ -146,7 +180,10 @@ impl Sweeping {
             let watch = Watched { counts: &self.counts, should_continue, memory };
             Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
         };
-        let rows = work::watched(py, job, |py| progressed.call0(py).map(drop))?;
+        let rows = match self.sweep.has_outside() {
+            true => self.run_outside(py, &progressed, memory)?,
+            false => work::watched(py, job, |py| progressed.call0(py).map(drop))?,
+        };
         let mut rows = rows.into_iter().peekable();
         let mut kept = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         for chunk in &self.chunks {
@@ -176,7 +213,7 @@ impl Sweeping {
     }
 
     /// Takes what came of a task, and writes the chunk. A second time changes nothing.
-    fn take(&self, py: Python<'_>, index: usize, outcomes: Vec<Outcome>) -> Result<(), Failure> {
+    fn take(&self, py: Python<'_>, index: usize, outcomes: Vec<Travelling>) -> Result<(), Failure> {
         let outcomes = outcomes.into_iter().map(|(numbers, error)| {
             let mut kept = Kept::default();
             numbers.into_iter().for_each(|(name, values)| kept.keep(name, values));
@@ -199,7 +236,58 @@ impl Sweeping {
     }
 }
 
+impl Text {
+    fn read(&self, py: Python<'_>, errors: &Arc<AlgorithmErrors>) -> Result<LabSweep, Failure> {
+        let given: Vec<_> = self.outside.iter().map(|(_, given)| given.bind(py).clone()).collect();
+        let algorithms = all_written("algorithm", &given, errors)?;
+        let stand_ins = self.outside.iter().map(|(stand_in, _)| stand_in.clone());
+        let outside = stand_ins.zip(algorithms).map(|(stand_in, algorithm)| Outside { stand_in, algorithm }).collect();
+        let Self { name, text, folder, overrides, .. } = self;
+        errors.or_result(Ok(LabSweep::read_with(name, text, folder, overrides, outside)?))
+    }
+}
+
 impl Sweeping {
+    /// Runs all cells: on all cores those whose algorithms are built in, then one after the other on the calling thread those with one in
+    /// Python. What such an algorithm raises is the error of its cell.
+    fn run_outside(
+        &self,
+        py: Python<'_>,
+        progressed: &Py<PyAny>,
+        memory: Option<u64>,
+    ) -> Result<Vec<FinishedCell>, Failure> {
+        let mut jobs = Vec::new();
+        for chunk in &self.chunks {
+            for cells in self.sweep.cells_of(*chunk).chunk_by(|a, b| a.point == b.point) {
+                let scenario = Arc::new(self.sweep.scenario(&self.sweep.points()[cells[0].point]));
+                let job = |seed| Job { scenario: Arc::clone(&scenario), seed, keep: Probe::SUMMARY };
+                jobs.extend(cells.iter().map(|cell| (*cell, job(cell.seed))));
+            }
+        }
+        let (outside, inside): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|(_, job)| job.scenario.has_outside());
+        let (cells, inside): (Vec<Cell>, Vec<Job<Probe>>) = inside.into_iter().unzip();
+        let on_all_cores = |should_continue: &AtomicBool| {
+            let watch = Watched { counts: &self.counts, should_continue, memory };
+            Ok(Executor::new(&self.cells, &watch).run_each(inside).map_err(RunError::from)?)
+        };
+        let outcomes = work::watched(py, on_all_cores, |py| progressed.call0(py).map(drop))?;
+        let of_run = |outcome: Outcome<Kept>| outcome.map_err(CellError::Run);
+        let finished = |(cell, outcome)| FinishedCell { cell, outcome: of_run(outcome) };
+        let mut rows: Vec<FinishedCell> = cells.into_iter().zip(outcomes).map(finished).collect();
+        for (cell, job) in outside {
+            let outcome = match work::alone(&self.errors, &self.cells, memory, job)? {
+                Ok(outcome) => of_run(outcome),
+                Err(raised) => Err(CellError::Elsewhere(raised.told(py))),
+            };
+            let count = if outcome.is_ok() { &self.counts.computed } else { &self.counts.failed };
+            count.fetch_add(1, Ordering::Relaxed);
+            rows.push(FinishedCell { cell, outcome });
+            progressed.call0(py)?;
+        }
+        rows.sort_by_key(|row| row.cell.index);
+        Ok(rows)
+    }
+
     fn taken(
         &self,
         py: Python<'_>,
@@ -269,7 +357,7 @@ impl Swept {
 
 /// Does a task of a sweep that is elsewhere, on the calling thread.
 #[pyfunction]
-pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Outcome>, Failure> {
+pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Travelling>, Failure> {
     let outcomes = py.detach(|| catch_panic(|| Ok(Task::read(task)?.run(&())?)))?;
     let plain = |kept: &Kept| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
     Ok(outcomes
@@ -329,6 +417,8 @@ impl Progress for Watched<'_> {
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
+
+const NO_FOLDER: &str = "out: the sweep has an algorithm in Python, and no file shows whether its code has changed: write the `table` and the `report` of the result";
 
 fn seconds(chunk: &str) -> Result<f64, Failure> {
     let chunk: Written<Span> = chunk.parse().map_err(named("chunk"))?;

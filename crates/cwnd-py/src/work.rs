@@ -13,6 +13,7 @@ use cwnd_run::execute::{Executor, Job, Keep, Outcome, Progress, RunError, Thread
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::run::{Runs, run_by};
 use cwnd_run::scenario::Scenario;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
@@ -141,7 +142,7 @@ fn run_jobs<K: Keep, T: Send>(
         done = in_background(py, memory, |progress| run(&Executor::new(cells, progress), inside))?;
     }
     if !outside.is_empty() {
-        let here = CallingThread { errors, memory };
+        let here = CallingThread { errors, signals: errors, memory };
         let executor = Executor::new(cells, &here).on(Threads::Calling);
         done.extend(errors.or_result(catch_panic(|| run(&executor, outside)))?);
     }
@@ -149,6 +150,32 @@ fn run_jobs<K: Keep, T: Send>(
     let mut done: Vec<(usize, T)> = places.into_iter().zip(done).collect();
     done.sort_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, one)| one).collect())
+}
+
+/// Runs one job whose algorithm is in Python on the calling thread, which holds the interpreter's lock: its outcome, or what the algorithm
+/// raised.
+///
+/// # Errors
+/// What a signal raised, also while the algorithm ran, or the run broke.
+pub(crate) fn alone<K: Keep>(
+    errors: &AlgorithmErrors,
+    cells: &Cells,
+    memory: Option<u64>,
+    job: Job<K>,
+) -> Result<Result<Outcome<K::Kept>, Failure>, Failure> {
+    let signals = AlgorithmErrors::default();
+    let here = CallingThread { errors, signals: &signals, memory };
+    let executor = Executor::new(cells, &here).on(Threads::Calling);
+    let run = catch_panic(|| Ok(executor.run_each(vec![job]).map_err(RunError::from)?));
+    signals.or_result(Ok(()))?;
+    match errors.or_result(Ok(())) {
+        // A signal may come while a method runs, and is raised in there.
+        Err(Failure::Python(error)) if Python::attach(|py| !error.is_instance_of::<PyException>(py)) => {
+            Err(error.into())
+        }
+        Err(raised) => Ok(Err(raised)),
+        Ok(()) => Ok(Ok(run?.into_iter().next().ok_or_else(broken)?)),
+    }
 }
 
 /// Goes on until a flag falls.
@@ -170,15 +197,17 @@ impl Progress for Watched<'_> {
 /// Goes on until an algorithm or a signal raises something. For the thread that holds the interpreter's lock.
 struct CallingThread<'a> {
     errors: &'a AlgorithmErrors,
+    /// Where the exception of a signal is kept.
+    signals: &'a AlgorithmErrors,
     memory: Option<u64>,
 }
 
 impl Progress for CallingThread<'_> {
     fn should_continue(&self) -> bool {
         if let Some(error) = interrupted() {
-            self.errors.record(error);
+            self.signals.record(error);
         }
-        !self.errors.any()
+        !self.errors.any() && !self.signals.any()
     }
 
     fn memory(&self) -> Option<u64> {

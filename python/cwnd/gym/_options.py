@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 from gymnasium.spaces import Box
+from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike, NDArray
 
 from cwnd._algorithm import OUTSIDE, Algorithm
 from cwnd._arguments import mapping, optional, plain, real, reals, text, whole
+from cwnd._kept import carried
 from cwnd._scenario import Scenario
 from cwnd.errors import ArgumentError
 from cwnd.gym._step import Path, Step
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "DEFAULTS",
@@ -26,6 +32,7 @@ __all__ = [
     "Observation",
     "Options",
     "Reals",
+    "Repeatable",
     "Reward",
     "checked",
     "completed",
@@ -109,12 +116,31 @@ def completed(made: Made) -> Made:
     return made
 
 
+class Repeatable(EzPickle):
+    """Pickles and copies of an environment: another one of the same options, which begins with a reset."""
+
+    _ezpickle_args: tuple[Any, ...]
+    _ezpickle_kwargs: dict[str, Any]
+
+    def __getstate__(self) -> dict[str, Any]:
+        options = {name: carried(name, value) for name, value in self._ezpickle_kwargs.items()}
+        return {"_ezpickle_args": self._ezpickle_args, "_ezpickle_kwargs": options}
+
+    def __copy__(self) -> Self:
+        return type(self)(*self._ezpickle_args, **self._ezpickle_kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(*self._ezpickle_args, **copy.deepcopy(self._ezpickle_kwargs, memo))
+
+
 def checked(given: Mapping[str, Any], place: str = "") -> Options:
     """Refuse names that no option has, and put the defaults in for the others; `place` says where they were given.
 
     A scenario that was given keeps its own path unless an option changes it.
     """
     for name in given:
+        if name in OF_SOME:
+            raise KeywordError(f"{place}{name}: there is no such option here, {OF_SOME[name]}")
         if name not in DEFAULTS:
             near = difflib.get_close_matches(name, DEFAULTS, n=1, cutoff=0.5)
             hint = f"did you mean `{near[0]}`?" if near else f"expected one of {', '.join(DEFAULTS)}"
@@ -135,6 +161,8 @@ def scenarios(given: object, agents: range | list[int] | None) -> list[Scenario]
     """Read the networks, of which one is drawn for each episode."""
     if given is None:
         # An episode ends after so many steps: the end of the run is only far away.
+        if agents and max(agents) >= MAX_AGENTS:
+            raise ArgumentError(f"agents: without a scenario flows are below {MAX_AGENTS}, got {max(agents)}")
         made = Scenario.dumbbell(flows=max(agents, default=0) + 1 if agents else 1, duration="10000s")
         made["sampling"] = "off"
         return [made]
@@ -175,7 +203,7 @@ def settings(given: Options) -> dict[str, object]:
         algorithm = text("algorithm", algorithm, "reno")
     return {
         **lever(given["action"], given["gain"]),
-        "packets": whole("packets", given["packets"], 1, 2**53),
+        "packets": whole("packets", given["packets"], 1, MAX_PACKETS),
         "steps": whole("steps", given["steps"], 1, 2**32 - 1),
         "reward": ("linear", []) if callable(given["reward"]) else _reward(given["reward"]),
         "rate": _range("rate", given["rate"], lambda name, end: text(name, end, "4mbit")),
@@ -233,9 +261,19 @@ def refuse_rendering(render_mode: object) -> None:
         raise KeywordError(f"render_mode: there is nothing to render, got {render_mode!r}")
 
 
+# What only one of the environments takes, and as what.
+OF_SOME = {
+    "num_envs": "BottleneckVectorEnv takes it",
+    "copy": "BottleneckVectorEnv takes it",
+    "render_mode": "there is nothing to render",
+}
 # What an action of 1 does, if nothing is said: doubles a window, Aurora's step of a rate, Orca's two octaves.
 GAINS = {"window": 1.0, "rate": 0.025, "over": 2.0}
 # Numbers of a range, and parts of what is a pair.
 ENDS = 2
 # What a scenario accepts.
 MAX_FLOWS = 4_000_000
+# Steered flows of a network that no scenario gives.
+MAX_AGENTS = 1 << 16
+# That a step waits for.
+MAX_PACKETS = 1 << 20

@@ -6,14 +6,14 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gymnasium.spaces import Space
-from gymnasium.utils import EzPickle, seeding
+from gymnasium.utils import seeding
 from numpy.typing import ArrayLike
 from pettingzoo import ParallelEnv
 
 from cwnd._arguments import mapping
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
-from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,7 +22,7 @@ __all__ = ["SharedBottleneckEnv"]
 
 
 @completed
-class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
+class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], Repeatable):
     """Learners steer flows that share a network; each agent is a flow.
 
     A step is the longest of their smoothed round trips, and goes on until ``packets`` packets per flow were delivered,
@@ -44,7 +44,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], EzPickle):
         self, agents: Any = 2, *, render_mode: str | None = None, **options: Unpack[Options]
     ) -> None:
         refuse_rendering(render_mode)
-        EzPickle.__init__(self, **{"agents": agents, **options})
+        Repeatable.__init__(self, **{"agents": agents, **options})
         self.render_mode = None
         self._course = Course(1, {"agents": agents, **options})
         self.possible_agents = [f"flow_{index}" for index in range(len(self._course.names))]

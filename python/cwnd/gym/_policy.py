@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cwnd import _native
 from cwnd._algorithm import Learnt
 from cwnd._arguments import text, whole
+from cwnd._kept import carried
 from cwnd.errors import ArgumentError
 from cwnd.gym import _options
 from cwnd.gym._course import Course, shaped
@@ -64,7 +65,7 @@ def algorithm(
     True
     """
     choose, name = chooser("policy", policy), text("name", name, "learnt")
-    steering = {**_options.lever(action, gain), "packets": whole("packets", packets, 1, 2**53)}
+    steering = {**_options.lever(action, gain), "packets": whole("packets", packets, 1, _options.MAX_PACKETS)}
     _native.check_steering(steering)
     return PolicyAlgorithm(choose, name, steering, _options.observation(observation))
 
@@ -92,6 +93,9 @@ class PolicyAlgorithm(Learnt):
             observe, space = self._observation
             seen = shaped("observation", observe(Step(*step)), (1, *space.shape))[0].astype(space.dtype)
         return float(Course.read("policy", self._choose(seen[None]), [(1, 1), (1,), ()]).item())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: carried(name.removeprefix("_"), value) for name, value in vars(self).items()}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PolicyAlgorithm:
         return self  # it keeps no state

@@ -6,13 +6,12 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
-from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike
 
 from cwnd._arguments import optional, whole
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
-from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -21,7 +20,7 @@ __all__ = ["BottleneckEnv"]
 
 
 @completed
-class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
+class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
     """A learner steers one flow.
 
     A step ends with the first acknowledgement by which a smoothed round trip has passed and ``packets`` packets were
@@ -82,7 +81,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], EzPickle):
 
     def __init__(self, render_mode: str | None = None, **options: Unpack[Options]) -> None:
         refuse_rendering(render_mode)
-        EzPickle.__init__(self, **options)
+        Repeatable.__init__(self, **options)
         self.render_mode = None
         self._course = Course(1, options)
         if len(self._course.names) != 1:

@@ -7,7 +7,6 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from cwnd._arguments import whole
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
-from cwnd.gym._options import Options, Reals, completed, refuse_rendering, seeds
+from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
 from cwnd.gym._step import infos
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ __all__ = ["BottleneckVectorEnv"]
 
 
 @completed
-class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
+class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable):
     """Environments as :class:`BottleneckEnv`, stepped together on one core, without a Python object between them.
 
     One whose episode has ended starts the next with the step after, whose action counts for nothing and whose reward
@@ -54,7 +53,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
     ) -> None:
         refuse_rendering(render_mode)
         num_envs = whole("num_envs", num_envs, 1, 1 << 16)
-        EzPickle.__init__(self, num_envs, copy=copy, **options)
+        Repeatable.__init__(self, num_envs, copy=copy, **options)
         self.render_mode = None
         self.num_envs = num_envs
         self._course = Course(num_envs, options)
@@ -110,7 +109,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
         Parameters
         ----------
         actions : array_like
-            One row per environment, of one number from -1 to 1.
+            One row per environment, of one number from -1 to 1; or the numbers alone.
 
         Returns
         -------
@@ -122,7 +121,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], EzPickle):
             ``_name`` says where ``name`` counts, as Gymnasium has it.
         """
         begun = self._course.ended.copy()
-        self._course.step("actions", actions, [(self.num_envs, 1)])
+        self._course.step("actions", actions, [(self.num_envs, 1), (self.num_envs,)])
         observations, rewards, ended, measured = self._seen
         found = infos(measured, self._all)
         if begun.any():

@@ -10,9 +10,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::idle::Idle;
-use super::{By, ByError, Point, Quantity, Sweep, Value};
+use super::{By, ByError, Outside, Point, Quantity, Sweep, Value, outside};
 use cwnd_run::files::read_text;
-use cwnd_run::scenario::{Document, Fault, Place, Scenario, ScenarioError, Source};
+use cwnd_run::scenario::{Document, Fault, Place, ScenarioError, Source};
 
 /// A sweep of cwnd: a base scenario, and what is set in it. Every setting of `[[cell]]` is run at every point of `[grid]`, with
 /// every seed of the scenario.
@@ -51,7 +51,13 @@ pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Written)
 }
 
-pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) -> Result<Sweep, ScenarioError> {
+pub(super) fn read(
+    name: &str,
+    text: &str,
+    folder: &Path,
+    overrides: &[String],
+    outside: Vec<Outside>,
+) -> Result<Sweep, ScenarioError> {
     let source = Source::read(name, text, &[])?;
     let written: Written = source.document()?;
     let external = match (&written.scenario, &written.base) {
@@ -70,7 +76,7 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
 
     let by = written.by.map_or(Ok(By::default()), |by| by.parse());
     let by = by.map_err(|error: ByError| fault(source.place_of("by"), &error.to_string()))?;
-    let mut settings = Settings { source: &source, keys: Vec::new() };
+    let mut settings = Settings { source: &source, outside: &outside, keys: Vec::new() };
     let mut listed = settings.listed()?;
     let mut axes = settings.axes(&listed)?;
     let keys = settings.keys;
@@ -89,6 +95,7 @@ pub(super) fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) 
         listed: listed.iter().map(|set| set.iter().map(|(key, at)| (*key, at.value.clone())).collect()).collect(),
         axes: axes.iter().map(|(key, at)| (*key, at.iter().map(|at| at.value.clone()).collect())).collect(),
         keys,
+        outside,
         points: Vec::new(),
         warnings: Vec::new(),
     };
@@ -135,6 +142,7 @@ type Axes = Vec<(usize, Vec<Located>)>;
 /// What points set, as it is found in the file.
 struct Settings<'a, 's> {
     source: &'a Source<'s>,
+    outside: &'a [Outside],
     keys: Vec<String>,
 }
 
@@ -191,7 +199,7 @@ impl Settings<'_, '_> {
     fn located(&self, value: &Spanned<DeValue<'_>>) -> Located {
         let literal = self.source.text(value.span()).to_string();
         let text = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
+            DeValue::String(text) => outside::shown(text, self.outside).to_string(),
             _ => literal.clone(),
         };
         let number = match value.get_ref() {
@@ -246,15 +254,16 @@ fn points(
         }
         let values: Vec<Option<Value>> = chosen.iter().map(|at| at.map(|at| at.value.clone())).collect();
         let items: Vec<String> = overrides.iter().cloned().chain(sweep.items(&values)).collect();
-        let scenario = base.with(&items).and_then(|laid| Scenario::of(&laid)).map_err(|error| {
-            let Place::Override(text) = &error.place else { return error };
-            let own = items.iter().position(|item| item == text).and_then(|at| at.checked_sub(overrides.len()));
-            let at = own.and_then(|nth| chosen.iter().flatten().nth(nth));
-            at.map_or_else(
-                || error.clone(),
-                |at| ScenarioError { place: source.place(at.span.clone()), fault: error.fault.clone() },
-            )
-        })?;
+        let scenario =
+            base.with(&items).and_then(|laid| outside::scenario(&laid, &sweep.outside)).map_err(|error| {
+                let Place::Override(text) = &error.place else { return error };
+                let own = items.iter().position(|item| item == text).and_then(|at| at.checked_sub(overrides.len()));
+                let at = own.and_then(|nth| chosen.iter().flatten().nth(nth));
+                at.map_or_else(
+                    || error.clone(),
+                    |at| ScenarioError { place: source.place(at.span.clone()), fault: error.fault.clone() },
+                )
+            })?;
         idle.take(index, &scenario);
         let first = points.last().map_or(0, |point| point.cells.end);
         points.push(Point {

@@ -79,7 +79,8 @@ impl Pending {
         for runs in wanted.chunk_by(|a, b| a.point == b.point) {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for cell in runs {
-                match cells.find(CellKey::of(&scenario, cell.seed, Probe::SUMMARY.name)) {
+                let stored = stored_as(&scenario, cell.seed);
+                match stored.and_then(|key| cells.find(key)) {
                     Some(kept) => pending.found.push(FinishedCell { cell: *cell, outcome: Ok(kept) }),
                     None => pending.missing.push(*cell),
                 }
@@ -137,7 +138,8 @@ impl Pending {
             let scenario = sweep.scenario(&sweep.points()[runs[0].point]);
             for (cell, outcome) in runs.iter().zip(outcomes.by_ref()) {
                 let outcome = outcome.and_then(|kept| {
-                    let stored = cells.keep(CellKey::of(&scenario, cell.seed, Probe::SUMMARY.name), &kept);
+                    let key = stored_as(&scenario, cell.seed);
+                    let stored = key.map_or(Ok(()), |key| cells.keep(key, &kept));
                     stored.map(|()| kept).map_err(|error| RunError::from(error).into())
                 });
                 rows.push(FinishedCell { cell: *cell, outcome });
@@ -179,6 +181,11 @@ impl Task {
         let outcomes = Executor::new(&Cells::default(), progress).on(Threads::Calling).run_each(jobs)?;
         Ok(outcomes.into_iter().map(|outcome| outcome.map_err(CellError::Run)).collect())
     }
+}
+
+/// The key of a run in the store; none where its document does not decide it all.
+fn stored_as(scenario: &Scenario, seed: u64) -> Option<CellKey> {
+    scenario.is_its_document().then(|| CellKey::of(scenario, seed, Probe::SUMMARY.name))
 }
 
 /// `rows`, in the order of the cells, with what the store has of all other cells of the sweep: those of other shards.

@@ -14,6 +14,7 @@ mod document;
 mod elsewhere;
 mod gather;
 mod idle;
+mod outside;
 mod quantity;
 mod ranking;
 mod run;
@@ -34,6 +35,7 @@ pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed
 pub use document::schema;
 pub use elsewhere::{CountError, Pending, Task, TaskError, with_stored};
 pub use gather::{PointResult, Setting, Swept, gather};
+pub use outside::Outside;
 pub use quantity::{Quantity, Unit};
 pub use ranking::{By, ByError, Place, Ranked, Ranking, Standing};
 pub use run::{CellError, CellOutcome, FinishedCell, Stopped, run_chunks};
@@ -56,6 +58,8 @@ pub struct Sweep {
     /// The grid: the index of the key and its values.
     axes: Vec<(usize, Vec<Value>)>,
     points: Vec<Point>,
+    /// Algorithms that its text cannot name.
+    outside: Vec<Outside>,
     /// What changes nothing.
     warnings: Vec<String>,
 }
@@ -122,13 +126,35 @@ impl Sweep {
     /// # Errors
     /// `text` is no TOML, has a key or value that no sweep has, or its base or one of its points is no valid scenario: the first place.
     pub fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
-        document::read(name, text, folder, overrides)
+        Self::read_with(name, text, folder, overrides, Vec::new())
     }
 
-    /// The sweep as TOML that needs no other file and reads back as the same sweep.
+    /// The same with algorithms from outside, in whose places the text has their stand-ins. Their runs are not stored.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read); or an algorithm of the registry is called as one of `outside`.
+    pub fn read_with(
+        name: &str,
+        text: &str,
+        folder: &Path,
+        overrides: &[String],
+        outside: Vec<Outside>,
+    ) -> Result<Self, ScenarioError> {
+        document::read(name, text, folder, overrides, outside)
+    }
+
+    /// Whether an algorithm is not in the registry. [`id`](Self::id) then does not show whether that algorithm has changed.
+    #[must_use]
+    pub fn has_outside(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
+    /// The sweep as TOML that needs no other file and reads back as the same sweep, unless an algorithm is from outside.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        document::write(self)
+        // Of an algorithm from outside there is its name to show.
+        let named = |text: String, one: &Outside| text.replace(&one.stand_in, one.algorithm.text());
+        self.outside.iter().fold(document::write(self), named)
     }
 
     /// Identifies this sweep, and the program: one that would compute something else gives another.
@@ -204,7 +230,9 @@ impl Sweep {
     #[must_use]
     pub fn scenario(&self, point: &Point) -> Scenario {
         let items: Vec<String> = self.items(&point.values).collect();
-        Scenario::read("sweep", &self.base, &items).expect("every point was checked when the sweep was read")
+        let laid = Source::read("sweep", &self.base, &items);
+        let scenario = laid.and_then(|laid| outside::scenario(&laid, &self.outside));
+        scenario.expect("every point was checked when the sweep was read")
     }
 
     /// How many runs it is.

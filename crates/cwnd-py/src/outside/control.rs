@@ -2,8 +2,10 @@
 
 use cwnd::{Bytes, Control as Asked, Pacing, Packets, Probe, Rate, Time};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use super::Called;
+use super::pickle::{Pickled, State};
 use crate::failure::Failure;
 
 /// What an algorithm asks of its host.
@@ -99,6 +101,16 @@ impl Control {
     /// Nothing can change it.
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (State<Asked>,))> {
+        Ok((slf.get_type().getattr("_of_state")?, (slf.get().asked.state(),)))
+    }
+
+    /// Of what a pickle has.
+    #[classmethod]
+    fn _of_state(_class: &Bound<'_, PyType>, state: State<Asked>) -> Result<Self, Failure> {
+        Ok(Self { asked: Asked::of_state(state)? })
     }
 
     fn __repr__(&self) -> String {

@@ -5,6 +5,7 @@
 
 mod algorithm;
 mod control;
+mod pickle;
 mod policy;
 mod rule;
 mod signal;
@@ -204,9 +205,11 @@ impl Called<'_> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let returned = method.bind(py).call1(arguments);
         returned.inspect_err(|error| {
-            // Python 3.10 has no notes: there the traceback alone says it.
             let note = format!("raised in {}, called by cwnd", self.place(py));
-            let _unsaid = error.value(py).call_method1("add_note", (note,));
+            let value = error.value(py);
+            // Python 3.10 shows no notes; what makes text of an error finds them there too.
+            let noted = value.call_method1("add_note", (&note,)).map(drop);
+            let _unsaid = noted.or_else(|_| value.setattr("__notes__", [note]));
         })
     }
 

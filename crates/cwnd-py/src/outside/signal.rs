@@ -2,6 +2,10 @@
 
 use cwnd::{Cause, Limit};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+use super::pickle::{Pickled, State};
+use crate::failure::Failure;
 
 /// A record of the contract as a class of Python whose properties are computed from it when they are asked for.
 macro_rules! record {
@@ -42,6 +46,16 @@ macro_rules! record {
             /// Nothing can change it.
             fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
                 slf
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (State<cwnd::$name>,))> {
+                Ok((slf.get_type().getattr("_of_state")?, (slf.get().inner.state(),)))
+            }
+
+            /// Of what a pickle has.
+            #[classmethod]
+            fn _of_state(_class: &Bound<'_, PyType>, state: State<cwnd::$name>) -> Result<Self, Failure> {
+                Ok(cwnd::$name::of_state(state)?.into())
             }
         }
     };
@@ -193,7 +207,7 @@ record! {
     }
 }
 
-fn held_by(limit: Limit) -> &'static str {
+pub(super) fn held_by(limit: Limit) -> &'static str {
     match limit {
         Limit::Window => "window",
         Limit::Rate => "rate",
@@ -202,7 +216,7 @@ fn held_by(limit: Limit) -> &'static str {
     }
 }
 
-fn cause(cause: Cause) -> &'static str {
+pub(super) fn cause(cause: Cause) -> &'static str {
     match cause {
         Cause::Loss => "loss",
         Cause::Mark => "mark",

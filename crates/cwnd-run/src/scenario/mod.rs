@@ -61,7 +61,17 @@ impl Scenario {
 
     /// Reads and checks a document whose places are known.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        let checked = Self::checked(Document::of(source)?).map_err(|error| match error.place {
+        Self::of_changed(source, |_| ())
+    }
+
+    /// Reads a document whose places are known, and checks what `change` makes of it: no file can name an algorithm from outside.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    pub fn of_changed(source: &Source<'_>, change: impl FnOnce(&mut Document)) -> Result<Self, ScenarioError> {
+        let mut document = Document::of(source)?;
+        change(&mut document);
+        let checked = Self::checked(document).map_err(|error| match error.place {
             Place::Key(key) => ScenarioError { place: source.place_of_fault(&key), fault: error.fault },
             _ => error,
         })?;
@@ -169,7 +179,8 @@ impl Scenario {
     }
 
     /// Whether its document has all that decides a run: no algorithm from outside, no trace in another file, and no packets logged.
-    pub(crate) fn is_its_document(&self) -> bool {
+    #[must_use]
+    pub fn is_its_document(&self) -> bool {
         let follows_trace = self.setup.links.iter().any(|link| link.deliveries.is_some());
         !self.has_outside() && !follows_trace && self.packet_log.is_none()
     }
