@@ -129,7 +129,7 @@ impl Sweep {
         Self::read_with(name, text, folder, overrides, Vec::new())
     }
 
-    /// The same with algorithms from outside, in whose places the text has their stand-ins. Their runs are not stored.
+    /// Reads a sweep with algorithms from outside. The text has a stand-in in place of each. Their runs are not stored.
     ///
     /// # Errors
     /// Those of [`read`](Self::read); or an algorithm of the registry is called as one of `outside`.

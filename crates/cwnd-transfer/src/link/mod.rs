@@ -31,7 +31,7 @@ Examples:
   udt link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' -- iperf3 -c 10.77.0.2 -C cubic
   udt link --tun --rate 20mbit --queue fq_codel:1000p --reorder 0.02:10ms -- ping -c 5 10.77.0.2
 Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
-and how late it was. What an option says holds for both directions, each drawing for itself. It does not read what it carries:
+and how late it was. Options apply to both directions, with random numbers of their own. The link does not read what it carries:
 --thin-acks finds no acknowledgements of TCP there.
 
 --tun makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the
