@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd._native import Ack, Congestion, Control, Start, View
@@ -18,11 +19,21 @@ __all__ = ["OUTSIDE", "Algorithm", "CongestionControl", "Learnt", "Outside", "Wi
 class _Copied:
     """Copies its plain state without the general machinery, for the model copies algorithms at every step."""
 
+    _slotted: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        members = (member for base in cls.__mro__ if "__slots__" in vars(base) for member in vars(base).items())
+        cls._slotted = tuple(name for name, kind in members if isinstance(kind, MemberDescriptorType))
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for name, value in vars(self).items():
             vars(twin)[name] = value if type(value) in _PLAIN else copy.deepcopy(value, memo)
+        for name in self._slotted:
+            if hasattr(self, name):
+                setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
         return twin
 
 

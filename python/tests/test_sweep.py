@@ -627,6 +627,26 @@ def test_a_base_and_cells_may_have_algorithms_in_python() -> None:
     assert sorted(row for shard in shards for row in rows(shard)) == sorted(rows(found))
 
 
+def test_weights_tell_algorithms_of_a_sweep_apart() -> None:
+    class Weighted(Aimd):
+        def __init__(self, *weights: float) -> None:
+            self.weights = np.array(weights)
+
+        name = property(lambda self: f"weighted-{self.weights[0]}")  # type: ignore[assignment]
+
+        def cut(self, w: float, view: cwnd.View) -> float:
+            return w * float(self.weights.sum())
+
+    own, same = (
+        cwnd.Sweep(BASE, grid={"flow.0.algorithm": [Weighted(0.25, 0.25), Weighted(0.5, 0.25)]}, seeds=1)
+        for _ in range(2)
+    )
+    assert own == same
+    result = cwnd.sweep(own, store=False)
+    assert [point.set["flow.0.algorithm"] for point in result.points] == ["weighted-0.25", "weighted-0.5"]
+    assert result.points[0]["goodput_bps"] != result.points[1]["goodput_bps"]
+
+
 def test_what_a_sweep_of_python_cannot_have_is_refused(tmp_path: Path) -> None:
     own = cwnd.Sweep(BASE, grid=OWN)
     with pytest.raises(cwnd.ArgumentError, match=r"^out: the sweep has an algorithm in Python"):
@@ -639,6 +659,12 @@ def test_what_a_sweep_of_python_cannot_have_is_refused(tmp_path: Path) -> None:
         own.to_toml()
     with pytest.raises(cwnd.ArgumentError, match=r"^grid: dumbbell.rtt: only `flow.N.algorithm` can be in Python"):
         cwnd.Sweep(BASE, grid={"dumbbell.rtt": [Aimd]})
+    uncopied = Aimd()
+    uncopied.steps = (step for step in [1.0])  # type: ignore[attr-defined]
+    with pytest.raises(cwnd.ScenarioError, match=r"^algorithm: cannot copy .*generator"):
+        cwnd.Sweep(BASE, grid={"flow.0.algorithm": [uncopied]})
+    with pytest.raises(cwnd.ScenarioError, match=r"^set: flow.0.algorithm: an algorithm in Python cannot be written"):
+        cwnd.sweep("[base]\n[grid]", set={"flow.0.algorithm": Aimd})
     other = type("Twice", (Lost,), {"name": "lost"})
     with pytest.raises(cwnd.ArgumentError, match="two different algorithms are called `lost`"):
         cwnd.Sweep(BASE, grid={"flow.0.algorithm": [Lost, other]})
