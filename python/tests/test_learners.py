@@ -468,5 +468,5 @@ def test_what_is_too_large_is_refused_with_what_is_accepted() -> None:
 )
 def test_types_of_options_are_there_for_what_asks_at_run_time(taking: Any) -> None:
     # What fills in options from a file or a command line asks so.
-    hints = get_type_hints(taking.__init__ if isinstance(taking, type) else taking)
+    hints = get_type_hints(vars(taking).get("__init__", taking))
     assert get_args(hints["options"]) == (cwnd.gym.Options,)

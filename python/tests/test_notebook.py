@@ -79,7 +79,7 @@ def compare() -> cwnd.Comparison:
 
 def sweep() -> cwnd.SweepResult:
     base = cwnd.Scenario.dumbbell("reno", **SHORT)
-    grid = {"flow.0.algorithm": [Named, "simd"], "dumbbell.rtt": ["10ms", "20ms"]}
+    grid: dict[str, list[object]] = {"flow.0.algorithm": [Named, "simd"], "dumbbell.rtt": ["10ms", "20ms"]}
     return cwnd.sweep(cwnd.Sweep(base, grid=grid), store=False)
 
 
