@@ -205,7 +205,7 @@ class WindowRule(_Copied, ABC):
     ...     def cut(self, w, view):
     ...         return w / 2
 
-    It is given wherever a :class:`CongestionControl` is. Its state is its attributes (no ``__slots__``). It must be
+    It is given wherever a :class:`CongestionControl` is. Its state is its attributes. It must be
     possible to copy them with :func:`copy.deepcopy`: that happens at every cut, for a cut that proves wrong is taken
     back.
     """
@@ -293,6 +293,18 @@ class WindowRule(_Copied, ABC):
             Packets; as for a loss unless overridden.
         """
         return self.cut(w, view)
+
+    def cuts_flight(self) -> bool:
+        """Say whether cuts are taken from the packets in flight; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        bool
+            True where :meth:`cut` gets them in place of the window while application or receiver let the sender use
+            less than its window (``FlightSize`` of RFC 5681, equation 4), as for ``reno``. False for the window, as in
+            RFC 9002, section 7.3.2. Eras without window validation have the window throughout.
+        """
+        return False
 
     def floor(self) -> float | None:
         """Say the least window that congestion leaves; asked once, after :meth:`start`.

@@ -178,6 +178,21 @@ def test_eras_surround_a_rule_in_python_too() -> None:
         assert cwnd.run(scenario(Reno, era=era)).digests == cwnd.run(scenario("reno", era=era)).digests
 
 
+class FromFlight(Reno):
+    def cuts_flight(self) -> bool:
+        return True
+
+
+def test_a_rule_may_cut_what_is_in_flight_as_reno_does() -> None:
+    def limited(algorithm: object) -> list[str]:
+        made = scenario(algorithm, loss=0.01)
+        made["flow"][0]["source"] = "cbr:4mbit"
+        return cwnd.run(made).digests
+
+    assert limited(FromFlight) == limited("reno")
+    assert limited(Reno) != limited("reno")
+
+
 def test_beside_the_built_in_ones() -> None:
     result = cwnd.compare(
         ["reno", Reno, "cubic", Simd(b=1 / 8)],
@@ -386,6 +401,7 @@ ANSWERS: dict[str, tuple[str, list[Any]]] = {
     "cut_for_marks": (NUMBER, [None, float("nan")]),
     "floor": ("a number of packets from 1 on, or None", ["1", 0.5, float("nan")]),
     "needs_marks": ("True or False", [None, "yes"]),
+    "cuts_flight": ("True or False", [None, "yes"]),
     "ramp": ("a finite number of packets or None", ["1", float("nan")]),
     "fills": ("True or False", [None, "yes"]),
     "inspect": ("a dictionary of names and numbers", [None, 3, {"a": "b"}]),
