@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwnd._native import Ack, Congestion, Control, Start, View
@@ -18,11 +19,21 @@ __all__ = ["OUTSIDE", "Algorithm", "CongestionControl", "Learnt", "Outside", "Wi
 class _Copied:
     """Copies its plain state without the general machinery, for the model copies algorithms at every step."""
 
+    _slotted: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        members = (member for base in cls.__mro__ if "__slots__" in vars(base) for member in vars(base).items())
+        cls._slotted = tuple(name for name, kind in members if isinstance(kind, MemberDescriptorType))
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for name, value in vars(self).items():
             vars(twin)[name] = value if type(value) in _PLAIN else copy.deepcopy(value, memo)
+        for name in self._slotted:
+            if hasattr(self, name):
+                setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
         return twin
 
 
@@ -194,7 +205,7 @@ class WindowRule(_Copied, ABC):
     ...     def cut(self, w, view):
     ...         return w / 2
 
-    It is given wherever a :class:`CongestionControl` is. Its state is its attributes (no ``__slots__``). It must be
+    It is given wherever a :class:`CongestionControl` is. Its state is its attributes. It must be
     possible to copy them with :func:`copy.deepcopy`: that happens at every cut, for a cut that proves wrong is taken
     back.
     """
@@ -282,6 +293,18 @@ class WindowRule(_Copied, ABC):
             Packets; as for a loss unless overridden.
         """
         return self.cut(w, view)
+
+    def cuts_flight(self) -> bool:
+        """Say whether cuts are taken from the packets in flight; asked once, after :meth:`start`.
+
+        Returns
+        -------
+        bool
+            True where :meth:`cut` gets them in place of the window while application or receiver let the sender use
+            less than its window (``FlightSize`` of RFC 5681, equation 4), as for ``reno``. False for the window, as in
+            RFC 9002, section 7.3.2. Eras without window validation have the window throughout.
+        """
+        return False
 
     def floor(self) -> float | None:
         """Say the least window that congestion leaves; asked once, after :meth:`start`.

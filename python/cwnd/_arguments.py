@@ -31,8 +31,8 @@ def plain(value: Any) -> Any:
         time; everything else as it is.
     """
     if isinstance(value, (np.timedelta64, timedelta)):
-        exact = getattr(value, "asm8", value)  # that of pandas
-        return f"{np.timedelta64(exact).astype('timedelta64[ns]').astype(np.int64)}ns"
+        exact = np.timedelta64(getattr(value, "asm8", value))  # that of pandas
+        return value if np.isnat(exact) else f"{_nanoseconds(exact)}ns"
     if isinstance(value, np.floating):
         # The shortest number of its own precision: 0.1 and not 0.10000000149.
         return float(str(value))
@@ -44,6 +44,14 @@ def plain(value: Any) -> Any:
         array = np.asarray(value)
         return [plain(item) for item in array] if array.ndim else plain(array[()])
     return value
+
+
+def _nanoseconds(length: np.timedelta64) -> int:
+    span = length.item()
+    if not isinstance(span, timedelta):
+        return int(length.astype("timedelta64[ns]").astype(np.int64))
+    # Nanoseconds of NumPy end after 292 years, and begin again.
+    return span // timedelta(microseconds=1) * 1000
 
 
 def text(name: str, value: object, example: str) -> str:
@@ -72,7 +80,7 @@ def text(name: str, value: object, example: str) -> str:
 def texts(name: str, values: object, example: str) -> list[str]:
     """Read a list of texts."""
     values = plain(values)
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ArgumentError(f'{name}: expected a list of texts such as ["{example}"], got {values!r}')
     return [text(name, value, example) for value in values]
 

@@ -14,9 +14,10 @@ from cwnd import _native
 from cwnd._algorithm import OUTSIDE, Algorithm, Outside
 from cwnd._arguments import mapping, plain
 from cwnd._files import read_text
+from cwnd._kept import carried
 from cwnd.errors import ScenarioError
 
-__all__ = ["Scenario", "written"]
+__all__ = ["Scenario", "copied", "written"]
 
 
 class Scenario(MutableMapping[str, Any]):
@@ -47,7 +48,7 @@ class Scenario(MutableMapping[str, Any]):
     """The keys of a scenario file, as plain dictionaries and lists."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self.document = {key: _copied(key, value) for key, value in mapping("document", document).items()}
+        self.document = {key: copied(key, value) for key, value in mapping("document", document).items()}
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, changes: Mapping[str, object] | None = None) -> Scenario:
@@ -279,17 +280,26 @@ class Scenario(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self.document)
 
+    def __copy__(self) -> Scenario:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Scenario:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scenario, (carried("algorithm", self.document),)
+
     def __repr__(self) -> str:
         return f"Scenario({self.document!r})"
 
 
-def _copied(key: str, value: object) -> Any:
+def copied(key: str, value: object) -> Any:
     """Copy a part of a scenario, whose place is called `key`."""
     value = plain(value)
     if isinstance(value, Mapping):
-        return {name: _copied(f"{key}.{name}", item) for name, item in value.items()}
+        return {name: copied(f"{key}.{name}", item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_copied(f"{key}.{index}", item) for index, item in enumerate(value)]
+        return [copied(f"{key}.{index}", item) for index, item in enumerate(value)]
     try:
         return copy.deepcopy(value)
     except Exception as error:
@@ -323,4 +333,8 @@ def overrides(name: str, changes: Mapping[str, object] | None) -> list[str]:
 
 def written(name: str, value: object) -> str:
     """Write a value as ``--set`` takes it; `name` is what it is called."""
-    return value if isinstance(value, str) else json.dumps(_plain(name, value), default=_no_value)
+
+    def refuse(outside: object) -> NoReturn:
+        raise ScenarioError(f"{name}: an algorithm in Python cannot be written as text, got {outside!r}")
+
+    return value if isinstance(value, str) else json.dumps(_plain(name, value), default=refuse)

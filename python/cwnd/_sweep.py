@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
@@ -13,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from cwnd import _arguments as arguments
 from cwnd import _native
 from cwnd._algorithm import OUTSIDE, Outside, label
+from cwnd._alike import alike
 from cwnd._files import read_text
+from cwnd._kept import carried
 from cwnd._progress import reporting
-from cwnd._scenario import Scenario, overrides, written
+from cwnd._scenario import Scenario, copied, overrides, written
 from cwnd._swept import SweepResult
 from cwnd.errors import ArgumentError, ScenarioError
 
@@ -230,9 +231,7 @@ class Sweep:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sweep):
             return NotImplemented
-        return self._native.to_toml() == other._native.to_toml() and [vars_of(one) for _, one in self._outside] == [
-            vars_of(one) for _, one in other._outside
-        ]
+        return self._native.to_toml() == other._native.to_toml() and alike(self._outside, other._outside)
 
     def __hash__(self) -> int:
         return hash(self._native.to_toml())
@@ -244,7 +243,10 @@ class Sweep:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Sweep._again, self._made) if self._outside else (Sweep.from_text, (self.to_toml(),))
+        if not self._outside:
+            return Sweep.from_text, (self.to_toml(),)
+        text, by, outside = self._made
+        return Sweep._again, (text, by, carried("algorithm", outside))
 
     def __repr__(self) -> str:
         return f"<cwnd.Sweep of {self.points} points, {self.cells} cells: {', '.join(self.keys)}>"
@@ -392,10 +394,10 @@ class _StandIns:
     def of(self, algorithm: Outside) -> str:
         """Give the stand-in of an algorithm: one for a class or an object, however often it is given."""
         for stand_in, known in self.given:
-            if vars_of(known) == vars_of(algorithm):
+            if alike(known, algorithm):
                 return stand_in
         stand_in = f"rule:grow=0.{271828182845 + len(self.given)}/w,cut=w/2"
-        self.given.append((stand_in, copy.deepcopy(algorithm)))
+        self.given.append((stand_in, copied("algorithm", algorithm)))
         return stand_in
 
     def placed(self, name: str, key: str, value: object) -> object:
@@ -407,11 +409,6 @@ class _StandIns:
         if not ALGORITHM.fullmatch(key):
             raise ArgumentError(f"{name}: {key}: only `flow.N.algorithm` can be in Python, got {value!r}")
         return self.of(value)
-
-
-def vars_of(algorithm: Outside) -> tuple[object, ...]:
-    """Give what tells an algorithm in Python from others: the class, or the class and the attributes of an object."""
-    return (algorithm,) if isinstance(algorithm, type) else (type(algorithm), vars(algorithm))
 
 
 def _lines(name: str, values: object, stand_ins: _StandIns) -> str:

@@ -9,7 +9,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import gymnasium
 import numpy as np
@@ -461,3 +461,12 @@ def test_what_is_too_large_is_refused_with_what_is_accepted() -> None:
     with pytest.raises(cwnd.ArgumentError, match=r"^queue must have a limit"):
         cwnd.gym.BottleneckEnv(scenario=endless)
     cwnd.gym.BottleneckEnv(scenario=endless, queue=1.0).reset(seed=1)
+
+
+@pytest.mark.parametrize(
+    "taking", [cwnd.gym.BottleneckEnv, cwnd.gym.BottleneckVectorEnv, cwnd.gym.SharedBottleneckEnv, cwnd.gym.evaluate]
+)
+def test_types_of_options_are_there_for_what_asks_at_run_time(taking: Any) -> None:
+    # What fills in options from a file or a command line asks so.
+    hints = get_type_hints(vars(taking).get("__init__", taking))
+    assert get_args(hints["options"]) == (cwnd.gym.Options,)

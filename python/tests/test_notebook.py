@@ -25,11 +25,11 @@ import cwnd
 import cwnd.gym
 
 SHORT: dict[str, Any] = {"rate": "4mbit", "rtt": "20ms", "duration": "3s", "warmup": "1s", "seeds": 2}
-EVIL = "<script>alert('&')</script>"
+EVIL = "_$^$<script>alert('&')</script>"
 
 
 class Named(cwnd.WindowRule):
-    """Reno by a name that is no good HTML."""
+    """Reno by a name that is no good HTML, and that matplotlib would read and leave out."""
 
     name = EVIL
 
@@ -79,7 +79,7 @@ def compare() -> cwnd.Comparison:
 
 def sweep() -> cwnd.SweepResult:
     base = cwnd.Scenario.dumbbell("reno", **SHORT)
-    grid = {"flow.0.algorithm": ["reno", "simd"], "dumbbell.rtt": ["10ms", "20ms"]}
+    grid: dict[str, list[object]] = {"flow.0.algorithm": [Named, "simd"], "dumbbell.rtt": ["10ms", "20ms"]}
     return cwnd.sweep(cwnd.Sweep(base, grid=grid), store=False)
 
 
@@ -111,7 +111,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "cwnd.ComparisonRow": lambda: compare().rows[0],
     "cwnd.Conformance": lambda: cwnd.conform("reno", checks=["5681-halve"], seeds=1),
     "cwnd.ConformanceCheck": lambda: cwnd.conform("reno", checks=["5681-halve"], seeds=1).checks[0],
-    "cwnd.Control": lambda: cwnd.Control(2.0),
+    "cwnd.Control": lambda: cwnd.Control(2.5, rate=3.0, quantum=3000, pair_every=16, wake=0.25),
     "cwnd.Estimate": lambda: cwnd.metrics.estimate([1.0, 2.0]),
     "cwnd.Estimates": lambda: run().estimates,
     "cwnd.Evaluation": lambda: cwnd.evaluate("reno", quick=True, seeds=1),
@@ -305,6 +305,27 @@ def test_records_are_frames(name: str) -> None:
     assert len(frame) == len(records)
 
 
+def test_legends_have_names_as_they_are() -> None:
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    runs, compared = made("cwnd.RunResult"), made("cwnd.Comparison")
+    for axes in (runs.plot.goodput(), runs.plot.window(), compared.plot.trade_off()):
+        axes.figure.draw_without_rendering()
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert sum(r"_\$^\$<script>" in name for name in names) == 1
+    pyplot.close("all")
+
+
+def test_what_algorithms_are_shown_is_pickled_with_all_that_is_there() -> None:
+    for name in [*SHOWN, "cwnd.Control"]:
+        whole = made(name)
+        copied = pickle.loads(pickle.dumps(whole))
+        fields = [field for field in dir(whole) if not field.startswith("_")]
+        assert [repr(getattr(copied, field)) for field in fields] == [repr(getattr(whole, field)) for field in fields]
+    assert made("cwnd.View").timeout >= 0.2
+    assert repr(made("cwnd.Control")) == "Control(2.5, rate=3, quantum=3000, pair_every=16, wake=0.25)"
+
+
 def local() -> Any:
     """Give a rule whose class and whose function are in no module."""
 
@@ -351,6 +372,27 @@ def test_results_of_what_no_module_has_are_pickled(
     if name != "sweep":
         with pytest.raises(cwnd.SimulationError, match=r"cannot be run again.*algorithm: cannot pickle .*cloudpickle"):
             bare.report(tmp_path / "bare.html")
+
+
+@pytest.mark.parametrize("algorithm", [local, policy])
+def test_what_no_module_has_is_pickled_before_it_runs(
+    algorithm: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = cwnd.Scenario.dumbbell(algorithm(), **SHORT)
+    own = cwnd.Sweep(scenario, grid={"dumbbell.rtt": ["10ms"]})
+    kept = pickle.dumps([scenario, own])
+    again, own_again = pickle.loads(kept)
+    assert cwnd.run(again) == cwnd.run(scenario)
+    assert cwnd.sweep(own_again, store=False) == cwnd.sweep(own, store=False)
+    # A copy shares the functions, and nothing that can be changed.
+    for copied in (copy.copy(scenario), copy.deepcopy(scenario)):
+        copied["duration"] = "7s"
+        assert cwnd.Sweep(copied, cells=[{"duration": "3s"}]).points == 1
+    assert scenario["duration"] == "3s"
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    for one in (scenario, own):
+        with pytest.raises(pickle.PicklingError, match=r"algorithm: cannot pickle .*cloudpickle"):
+            pickle.dumps(one)
 
 
 @pytest.mark.parametrize("name", [name for name in MADE if name.endswith("Env")])

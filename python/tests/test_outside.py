@@ -1,5 +1,6 @@
 """Algorithms written in Python."""
 
+import copy
 import re
 import sys
 from collections.abc import Callable
@@ -7,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cwnd
+from cwnd._alike import alike
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from bbr import Bbr
@@ -173,6 +176,21 @@ def test_every_field_of_the_contract_reaches_python(file: str, ours: type, other
 def test_eras_surround_a_rule_in_python_too() -> None:
     for era in ["ns2-2001", "ns2-2006", "linux-2.6"]:
         assert cwnd.run(scenario(Reno, era=era)).digests == cwnd.run(scenario("reno", era=era)).digests
+
+
+class FromFlight(Reno):
+    def cuts_flight(self) -> bool:
+        return True
+
+
+def test_a_rule_may_cut_what_is_in_flight_as_reno_does() -> None:
+    def limited(algorithm: object) -> list[str]:
+        made = scenario(algorithm, loss=0.01)
+        made["flow"][0]["source"] = "cbr:4mbit"
+        return cwnd.run(made).digests
+
+    assert limited(FromFlight) == limited("reno")
+    assert limited(Reno) != limited("reno")
 
 
 def test_beside_the_built_in_ones() -> None:
@@ -383,6 +401,7 @@ ANSWERS: dict[str, tuple[str, list[Any]]] = {
     "cut_for_marks": (NUMBER, [None, float("nan")]),
     "floor": ("a number of packets from 1 on, or None", ["1", 0.5, float("nan")]),
     "needs_marks": ("True or False", [None, "yes"]),
+    "cuts_flight": ("True or False", [None, "yes"]),
     "ramp": ("a finite number of packets or None", ["1", float("nan")]),
     "fills": ("True or False", [None, "yes"]),
     "inspect": ("a dictionary of names and numbers", [None, 3, {"a": "b"}]),
@@ -455,6 +474,71 @@ def test_names_are_unique_or_refused() -> None:
     assert list(cwnd.compare([slow, Fixed(3.0)], **short)) == ["slow", "Fixed"]
     # The same twice is no other.
     assert len(cwnd.run(scenario([Fixed(2.0), Fixed(2.0), one, one], duration="1s", warmup="0s")).flows) == 4
+
+
+class Weighted(Reno):
+    """Has attributes without an `==` that says yes or no, and itself."""
+
+    def __init__(self, *weights: float) -> None:
+        self.weights = np.array(weights)
+        self.parts = {"random": np.random.default_rng(len(weights)), "inner": [Inner(self.weights)]}
+        self.me = self
+
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return float(self.weights.sum()) / w
+
+
+class Inner:
+    def __init__(self, weights: Any) -> None:
+        self.weights = weights
+
+
+class Slotted(Reno):
+    __slots__ = ("__own", "by", "never")
+
+    def __init__(self, by: Any) -> None:
+        self.by = by
+        self.__own = self.by
+
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return float(self.__own[0]) / w
+
+
+ALIKE: list[tuple[object, object, bool]] = [
+    (Weighted(1.0, 2.0), Weighted(1.0, 2.0), True),
+    (Weighted(1.0, 2.0), Weighted(2.0, 1.0), False),
+    (Weighted(1.0, 2.0), Weighted(1.0, 2.0, 0.0), False),
+    (Weighted(float("nan")), copy.deepcopy(Weighted(float("nan"))), True),
+    (Slotted([1.0]), Slotted([1]), True),
+    (Slotted([1.0]), Slotted([2.0]), False),
+    (Slotted(lambda: 1), Slotted(lambda: 1), False),
+    (Slotted({"a": {1, 2}}), Slotted({"a": {2, 1}}), True),
+    (Slotted({"a": 1}), Slotted({"b": 1}), False),
+    (Slotted("a"), Slotted("b"), False),
+    (Slotted(np.array([1, "a"], object)), Slotted(np.array([1, "b"], object)), False),
+    (Slotted(pd.Series([1.0])), Slotted(pd.Series([1.0])), True),
+    (Slotted(pd.Series([1.0])), Slotted(pd.Series([2.0])), False),
+    (Slotted(step for step in [1]), Slotted(step for step in [1]), False),
+    (Reno, Reno(), False),
+    (Reno(), Weighted(), False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), ALIKE)
+def test_objects_are_one_algorithm_where_nothing_tells_them_apart(one: Any, other: Any, expected: bool) -> None:
+    assert alike(one, other) is expected
+    assert alike(other, one) is expected
+    assert alike(one, one)
+    short: dict[str, Any] = {"rate": "4mbit", "rtt": "20ms", "duration": "1s", "warmup": "0s", "seeds": 1}
+    if expected:
+        assert len(cwnd.Sweep(scenario([one, "reno"], **short), grid={"flow.1.algorithm": [other]}).keys) == 1
+    elif type(one) is type(other):
+        with pytest.raises(cwnd.CwndError, match=r": two different algorithms are called |cannot copy .*generator"):
+            cwnd.run(scenario([one, other], **short))
+
+
+def test_attributes_in_slots_are_copied() -> None:
+    assert cwnd.run(scenario([Slotted([1.0])], flows=2)).digests == cwnd.run(scenario([Reno], flows=2)).digests
 
 
 def test_less_than_a_packet_is_one() -> None:

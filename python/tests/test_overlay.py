@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -154,6 +155,10 @@ def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["log"], {"labels": "ab"}, cwnd.ArgumentError, "labels: expected a list"),
         (["log"], {"offsets": "soon"}, cwnd.ArgumentError, "offsets: cannot read `soon`"),
         (["log"] * 3, {"offsets": ["1s", "2s"]}, cwnd.ArgumentError, "offsets: expected one, or 3"),
+        (["log"], {"offsets": b"1s"}, cwnd.ArgumentError, "offsets: expected a list of texts"),
+        (["log"], {"offsets": np.timedelta64("NaT")}, cwnd.ArgumentError, "offsets: .* got np.timedelta64.'NaT'"),
+        (["log"], {"offsets": timedelta(days=213504)}, cwnd.ArgumentError, "offsets: .* at most 1e8 s"),
+        (["log"], {"set": {"flow.0.algorithm": cwnd.WindowRule}}, cwnd.ScenarioError, "set: flow.0.algorithm: an alg"),
         (["log"], {"offsets": 1}, cwnd.ArgumentError, "offsets: expected a list of texts"),
         (["log"], {"set": {"duration": "3s"}}, cwnd.ArgumentError, "set: duration=3s: none of the inputs"),
         (["log"], {"set": "duration=3s"}, cwnd.ArgumentError, "set: expected a"),

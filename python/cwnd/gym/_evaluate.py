@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from typing_extensions import Unpack
 
 from cwnd._algorithm import OUTSIDE, Algorithm, Learnt, label
 from cwnd._arguments import whole
@@ -14,9 +15,6 @@ from cwnd.gym._course import Course
 from cwnd.gym._options import KeywordError, Options, checked
 from cwnd.gym._policy import Policy, chooser
 from cwnd.gym._vector import BottleneckVectorEnv
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["Score", "evaluate"]
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from inspect import Signature
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gymnasium.spaces import Space
 from gymnasium.utils import seeding
 from numpy.typing import ArrayLike
 from pettingzoo import ParallelEnv
+from typing_extensions import Unpack
 
 from cwnd._arguments import mapping
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
 from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["SharedBottleneckEnv"]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from inspect import Signature
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import gymnasium
 from numpy.typing import ArrayLike
+from typing_extensions import Unpack
 
 from cwnd._arguments import optional, whole
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
 from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["BottleneckEnv"]
 

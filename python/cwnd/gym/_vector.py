@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import Signature
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Unpack
 
 from cwnd._arguments import whole
 from cwnd.errors import ArgumentError
 from cwnd.gym._course import Course
 from cwnd.gym._options import Options, Reals, Repeatable, completed, refuse_rendering, seeds
 from cwnd.gym._step import infos
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 __all__ = ["BottleneckVectorEnv"]
 

@@ -26,6 +26,7 @@ from cwnd.plot._curves import (
     shown,
     trade_off,
 )
+from cwnd.plot._literal import literal
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -341,7 +342,7 @@ class ComparisonPlots:
                 fmt=MARKERS[index % len(MARKERS)],
                 color=point.colour,
                 elinewidth=1.0,
-                label=point.label,
+                label=literal(point.label),
             )
         _ends(axes, x, y)
         _titled(axes, "Utilisation and delay")
@@ -371,7 +372,7 @@ class ComparisonPlots:
                 height, bar.x[0], height=0.9 * each, xerr=_whiskers(bar.x), color=bar.colour, alpha=0.75,
                 error_kw={"elinewidth": 1.0, "ecolor": TEXT},
             )  # fmt: skip
-        axes.set_yticks(range(len(rows)), rows)
+        axes.set_yticks(range(len(rows)), [literal(row) for row in rows])
         axes.invert_yaxis()
         _ends(axes, Axis("Goodput (Mbit/s)", low=0.0), Axis(""))
         _titled(axes, "Shares of flows")
@@ -572,9 +573,9 @@ def _size(grid: Grid) -> tuple[float, float]:
 def _grid(grid: Grid, limits: tuple[float, float] | None, axes: Axes) -> Axes:
     low, high = (None, None) if limits is None else _limits(limits)
     image = axes.imshow(grid.values, cmap="viridis", vmin=low, vmax=high, aspect="auto", origin="lower")
-    axes.set_xticks(range(len(grid.across)), [shown(name) for name in grid.across])
-    axes.set_yticks(range(len(grid.down)), [shown(name) for name in grid.down])
-    axes.set(xlabel=grid.x, ylabel=grid.y)
+    axes.set_xticks(range(len(grid.across)), [literal(shown(name)) for name in grid.across])
+    axes.set_yticks(range(len(grid.down)), [literal(shown(name)) for name in grid.down])
+    axes.set(xlabel=literal(grid.x), ylabel=literal(grid.y))
     axes.grid(visible=False)
     bar = axes.figure.colorbar(image, ax=axes)
     bar.set_label(grid.title, fontsize=8)
@@ -597,13 +598,13 @@ def _curves(plot: tuple[str, str], ax: Axes | None) -> Axes:
     if curves.warmup > 0:
         axes.axvspan(0, curves.warmup, color=SHADE, linewidth=0, zorder=0)
     for curve in curves.curves:
-        (line,) = axes.plot(curve.x, curve.y, color=curve.colour, linewidth=1.2, label=curve.label)
+        (line,) = axes.plot(curve.x, curve.y, color=curve.colour, linewidth=1.2, label=literal(curve.label))
         if curve.dash[1]:
             line.set_dashes(curve.dash)
         if curves.steps:
             line.set_drawstyle("steps-post")
     for rule in curves.rules:
-        axes.axhline(rule.y, color=MUTED, linewidth=1, dashes=(4, 3), zorder=1, label=rule.words)
+        axes.axhline(rule.y, color=MUTED, linewidth=1, dashes=(4, 3), zorder=1, label=literal(rule.words))
     _ends(axes, curves.x, curves.y)
     _titled(axes, curves.title)
     if len(curves.curves) + len(curves.rules) > 1:
@@ -612,7 +613,7 @@ def _curves(plot: tuple[str, str], ax: Axes | None) -> Axes:
 
 
 def _ends(axes: Axes, x: Axis, y: Axis) -> None:
-    axes.set(xlabel=x.title, ylabel=y.title)
+    axes.set(xlabel=literal(x.title), ylabel=literal(y.title))
     if x.log:
         axes.set_xscale("log")
     axes.set_xlim(x.low, x.high)
@@ -629,7 +630,7 @@ def _legend(axes: Axes) -> None:
 
 
 def _titled(axes: Axes, title: str) -> None:
-    axes.set_title(title, loc="left", fontsize=9)
+    axes.set_title(literal(title), loc="left", fontsize=9)
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:

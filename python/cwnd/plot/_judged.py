@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cwnd.errors import ArgumentError
 from cwnd.plot._colour import MUTED, TEXT
 from cwnd.plot._figures import new_figure
+from cwnd.plot._literal import literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,8 +46,8 @@ def ratios(rows: Iterable[Ratio], title: str, colours: dict[str, str]) -> Figure
     for name, shade in colours.items():
         points = [(value, -at) for at, (_, row) in enumerate(drawn) for one, value in row if one == name]
         if points:
-            axes.plot(*zip(*points, strict=True), "o", color=shade, markersize=4, label=_plain(name))
-    axes.set_yticks([-at for at in range(len(drawn))], [_plain(text) for text, _ in drawn], fontsize=6)
+            axes.plot(*zip(*points, strict=True), "o", color=shade, markersize=4, label=literal(name))
+    axes.set_yticks([-at for at in range(len(drawn))], [literal(text) for text, _ in drawn], fontsize=6)
     values = [value for _, points in drawn for _, value in points]
     low, high = min(0.5, min(values) / 1.2), max(2.0, max(values) * 1.2)
     axes.set(xscale="log", xlabel=title, xlim=(low, high), ylim=(0.7 - len(drawn), 0.7))
@@ -84,17 +85,12 @@ def counts(rows: Iterable[tuple[str, Sequence[str]]], verdicts: dict[str, str]) 
         widths = [list(given).count(verdict) for _, given in drawn]
         if any(widths):
             places = [-at for at in range(len(drawn))]
-            axes.barh(places, widths, left=before, color=shade, height=0.7, label=_plain(verdict))
+            axes.barh(places, widths, left=before, color=shade, height=0.7, label=literal(verdict))
             before = [left + width for left, width in zip(before, widths, strict=True)]
-    axes.set_yticks([-at for at in range(len(drawn))], [_plain(text) for text, _ in drawn], fontsize=7)
+    axes.set_yticks([-at for at in range(len(drawn))], [literal(text) for text, _ in drawn], fontsize=7)
     axes.set_xlabel("Verdicts")
     axes.legend(fontsize=7, edgecolor="none", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
-
-
-def _plain(text: str) -> str:
-    """Keep matplotlib from reading formulas."""
-    return text.replace("$", r"\$")
 
 
 MOST_ROWS = 30

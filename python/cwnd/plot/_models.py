@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cwnd.plot._colour import colour
 from cwnd.plot._figures import new_figure
+from cwnd.plot._literal import literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ def lines(found: Iterable[Line], x: str, y: str, *, logarithmic: bool = False) -
     known: list[str] = []
     for algorithm, right, up in found:
         points = [(at, value) for at, value in zip(right, up, strict=True) if value is not None]
-        shown = algorithm if algorithm not in known else None
+        shown = literal(algorithm) if algorithm not in known else None
         known.append(algorithm)
         axes.plot(*zip(*points, strict=True), color=colour(algorithm), linewidth=1.2, marker=".", label=shown)
     axes.set(xlabel=x, ylabel=y)

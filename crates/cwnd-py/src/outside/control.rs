@@ -114,8 +114,10 @@ impl Control {
     }
 
     fn __repr__(&self) -> String {
-        let parts = [("rate", self.rate()), ("spread", self.spread()), ("wake", self.wake())];
-        let parts = parts.into_iter().filter_map(|(name, value)| value.map(|value| format!(", {name}={value}")));
+        let (quantum, pair_every) = (self.quantum().map(f64::from), self.pair_every().map(f64::from));
+        let parts = [("rate", self.rate()), ("spread", self.spread()), ("quantum", quantum)];
+        let parts = parts.into_iter().chain([("pair_every", pair_every), ("wake", self.wake())]);
+        let parts = parts.filter_map(|(name, value)| value.map(|value| format!(", {name}={value}")));
         format!("Control({}{})", self.window(), parts.collect::<String>())
     }
 }

@@ -123,15 +123,13 @@ pub(crate) fn apart<'a, 'py: 'a>(
     Ok(())
 }
 
-/// Texts, which are equal where their labels are, one class, or objects of one class with equal attributes.
+/// Texts, which are equal where their labels are, one class, or objects that `cwnd._alike` finds alike.
 fn equal(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
     let text = |given: &Bound<'_, PyAny>| given.is_instance_of::<PyString>();
-    let class = |given: &Bound<'_, PyAny>| given.is_instance_of::<PyType>();
-    let alike = || one.getattr("__dict__")?.eq(other.getattr("__dict__")?);
+    let alike = || one.py().import("cwnd._alike")?.getattr("alike")?.call1((one, other))?.extract::<bool>();
     match (text(one), text(other)) {
         (true, true) => true,
-        (false, false) if class(one) || class(other) => one.is(other),
-        (false, false) => one.is(other) || (one.get_type().is(other.get_type()) && alike().unwrap_or(false)),
+        (false, false) => one.is(other) || alike().unwrap_or(false),
         _ => false,
     }
 }

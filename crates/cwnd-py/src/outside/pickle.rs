@@ -66,19 +66,33 @@ impl Pickled for Rtt {
 }
 
 impl Pickled for View {
-    type State = ((u64, u64, u64, bool), (u64, u64, u64), Option<State<Rtt>>, String, f64, u32, u32);
+    type State = ((u64, u64, u64, bool), (u64, u64, u64), (Option<State<Rtt>>, Option<u64>), String, f64, u32, u32);
 
     fn state(&self) -> Self::State {
-        let Self { now, next, in_flight, in_recovery, delivered, lost, rtt, round, .. } = *self;
+        let Self {
+            now,
+            next,
+            in_flight,
+            in_recovery,
+            delivered,
+            lost,
+            rtt,
+            timeout,
+            round,
+            limit,
+            peer_window,
+            packet,
+            payload,
+        } = *self;
         let sent = (now.as_nanos(), next, in_flight, in_recovery);
-        let rtt = rtt.as_ref().map(Pickled::state);
-        let limit = held_by(self.limit).to_string();
-        (sent, (delivered, lost, round), rtt, limit, self.peer_window.0, self.packet.0, self.payload.0)
+        let times = (rtt.as_ref().map(Pickled::state), timeout.map(Span::as_nanos));
+        (sent, (delivered, lost, round), times, held_by(limit).to_string(), peer_window.0, packet.0, payload.0)
     }
 
-    fn of_state((sent, counted, rtt, limit, peer_window, packet, payload): Self::State) -> Result<Self, Failure> {
+    fn of_state((sent, counted, times, limit, peer_window, packet, payload): Self::State) -> Result<Self, Failure> {
         let (now, next, in_flight, in_recovery) = sent;
         let (delivered, lost, round) = counted;
+        let (rtt, timeout) = times;
         let limits = [Limit::Window, Limit::Rate, Limit::Source, Limit::Peer];
         Ok(Self {
             now: Time::from_nanos(now),
@@ -88,6 +102,7 @@ impl Pickled for View {
             delivered,
             lost,
             rtt: rtt.map(Rtt::of_state).transpose()?,
+            timeout: timeout.map(Span::from_nanos),
             round,
             limit: known(&limits, held_by, "limit", &limit)?,
             peer_window: Packets(peer_window),

@@ -18,6 +18,7 @@ pub(super) struct Rule {
     pacing: Pacing,
     floor: Option<f64>,
     needs_marks: bool,
+    cuts_flight: bool,
     errors: Arc<AlgorithmErrors>,
 }
 
@@ -54,8 +55,10 @@ impl Rule {
         })?;
         let (called, returned) = once("needs_marks")?;
         let needs_marks = called.read(&returned, "True or False", |_| true)?;
+        let (called, returned) = once("cuts_flight")?;
+        let cuts_flight = called.read(&returned, "True or False", |_| true)?;
         let pacing = gain.map_or(Pacing::Off, |gain| Pacing::Spread { gain });
-        Ok(Self { object: owner, methods, pacing, floor, needs_marks, errors })
+        Ok(Self { object: owner, methods, pacing, floor, needs_marks, cuts_flight, errors })
     }
 
     /// What a method returns; `otherwise` where it fails or failed before.
@@ -176,6 +179,10 @@ impl WindowRule for Rule {
 
     fn needs_marks(&self) -> bool {
         self.needs_marks
+    }
+
+    fn cuts_flight(&self) -> bool {
+        self.cuts_flight
     }
 
     fn observe(&mut self, view: &Seen, ack: &Acked) {

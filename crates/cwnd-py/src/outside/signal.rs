@@ -99,7 +99,7 @@ record! {
         /// None before the first sample.
         rtt: Option<Rtt> = |inner| inner.rtt.map(Rtt::from);
         /// The retransmission timeout, seconds, with its doublings; None where the host has no such timer.
-        timeout: Option<f64> = |inner| inner.timeout.map(|timeout| timeout.as_secs_f64());
+        timeout: Option<f64> = |inner| inner.timeout.map(cwnd::Span::as_secs_f64);
         /// Round trips so far.
         round: u64 = |inner| inner.round;
         /// What last held the sender, one of `window`, `rate`, `source` or `peer`.
