@@ -218,6 +218,26 @@ impl fmt::Display for Subject {
 }
 
 impl Law {
+    /// Every law.
+    pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Bbr, Self::Other];
+
+    /// As options write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Other => "other",
+        }
+    }
+
+    /// The law with that name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|law| law.name() == name)
+    }
+
     /// The law of what is called `name`: `quinn:cubic`, `bbr3`, `newreno`.
     fn named(name: &str) -> Self {
         let controller = name.split(':').rfind(|part| !part.contains('=')).unwrap_or(name);
