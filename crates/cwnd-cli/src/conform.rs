@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         ));
     }
     if arguments.list {
+        arguments.figure.check(&[""; 0])?;
         return Ok(if arguments.json { to_json(&checks) } else { text::list(&checks) });
     }
     let subjects = arguments
