@@ -71,7 +71,8 @@ pub(crate) struct Arguments {
     /// (bandwidth-delay products), p (packets) or kB; what else they take stands in docs/scenarios.md [default: droptail:1bdp]
     #[arg(long)]
     queue: Option<Written<Queue>>,
-    /// Random loss at the bottleneck: a probability, or periodic:N for every Nth packet [default: 0]
+    /// Random loss at the bottleneck: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for
+    /// bursts [default: 0]
     #[arg(long)]
     loss: Option<Written<Loss>>,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cwnd_conform::baseline::Baseline;
-use cwnd_conform::{Check, Conformance, Plan, Subject, Suite, checks, junit, text};
+use cwnd_conform::{Check, Conformance, Law, Plan, Subject, Suite, checks, junit, text};
 use cwnd_report::page::{conformance_html, names};
 use cwnd_run::files::{read_text, to_json, write_named};
 
@@ -20,11 +20,16 @@ Examples:
   cwnd conform reno cubic+hystart++
   cwnd conform cubic --suite rfc9438 --all --html conform.html
   cwnd conform cubic --check 9438-beta --seeds 20
+  cwnd conform 'rule:grow=1/w,cut=w*3/4' --law reno --suite rfc5681
 The exit code is 1 where a check deviates or is unclear and the baseline does not name it, or is met and the baseline names it.")]
 pub(crate) struct Arguments {
     /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]
     subjects: Vec<String>,
+    /// What the subjects claim to follow in congestion avoidance: reno, cubic, bbr or other. Clauses about another law do not apply
+    /// [default: what the name says, such as `quinn:cubic`; other for a rule of your own]
+    #[arg(long, value_name = "LAW", value_parser = law)]
+    law: Option<Law>,
     /// The clauses of this document; all by default
     #[arg(long, value_name = "SUITE", value_parser = suite)]
     suite: Vec<Suite>,
@@ -35,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
     seeds: u32,
     /// Print the checks and judge nobody
-    #[arg(long, conflicts_with_all = ["subjects", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline", "figure"])]
+    #[arg(long, conflicts_with_all = ["subjects", "law", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline", "figure"])]
     list: bool,
     /// Print every verdict, not only what deviates or is not clear
     #[arg(long, conflicts_with = "json")]
@@ -82,14 +87,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         ));
     }
     if arguments.list {
+        arguments.figure.check(&[""; 0])?;
         return Ok(if arguments.json { to_json(&checks) } else { text::list(&checks) });
     }
     let subjects = arguments
         .subjects
         .iter()
         .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))))
+        .map(|subject| subject.map(|subject| arguments.law.map_or(subject.clone(), |law| subject.following(law))))
         .map(|subject| subject.map(|subject| if arguments.allow_unclear { subject.allow_unclear() } else { subject }));
     let subjects = once(subjects.collect::<Result<_, _>>()?);
+    for subject in subjects.iter().filter(|subject| arguments.law.is_none() && subject.law() == Law::Other) {
+        say!(
+            "note: the name of `{subject}` says no law: clauses about Reno, CUBIC or BBR do not apply; --law names one"
+        );
+    }
     let called: Vec<&str> = subjects.iter().map(Subject::name).collect();
     arguments.figure.check(&names::of_checks(&called, checks.iter().map(|check| check.id)))?;
     let known = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), read)?;
@@ -182,6 +194,10 @@ fn place(path: &Path) -> PathBuf {
 fn suite(text: &str) -> Result<Suite, String> {
     let names: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
     Suite::find(text).ok_or_else(|| format!("accepted are {}", names.join(", ")))
+}
+
+fn law(text: &str) -> Result<Law, String> {
+    Law::find(text).ok_or_else(|| format!("accepted are {}", Law::ALL.map(Law::name).join(", ")))
 }
 
 fn check(text: &str) -> Result<String, String> {

@@ -318,9 +318,8 @@ const FEWEST_FOR_INTERVAL: usize = 3;
 
 /// The command that judges `subject` again, if one knows it by its name.
 fn repeat(subject: &Subject, id: &str, seeds: usize) -> String {
-    let known = Subject::parse(subject.name()).is_ok_and(|parsed| parsed.spec().label() == subject.spec().label());
-    if known && !subject.spec().is_outside() {
-        return format!("cwnd conform '{subject}' --check {id} --seeds {seeds}");
+    if let Some(arguments) = subject.arguments() {
+        return format!("cwnd conform {arguments} --check {id} --seeds {seeds}");
     }
     format!("Plan {{ only: vec![\"{id}\".into()], seeds: {seeds}, ..Plan::default() }}.judge(&subject)")
 }

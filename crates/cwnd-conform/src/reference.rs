@@ -54,6 +54,8 @@ the simulator, a number that is measured on it with each seed, and a range that 
   the check looks at. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
   applied, and so do all suites together where none is named; `--min-checks N` asks for more. `--check` and `--allow-unclear` let none pass.
 
+A subject follows the law of its name, as `quinn:cubic` does. A rule of your own has no such name: `--law reno` judges it by the clauses of Reno.
+
 A deviation is printed with its number, the accepted range, the clause and the two likeliest causes. The page and JUnit's XML have them too.
 
 A cut is a decrease by more than 2 %, at once or over a round trip. A window that falls with each acknowledgement (RFC 6937, rate halving, RFC 9002

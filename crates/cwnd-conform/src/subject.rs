@@ -138,6 +138,16 @@ impl Subject {
         &self.name
     }
 
+    /// The arguments with which `cwnd conform` judges it; none where no command does.
+    pub(crate) fn arguments(&self) -> Option<String> {
+        let written = Self::parse(&self.name).ok().filter(|_| !self.spec.is_outside())?;
+        let transport = |subject: &Self| (subject.timeout, subject.rfc8312, subject.host);
+        let same = written.spec.label() == self.spec.label() && transport(&written) == transport(self);
+        let hystart = if self.hystart && !written.hystart { HYSTART } else { "" };
+        let law = if self.law == written.law { String::new() } else { format!(" --law {}", self.law.name()) };
+        (same && self.hystart >= written.hystart).then(|| format!("'{self}{hystart}'{law}"))
+    }
+
     /// The rule it claims to follow.
     #[must_use]
     pub fn law(&self) -> Law {
@@ -218,6 +228,26 @@ impl fmt::Display for Subject {
 }
 
 impl Law {
+    /// Every law.
+    pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Bbr, Self::Other];
+
+    /// As options write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Other => "other",
+        }
+    }
+
+    /// The law with that name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|law| law.name() == name)
+    }
+
     /// The law of what is called `name`: `quinn:cubic`, `bbr3`, `newreno`.
     fn named(name: &str) -> Self {
         let controller = name.split(':').rfind(|part| !part.contains('=')).unwrap_or(name);
@@ -235,6 +265,21 @@ const HYSTART: &str = "+hystart++";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_judges_the_same_subject() {
+        let arguments = |subject: Subject| subject.arguments();
+        let parsed = |text: &str| Subject::parse(text).expect("registered");
+        assert_eq!(arguments(parsed("reno")).as_deref(), Some("'reno'"));
+        assert_eq!(arguments(parsed("cubic+hystart++")).as_deref(), Some("'cubic+hystart++'"));
+        assert_eq!(arguments(parsed("cubic").with_hystart()).as_deref(), Some("'cubic+hystart++'"));
+        assert_eq!(arguments(parsed("rule").following(Law::Reno)).as_deref(), Some("'rule' --law reno"));
+        assert_eq!(arguments(parsed("reno").following(Law::Other)).as_deref(), Some("'reno' --law other"));
+        let host = Host { acks: 2, ..Host::default() };
+        for other in [parsed("cubic").by_rfc8312(), parsed("reno").without_timeout(), parsed("reno").hosted(host)] {
+            assert_eq!(arguments(other), None);
+        }
+    }
 
     #[test]
     fn the_law_follows_from_the_name() {

@@ -488,6 +488,10 @@ fn what_is_wrong_is_named_where_it_was_written() {
         (with("[\"20ms\", \"40ms\"]", "[]"), "s.toml:20:16: `dumbbell.rtt` has no values"),
         (with("dumbbell.rtt", "flow.0.count"), "s.toml:20:16: `flow.0.count` has its values in `[[cell]]` already"),
         (with("rate = \"2mbit\"", "rate = \"2\""), "s.toml:11:8: cannot read `2`: expected a rate"),
+        (
+            with("[grid]", "[dumbbell]\nrate = \"1mbit\"\n[grid]"),
+            "s.toml:18:2: unknown key `dumbbell`; a sweep has its scenario below `base`; a scenario by itself is for `cwnd run`",
+        ),
         (with("[grid]", "[gird]"), "s.toml:18:2: unknown key `gird`; did you mean `grid`?"),
         (with("title =", "scenario = \"x.toml\"\ntitle ="), "s.toml:5:"),
         ("title = \"x\"\n".to_string(), "s.toml:1:1: no base scenario"),

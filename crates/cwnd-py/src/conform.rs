@@ -45,13 +45,9 @@ pub(crate) fn conform(
     let subject = Subject::of(algorithm.text(), spec.clone());
     let subject = match law {
         None => subject,
-        Some("reno") => subject.following(Law::Reno),
-        Some("cubic") => subject.following(Law::Cubic),
-        Some("bbr") => subject.following(Law::Bbr),
-        Some("other") => subject.following(Law::Other),
-        Some(law) => {
-            return Err(Failure::Argument(format!("law: expected `reno`, `cubic`, `bbr` or `other`, got `{law}`")));
-        }
+        Some(name) => subject.following(Law::find(name).ok_or_else(|| {
+            Failure::Argument(format!("law: expected `reno`, `cubic`, `bbr` or `other`, got `{name}`"))
+        })?),
     };
     let subject = if hystart { subject.with_hystart() } else { subject };
     let subject = if allow_unclear { subject.allow_unclear() } else { subject };

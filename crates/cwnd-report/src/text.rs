@@ -145,9 +145,8 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
     let mut text = String::new();
     for crowd in crowds {
         let mut table = Table::default();
-        let heading = format!("completion of {}", crowd.arrivals);
-        table.row([heading.as_str(), "flows", "mean", "median", "95th percentile", "99th percentile"]);
-        table.row(["packets", "all seeds", "s", "s", "s", "s"]);
+        table.row(["packets", "flows", "mean", "median", "95th percentile", "99th percentile"]);
+        table.row(["", "all seeds", "s", "s", "s", "s"]);
         let mut above = 0;
         for class in &crowd.completion {
             let sizes = match class.up_to_packets {
@@ -161,7 +160,8 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
         let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
         let [flows, requested, refused] = rates;
         let rates = format!("{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused");
-        text.push_str(&format!("\n{}{}", table.fitted(), wrapped(&rates)));
+        let heading = wrapped(&one_line(&format!("completion of {}", crowd.arrivals)));
+        text.push_str(&format!("\n{heading}{}{}", table.fitted(), wrapped(&rates)));
     }
     text
 }

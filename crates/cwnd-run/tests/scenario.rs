@@ -409,6 +409,12 @@ fn errors_of_overrides_name_the_override() {
         ("duration", "--set duration: expected `key=value`"),
         ("duration.x=1", "--set duration.x=1: invalid type: map, expected a time with its unit"),
         (".=1", "--set .=1: a part of the key is empty"),
+        ("dumbbell.bandwidth=1mbit", "--set dumbbell.bandwidth=1mbit: unknown key `bandwidth`; did you mean `rate`?"),
+        ("rate=1mbit", "--set rate=1mbit: unknown key `rate`; it is a key of `dumbbell` or a `link` (accepted: title"),
+        (
+            "grid.x=1",
+            "--set grid.x=1: unknown key `grid`; it is a key of a sweep, which `cwnd sweep` runs (accepted: title",
+        ),
         ("nowhere.x=1", "--set nowhere.x=1: unknown key `nowhere`"),
     ];
     for (item, expected) in cases {

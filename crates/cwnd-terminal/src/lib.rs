@@ -14,5 +14,6 @@ pub mod failure;
 pub mod impairments;
 pub mod program;
 pub mod signals;
+mod synonyms;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use cwnd_text::lines;
 
 use crate::failure::{self, Failure, Kind};
-use crate::output;
+use crate::{output, synonyms};
 
 /// Commands under a heading, in the order of the help.
 pub type Group = (&'static str, &'static [&'static str]);
@@ -31,7 +31,7 @@ pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
 /// # Errors
 /// The words are none that `command` takes, or they ask for help or the version.
 pub fn parse<C: FromArgMatches>(command: &mut Command, words: &[OsString]) -> Result<C, Error> {
-    let matches = command.try_get_matches_from_mut(words)?;
+    let matches = command.try_get_matches_from_mut(words).map_err(|error| synonyms::suggest(error, command, words))?;
     C::from_arg_matches(&matches).map_err(|error| error.format(command))
 }
 

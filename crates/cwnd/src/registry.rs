@@ -293,11 +293,16 @@ impl fmt::Display for SpecError {
         match self {
             Self::Repeated { algorithm, parameter } => write!(out, "{algorithm}: `{parameter}` is given twice"),
             Self::Syntax { algorithm, part } => {
-                write!(out, "{algorithm}: expected `key=value`, found `{part}`")
+                write!(out, "{algorithm}: expected `key=value`, found `{part}`")?;
+                if find(part.split(':').next().unwrap_or_default()).is_ok() { write!(out, "; {LIST}") } else { Ok(()) }
             }
             Self::UnknownAlgorithm { name, nearest } => {
                 write!(out, "unknown algorithm `{name}`")?;
-                meant(out, nearest)?;
+                if name.contains([',', ' ']) {
+                    write!(out, "; {LIST}")?
+                } else {
+                    meant(out, nearest)?
+                }
                 write!(out, " (`cwnd algorithms` lists all)")
             }
             Self::UnknownParameter { entry, name, nearest, known } => {
@@ -339,15 +344,18 @@ pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
         .ok_or_else(|| SpecError::UnknownAlgorithm { name: name.to_string(), nearest: nearest(name, names()) })
 }
 
-/// The candidate nearest to `name` by edit distance, if one is near enough to be what was meant.
+/// The candidate nearest to `name` by edit distance without regard to letter case, if one is near enough to be what was meant.
 ///
 /// ```
 /// let names = || cwnd::ALGORITHMS.iter().map(|entry| entry.name);
 /// assert_eq!(cwnd::registry::nearest("cubik", names()), Some("cubic"));
+/// assert_eq!(cwnd::registry::nearest("CUBIC", names()), Some("cubic"));
 /// assert_eq!(cwnd::registry::nearest("anything", names()), None);
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let close = candidates.map(|candidate| (edit_distance(name, candidate), candidate)).min_by_key(|(far, _)| *far)?;
+    let typed = name.to_lowercase();
+    let far = |candidate: &str| edit_distance(&typed, &candidate.to_lowercase());
+    let close = candidates.map(|candidate| (far(candidate), candidate)).min_by_key(|(far, _)| *far)?;
     (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
 }
 
@@ -385,6 +393,9 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+/// What is said of a list where one algorithm is expected.
+const LIST: &str = "expected one algorithm: the command line takes several with spaces between";
 
 /// What is known of an algorithm from outside.
 static OUTSIDE: Entry<Algorithm> = Entry {
@@ -457,6 +468,12 @@ mod tests {
     fn errors_name_the_place_and_what_is_accepted() {
         assert_eq!(error("rneo"), "unknown algorithm `rneo`; did you mean `reno`? (`cwnd algorithms` lists all)");
         assert_eq!(error("zzz"), "unknown algorithm `zzz` (`cwnd algorithms` lists all)");
+        assert_eq!(error("BBRv3"), "unknown algorithm `BBRv3`; did you mean `bbr3`? (`cwnd algorithms` lists all)");
+        let list = "expected one algorithm: the command line takes several with spaces between";
+        for name in ["cubic,reno", "cubic, reno", "cubic reno"] {
+            assert_eq!(error(name), format!("unknown algorithm `{name}`; {list} (`cwnd algorithms` lists all)"));
+        }
+        assert_eq!(error("aimd:b=1/8,reno"), format!("aimd: expected `key=value`, found `reno`; {list}"));
         assert_eq!(error("aimd:c=1"), "aimd has no parameter `c`; did you mean `a`? (it has a, b, ecn_beta)");
         assert_eq!(error("westwood:a=1"), "westwood has no parameter `a` (it has none)");
         assert_eq!(error("aimd:b=2"), "aimd: cannot take `2` for `b`: accepted is above 0 and below 1");

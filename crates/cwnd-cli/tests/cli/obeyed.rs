@@ -44,13 +44,14 @@ const COMMANDS: [(&str, &[&str]); 11] = [
 const OTHERS: [&str; 5] = ["bench sim", "evaluate", "overlay", "paper", "sweep status"];
 
 /// What each flag is given; none for those that take no value. One with a space is for that command.
-const VALUES: [(&str, &str); 70] = [
+const VALUES: [(&str, &str); 71] = [
     ("--allow-unclear", ""),
     ("--by", "loss_rate"),
     ("--min-checks", "1"),
     ("--card", ""),
     ("--json", ""),
     ("--list", ""),
+    ("--law", "cubic"),
     ("--all", ""),
     ("--paired", ""),
     ("run --check", ""),

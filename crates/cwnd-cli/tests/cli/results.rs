@@ -420,7 +420,9 @@ fn traffic_that_comes_and_goes_is_summed_up() {
     assert_eq!(short["completion"][3]["flows"], 0);
 
     let text = cwnd.succeed(&["run", &scenario]);
-    for expected in ["complete after", "completion of short", "flows/s arrive", "without congestion control"] {
+    for expected in
+        ["complete after", "completion of short\n", "\nmore than 1000 ", "flows/s arrive", "without congestion control"]
+    {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::plot::Plot;
 use crate::slug::slug;
 
-/// Of runs and comparisons. A name that ends in `-N` is any with a number there: that of the run shown.
+/// Of runs and comparisons. A name that ends in `-N` is any with a number from 1 on there: that of the run shown.
 pub const OF_RUNS: &[&str] = &[
     "trade-off",
     "delays",
@@ -55,7 +55,9 @@ pub(super) fn of_check(subject: &str, check: &str) -> [String; 2] {
 #[must_use]
 pub fn is_plot(names: &[impl AsRef<str>], name: &str) -> bool {
     names.iter().map(AsRef::as_ref).any(|known| match known.strip_suffix('N') {
-        Some(kind) => name.strip_prefix(kind).is_some_and(|number| number.parse::<u32>().is_ok()),
+        Some(kind) => {
+            name.strip_prefix(kind).is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 0))
+        }
         None => known == name,
     })
 }
@@ -79,7 +81,7 @@ mod tests {
         for name in ["share", "window-1", "window-12"] {
             assert!(is_plot(&["share", "window-N"], name), "{name}");
         }
-        for name in ["", "shares", "window-", "window-x", "window", "window-N"] {
+        for name in ["", "shares", "window-", "window-x", "window-0", "window", "window-N"] {
             assert!(!is_plot(&["share", "window-N"], name), "{name}");
         }
     }

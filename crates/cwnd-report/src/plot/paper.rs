@@ -78,7 +78,7 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     let title = format!("{}{unit}: published and ours", result.place());
     Plot::new(
-        format!("{}-rows-{nth}", result.id),
+        format!("{}-rows-{}", result.id, nth + 1),
         (&title, &result.title, caption),
         ("container".into(), height),
         &layers,
@@ -156,7 +156,7 @@ fn curves(result: &PublishedResult, nth: usize, figure: &Figure, palette: &Palet
     });
     let layers: Vec<Json> = drawn.map(|(mark, source, _)| layer(mark, source)).collect();
     Plot::new(
-        format!("{}-figure-{nth}", result.id),
+        format!("{}-figure-{}", result.id, nth + 1),
         (figure.title, result.place(), &figure.caption),
         ("container".into(), 280),
         &layers,

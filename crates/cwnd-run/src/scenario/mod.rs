@@ -14,6 +14,7 @@ mod quantity;
 mod queue;
 mod schedule;
 mod source;
+mod synonyms;
 mod topology;
 mod traffic;
 mod unused;
@@ -32,6 +33,7 @@ pub use quantity::{Quantity, SampleEvery, WordError, Written, packet_size, unkno
 pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
+pub use synonyms::meant;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
 pub(crate) use unused::is_drawn;
 pub use unused::{Unused, idle_parameters};

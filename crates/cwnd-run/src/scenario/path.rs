@@ -110,10 +110,23 @@ fn label(group: &FlowGroup) -> &str {
     group.name.as_deref().unwrap_or(group.algorithm.text())
 }
 
-/// What other traffic has of its own, in the form of a list; none without any.
+/// What other traffic has of its own, behind what it is called; none without any.
 fn others(key: &str, groups: impl Iterator<Item = Table>) -> Option<String> {
-    let groups: Vec<String> = groups.map(|group| text(&Value::Table(group))).collect();
+    let one = |mut group: Table| {
+        let mut titles: Vec<String> =
+            TITLES.iter().filter_map(|key| group.remove(*key)).map(|value| text(&value)).collect();
+        let rest = titles.split_off(titles.len().min(1));
+        let words: Vec<String> = rest.into_iter().chain(group.iter().map(|(key, value)| word(key, value))).collect();
+        titles.extend((!words.is_empty()).then(|| format!("({})", words.join(", "))));
+        titles.join(" ")
+    };
+    let groups: Vec<String> = groups.map(one).collect();
     (!groups.is_empty()).then(|| format!("{key} {}", groups.join(" and ")))
+}
+
+/// A key with its value.
+fn word(key: &str, value: &Value) -> String {
+    format!("{} {}", key.replace('_', " "), text(value))
 }
 
 /// The keys that differ from the usual, and those that are `always` there.
@@ -183,8 +196,7 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Table(keys) => {
-            let keys: Vec<String> =
-                keys.iter().map(|(key, value)| format!("{} {}", key.replace('_', " "), text(value))).collect();
+            let keys: Vec<String> = keys.iter().map(|(key, value)| word(key, value)).collect();
             keys.join(" ")
         }
         value => value.to_string(),
@@ -195,6 +207,8 @@ fn table(value: &impl Serialize) -> Table {
     Table::try_from(value).expect("a document has only tables, text and finite numbers")
 }
 
+/// What names other traffic.
+const TITLES: [&str; 2] = ["name", "algorithm"];
 /// The keys of a topology.
 const TOPOLOGIES: [&str; 3] = ["dumbbell", "parking_lot", "link"];
 /// How long and how often a path is used, and by which flows.

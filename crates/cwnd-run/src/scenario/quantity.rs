@@ -15,6 +15,7 @@ use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
+use super::synonyms;
 use crate::stacks::{self, AlgorithmError};
 
 /// Something a scenario writes as one text.
@@ -358,9 +359,12 @@ pub fn packet_size(text: &str) -> Result<Bytes, QuantityError> {
 
 /// The sentence about a name that is none of the known ones.
 pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
-    let nearest = registry::nearest(name, known.iter().map(AsRef::as_ref));
-    let meant = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
     let accepted: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let place = synonyms::place(name, &accepted).map(|place| format!("; {place}"));
+    let nearest = || registry::nearest(name, accepted.iter().copied());
+    let synonym = || synonyms::meant(name, |known| accepted.contains(&known));
+    let meant = || nearest().or_else(synonym).map(|meant| format!("; did you mean `{meant}`?"));
+    let meant = place.or_else(meant).unwrap_or_default();
     format!("unknown {what} `{name}`{meant} (accepted: {})", accepted.join(", "))
 }
 

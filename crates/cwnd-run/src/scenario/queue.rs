@@ -262,22 +262,42 @@ impl Quantity for Queue {
         }
         read(text).ok_or_else(|| {
             let expected = match text.split(':').next().map(str::trim) {
+                Some("droptail") => DROPTAIL,
+                Some("red") => RED,
+                Some("rio") => RIO,
+                Some("drr") => DRR,
                 Some("codel") => delay::CODEL,
                 Some("fq_codel") => delay::FQ_CODEL,
                 Some("pie") => delay::PIE,
                 Some("xcp") => router::XCP,
                 Some("vcp") => router::VCP,
                 Some("decbit") => router::DECBIT,
-                _ => Self::EXPECTED,
+                _ => NAMES,
             };
             QuantityError { text: text.to_string(), expected }
         })
     }
 }
 
+/// What is accepted as a queue, by name; [`Queue::EXPECTED`] has the parameters too.
+const NAMES: &str = "a queue and its size, such as `droptail:1bdp` (bandwidth-delay products), `droptail:100p` (packets) or \
+     `droptail:64kB`; the queues are droptail, red, rio, drr, codel, fq_codel, pie, xcp, vcp and decbit";
 /// What is accepted behind the name of a queue.
-const SIZE: &str = "the size of the queue first, above zero: bandwidth-delay products (`1bdp`), whole packets (`100p`, at most \
-     4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
+const SIZE: &str = "the size of the queue first, above zero: bandwidth-delay products (`1bdp`, or `2bdp` for a queue of two \
+     round-trip times), whole packets (`100p`, at most 4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` \
+     and `rio`";
+/// What a drop-tail queue accepts.
+const DROPTAIL: &str = "a drop-tail queue with its size and no parameter, such as `droptail:1bdp`";
+/// What random early detection accepts.
+const RED: &str = "random early detection with its size, such as \
+     `red:1bdp,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes=no,ecn=no,mark_limit=1`: min and max sizes (`20p`) or shares \
+     of the limit, the probabilities max_p and mark_limit from 0 to 1, weight above 0 and at most 1";
+/// What random early detection by class accepts.
+const RIO: &str = "random early detection for two classes with its size, such as \
+     `rio:300p,in_min=15p,in_max=30p,in_max_p=0.02,out_min=5p,out_max=15p,out_max_p=0.1`: the parameters of `red` for one class (in_, out_) or \
+     for both";
+/// What deficit round robin accepts.
+const DRR: &str = "deficit round robin with its size, such as `drr:1bdp` or `drr:1bdp,quantum=500B`: a quantum above 0";
 
 /// The algorithm for which it writes on packets.
 pub(super) fn router(discipline: &Discipline) -> Option<&'static str> {
@@ -433,6 +453,25 @@ mod tests {
             "100p",
         ] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_about_the_queue_that_was_written() {
+        let names = ["droptail", "red", "rio", "drr", "codel", "fq_codel", "pie", "xcp", "vcp", "decbit"];
+        for name in names {
+            for wrong in [name.to_string(), format!("{name}:1bdp,nonsense=1"), format!("{name}:50ms")] {
+                let error = Queue::read(&wrong).expect_err(&wrong).to_string();
+                let (given, expected) = error.split_once(": expected").expect("what is accepted");
+                assert!(given.contains(&wrong) && expected.len() < 350, "{error}");
+                assert!(error.ends_with(SIZE) == wrong.ends_with("50ms"), "{error}");
+                assert!(error.ends_with(SIZE) || expected.contains(&format!("`{name}:")), "{error}");
+            }
+            assert!(NAMES.contains(name) && Queue::EXPECTED.contains(&format!("`{name}:")), "{name}");
+        }
+        for wrong in ["fifo", "1bdp", "50ms", "pfifo:100p"] {
+            let error = Queue::read(wrong).expect_err(wrong).to_string();
+            assert!(error.ends_with(NAMES), "{error}");
         }
     }
 

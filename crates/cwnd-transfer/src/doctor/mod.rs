@@ -180,7 +180,7 @@ mod tests {
         let finding = Finding {
             check: "receive_buffer",
             verdict: Verdict::Limits,
-            fix: vec!["sysctl -w net.core.rmem_max=8388608".to_owned()],
+            fix: vec!["sysctl -w net.core.rmem_max=16777216".to_owned()],
             ..Finding::unknown("", "at 50 ms, 671 Mbit/s")
         };
         let other = Finding { interface: Some("eth0".to_owned()), ..Finding::unknown("mtu", "no such file") };
@@ -189,7 +189,7 @@ mod tests {
             text,
             "LIMITS  receive buffer     not measured\n\
              \x20                          at 50 ms, 671 Mbit/s\n\
-             \x20                          # sysctl -w net.core.rmem_max=8388608\n\
+             \x20                          # sysctl -w net.core.rmem_max=16777216\n\
              unknown mtu eth0           not measured\n\
              \x20                          no such file\n\
              one of these holds a fast transfer back\n"

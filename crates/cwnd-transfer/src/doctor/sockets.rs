@@ -64,9 +64,19 @@ fn buffer(
         unit: "bytes",
         verdict: verdict(limits),
         means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rtt),
-        fix: fix(limits, format!("sysctl -w net.core.{key}={asked}")),
+        fix: fix(limits, widen(key)),
         ..Finding::unknown(check, "")
     }
+}
+
+/// The command that lets sockets have as large a buffer as any port requests.
+fn widen(key: &str) -> String {
+    format!("sysctl -w net.core.{key}={WIDE}")
+}
+
+/// The largest buffer that a socket may have, in bytes.
+fn most(key: &str) -> Option<u64> {
+    fs::read_to_string(format!("/proc/sys/net/core/{key}")).ok()?.trim().parse().ok()
 }
 
 /// Datagrams dropped because their socket was full, since the system was started.
@@ -85,7 +95,7 @@ fn overruns() -> Finding {
         } else {
             "fewer than one in ten thousand".to_owned()
         },
-        fix: fix(limits, format!("sysctl -w net.core.rmem_max={WIDE}")),
+        fix: fix(limits && most("rmem_max").is_none_or(|most| most < WIDE), widen("rmem_max")),
         ..Finding::unknown("overruns", "")
     }
 }
@@ -203,10 +213,7 @@ mod tests {
         let short = buffer("receive_buffer", "rmem_max", (8 << 20, 1 << 20), &demand, |window| format!("{window:.0}"));
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));
-        assert_eq!(
-            (short.verdict, short.fix),
-            (Verdict::Limits, vec!["sysctl -w net.core.rmem_max=8388608".to_owned()])
-        );
+        assert_eq!((short.verdict, short.fix), (Verdict::Limits, vec![widen("rmem_max")]));
         let whole = buffer("receive_buffer", "rmem_max", (8 << 20, 8 << 20), &demand, |_| String::new());
         assert_eq!((whole.verdict, whole.fix.len()), (Verdict::Fine, 0));
     }

@@ -1,5 +1,7 @@
 //! A real look at the host the tests run on, whatever it is like.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Udt;
@@ -34,6 +36,13 @@ fn checks_of_this_host_change_nothing() {
         // A command is only there for what limits.
         assert!(verdict == "limits" || finding["fix"] == Value::Array(Vec::new()), "{finding}");
     }
+    let commands: BTreeSet<&str> = findings
+        .iter()
+        .flat_map(|finding| finding["fix"].as_array().expect("a list"))
+        .filter_map(Value::as_str)
+        .collect();
+    let keys: BTreeSet<&str> = commands.iter().filter_map(|command| command.split('=').next()).collect();
+    assert_eq!(keys.len(), commands.len(), "two values for one setting: {commands:?}");
     let number = |check: &str| named(check).and_then(|finding| finding["value"].as_f64());
     // What no host that runs this lacks: a transfer moves, and 64 MB come to the disk.
     assert!(number("processor").is_some_and(|rate| rate > 1e6) && number("disk").is_some_and(|rate| rate > 1e6));

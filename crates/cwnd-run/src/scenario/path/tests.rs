@@ -282,12 +282,12 @@ fn defaults_that_are_written_change_no_line() {
 fn other_traffic_and_windows_have_what_was_written() {
     assert_eq!(
         path("[dumbbell]", &["cbr=[{ rate = \"cbr:2mbit\", start = \"3s\" }]"]),
-        "100mbit, 50ms, droptail:1bdp, cbr rate cbr:2mbit start 3s, era modern"
+        "100mbit, 50ms, droptail:1bdp, cbr (rate cbr:2mbit, start 3s), era modern"
     );
     let arrivals = "arrivals=[{ algorithm = \"reno\", size = \"10p\", load = 0.5 }]";
     assert_eq!(
         path("[dumbbell]", &[arrivals]),
-        "100mbit, 50ms, droptail:1bdp, arrivals algorithm reno load 0.5 size 10p, era modern"
+        "100mbit, 50ms, droptail:1bdp, arrivals reno (load 0.5, size 10p), era modern"
     );
     assert_eq!(path(FLOW, &["flow.0.max_window=10"]), "max window 10 packets (of reno), era modern");
     let twins = "[[flow]]\nalgorithm = 'reno'\n[[flow]]\nalgorithm = 'reno'";

@@ -169,6 +169,6 @@ mod tests {
         assert!(Queue::read("fq_codel:1p,ecn").is_err_and(|error| error.expected == FQ_CODEL));
         assert!(Queue::read("fq_codel:1").is_err_and(|error| error.expected.contains("at most `9000TB`")));
         assert!(Queue::read("pie").is_err_and(|error| error.expected == PIE));
-        assert!(Queue::read("fifo:1p").is_err_and(|error| error.expected == Queue::EXPECTED));
+        assert!(Queue::read("fifo:1p").is_err_and(|error| error.expected == super::super::NAMES));
     }
 }
