@@ -229,6 +229,8 @@ fn need(happened: bool, otherwise: &str) -> Result<(), Unfit> {
 
 /// Seconds after a cut of 300 packets until CUBIC's window is above its last maximum at 100 ms: K is 6.1 s.
 const ABOVE: f64 = 10.0;
+/// Nanoseconds that two packets take at 1 Gbit/s.
+const TWO_PACKETS: u64 = 24_000;
 /// Round trips until the first loss is over.
 const WIDE_LOSS: f64 = 5.0;
 /// Round trips of a run that shows one cut after it, also of a window that falls over two of them.

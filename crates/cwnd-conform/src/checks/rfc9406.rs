@@ -3,7 +3,7 @@
 use cwnd::Span;
 use cwnd_sim::Schedule;
 
-use super::{Measured, need, per_packet, wide};
+use super::{Measured, TWO_PACKETS, need, per_packet, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::Lab;
 use crate::record::Record;
@@ -37,9 +37,9 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "9406-no-exit",
         requirement: "slow start goes on while the round-trip time does not rise",
-        measured: "window after seven round trips without a queue, packets",
-        accepted: Range::at_least(700.0),
-        basis: "1280 from ten; a part of the last round trip is missing",
+        measured: "growth per packet acknowledged in seven round trips without a queue, packets",
+        accepted: Range::within(0.9, 1.02),
+        basis: "all of slow start",
         measure: no_exit,
         ..BASE
     },
@@ -111,6 +111,7 @@ pub(crate) const CHECKS: &[Check] = &[
         measured: "growth per packet acknowledged with an acknowledgement for 16 packets, packets",
         accepted: Range::within(0.4, 0.75),
         basis: "a half; the first flight is shorter than 16",
+        assumes: "no pacing, with which an acknowledgement counts for all of its packets",
         measure: burst,
         ..BASE
     },
@@ -123,7 +124,8 @@ fn exit(lab: &Lab<'_>) -> Measured {
 
 fn no_exit(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 1.0))?;
-    record.window(record.slow_start() + 7.0 * record.rtt)
+    let begin = record.slow_start();
+    per_packet(&record, begin + 0.5 * record.rtt, begin + 7.0 * record.rtt)
 }
 
 /// The path becomes longer at a time in the fourth round trip, and as before after so long; and when that is.
@@ -182,7 +184,25 @@ fn resume(lab: &Lab<'_>) -> Measured {
 }
 
 fn burst(lab: &Lab<'_>) -> Measured {
-    let record = lab.run(&wide(lab, 100, 1.0).acks_of(16))?;
+    let record = lab.run(&wide(lab, 100, 1.0).acks_of(ACKED))?;
     let begin = record.slow_start();
+    // A pacer's packets of a larger window would follow one another as closely as those of a burst.
+    if longest_burst(&record, begin + 1.5 * record.rtt, begin + 4.0 * record.rtt) < ACKED {
+        return Err(Unfit::NotApplicable("it paces"));
+    }
     per_packet(&record, begin + 3.5 * record.rtt, begin + 6.5 * record.rtt)
 }
+
+/// The most packets between two times that follow one another within [`TWO_PACKETS`].
+fn longest_burst(record: &Record, from: f64, to: f64) -> u32 {
+    let nanos = (from * 1e9) as u64..(to * 1e9) as u64;
+    let (mut longest, mut burst, mut last) = (0, 0, None);
+    for sent in record.data.iter().filter(|sent| nanos.contains(&sent.at)) {
+        burst = if last.is_some_and(|last| sent.at - last <= TWO_PACKETS) { burst + 1 } else { 1 };
+        (longest, last) = (longest.max(burst), Some(sent.at));
+    }
+    longest
+}
+
+/// Packets that an acknowledgement of the check of bursts is for: without pacing as many leave at once.
+const ACKED: u32 = 16;

@@ -89,7 +89,15 @@ fn tcp() -> Vec<Suite> {
 /// Those that differ most from one another. The rest follows over twenty seeds.
 #[test]
 fn right_senders_give_no_alarm() {
-    let few = ["as usual", "without a restart", "8 packets", "RFC 8312", "a round trip", "packets, paced"];
+    let few = [
+        "as usual",
+        "without a restart",
+        "8 packets",
+        "RFC 8312",
+        "a round trip",
+        "packets, paced",
+        "hystart++, paced",
+    ];
     let ways: Vec<_> = ways().into_iter().filter(|(name, _)| few.iter().any(|few| name.ends_with(few))).collect();
     no_false_alarm(&ways, 3, suites());
     no_false_alarm(&per_ack()[1..], 3, tcp());

@@ -2,7 +2,9 @@
 
 use cwnd_sim::{RateSchedule, Source};
 
-use crate::checks::{Measured, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide};
+use crate::checks::{
+    Measured, TWO_PACKETS, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide,
+};
 use crate::course::PACKET;
 use crate::lab::Lab;
 use crate::record::Record;
@@ -232,6 +234,3 @@ pub(super) fn paced(lab: &Lab<'_>) -> Measured {
     let begin = record.slow_start();
     per_packet(&record, begin + 0.5 * record.rtt, begin + 3.5 * record.rtt)
 }
-
-/// Nanoseconds that two packets take at 1 Gbit/s.
-const TWO_PACKETS: u64 = 24_000;

@@ -145,6 +145,14 @@ pub(super) const HYSTART: &[Fault] = &[
         with(r, |h| h.most_per_ack = u32::MAX);
     }),
     fault("slow start ends at 100 packets", &[(HyStart, "9406-no-exit")], |r| r.growth.threshold = 100.0),
+    fault("slow start ends at 800 packets", &[(HyStart, "9406-no-exit")], |r| r.growth.threshold = 800.0),
+    fault("slow start ends at 100 packets, paced", &[(HyStart, "9406-no-exit")], |r| {
+        (r.growth.threshold, r.pacing.gains) = (100.0, Some([2.0, 1.25]));
+    }),
+    fault("a sixteenth is a rise, paced", &[(HyStart, "9406-small-rise")], |r| {
+        r.pacing.gains = Some([2.0, 1.25]);
+        with(r, |h| h.part = 16);
+    }),
 ];
 
 fn with(rules: &mut Rules, change: impl FnOnce(&mut crate::rules::HyStart)) {
