@@ -72,7 +72,7 @@ enum Command {
     /// Compute on paper: closed forms and the synchronous-feedback model, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce seven papers: published, ours and the verdict of each table, figure and claim
+    /// Reproduce seven papers: published, ours and verdict of each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
