@@ -244,12 +244,18 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
 /// Runs the alternatives of every assumption.
 fn replace(arguments: &Arguments) -> Result<String, Failure> {
     let path = Path::new("papers/alternatives.toml");
+    // A record is written beside verdicts that may be newer than those in this program.
+    let as_assumed = if arguments.record {
+        recorded_at(Scale::Quick)?.1
+    } else {
+        Recorded::at(Scale::Quick).map_err(PaperError::from)?
+    };
     let mut found = Alternatives::default();
     let progress = TimeProgress::start_long(arguments.quiet)?;
     let of_paper = alternatives()?.into_iter().filter(|(one, _)| arguments.paper.as_ref() == Some(&one.paper));
     for (mut alternative, results) in of_paper {
         for result in results.iter().filter(|result| arguments.result.as_ref().is_none_or(|wanted| wanted == *result)) {
-            alternative.run(result, &arguments.store.cells(), &progress)?;
+            alternative.run(result, &as_assumed, &arguments.store.cells(), &progress)?;
         }
         if alternative.result.is_empty() {
             continue;
@@ -289,6 +295,16 @@ fn to_record(path: &Path) -> Result<String, Failure> {
     })
 }
 
+/// The verdicts on record below the current folder, and the file they lie in.
+fn recorded_at(scale: Scale) -> Result<(&'static Path, Recorded), Failure> {
+    let path = Path::new(match scale {
+        Scale::Quick => "papers/expected.toml",
+        Scale::Full => "papers/full.toml",
+    });
+    let recorded = Recorded::read(&path.display().to_string(), &to_record(path)?).map_err(PaperError::from)?;
+    Ok((path, recorded))
+}
+
 fn write_record(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes()).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))
 }
@@ -313,12 +329,7 @@ fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
 /// Writes the verdicts of what was run over those on record, and what they were made with; `times` are the wall and the processor time
 /// that it took.
 fn record(scale: Scale, runs: &[PaperRun], times: Option<(Duration, Option<Duration>)>) -> Result<(), Failure> {
-    let path = Path::new(match scale {
-        Scale::Quick => "papers/expected.toml",
-        Scale::Full => "papers/full.toml",
-    });
-    let name = path.display().to_string();
-    let mut recorded = Recorded::read(&name, &to_record(path)?).map_err(PaperError::from)?;
+    let (path, mut recorded) = recorded_at(scale)?;
     recorded.update(runs);
     let made_path = Path::new("papers/provenance.toml");
     let made_name = made_path.display().to_string();
@@ -335,7 +346,7 @@ fn record(scale: Scale, runs: &[PaperRun], times: Option<(Duration, Option<Durat
     made.update(scale, runs, &of_all);
     write_record(path, &recorded.to_toml())?;
     write_record(made_path, &made.to_toml())?;
-    say!("wrote {name} and {made_name}");
+    say!("wrote {} and {made_name}", path.display());
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Result;
+use super::error::{PaperError, Result};
 use super::files::paper_file;
 use super::record_file::RecordFile;
 use super::recorded::Recorded;
@@ -106,27 +106,38 @@ impl Alternatives {
 }
 
 impl Alternative {
-    /// Runs a result at reduced length, and compares its verdicts with those on record.
+    /// Runs a result at reduced length, and compares its verdicts with those that `recorded` has of that length.
     ///
     /// # Errors
-    /// As [`Selection::run`].
-    pub fn run(&mut self, result: &str, cells: &Cells, progress: &dyn Progress) -> Result {
+    /// As [`Selection::run`]; [`PaperError::Missing`]: a row that is compared is not in `recorded`.
+    pub fn run(&mut self, result: &str, recorded: &Recorded, cells: &Cells, progress: &dyn Progress) -> Result {
         let (key, value) = self.set.split_once('=').unwrap_or_default();
         let assumptions = vec![(key.to_string(), value.to_string())];
         let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
         let runs = Selection::of(Some(&self.paper), Some(result))?.run(&settings, cells, progress)?;
-        let recorded = Recorded::at(Scale::Quick)?;
-        let mut outcome = Outcome { revision: cwnd_run::VERSION.to_string(), ..Outcome::default() };
-        for row in runs.iter().flat_map(PaperRun::rows) {
-            let Some(assumed) = recorded.entry(&self.paper, result, &row.row) else { continue };
+        let outcome = Outcome::of(runs.iter().flat_map(PaperRun::rows), recorded)?;
+        self.result.insert(result.to_string(), outcome);
+        Ok(())
+    }
+}
+
+impl Outcome {
+    /// What the verdicts of `rows` come to beside those of `recorded`.
+    fn of<'a>(rows: impl Iterator<Item = &'a JudgedRow>, recorded: &Recorded) -> Result<Self> {
+        let mut outcome = Self { revision: cwnd_run::VERSION.to_string(), ..Self::default() };
+        for row in rows.filter(|row| row.verdict != Verdict::Illustration) {
+            let assumed = recorded.entry(&row.paper, &row.result, &row.row).ok_or_else(|| PaperError::Missing {
+                place: format!("papers/expected.toml: {} {}", row.paper, row.result),
+                what: "row",
+                name: row.row.clone(),
+            })?;
             count(&mut outcome.counts, row.verdict);
             count(&mut outcome.assumed, assumed.verdict);
             if assumed.verdict != row.verdict {
                 outcome.changed.insert(row.row.clone(), shown(row));
             }
         }
-        self.result.insert(result.to_string(), outcome);
-        Ok(())
+        Ok(outcome)
     }
 }
 
@@ -167,6 +178,21 @@ mod tests {
                 assert!(one.alternatives.is_empty() == one.no_alternative.is_some(), "{} {}", paper.id(), one.key);
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_row_that_is_compared_is_on_record_or_the_alternative_is_refused() -> Result {
+        let paper = PAPERS.into_iter().find(|paper| paper.id() == "starvation").expect("it is listed").published()?;
+        let result = paper.result("copa-width").expect("it is listed");
+        let row = JudgedRow::judged("starvation", result, &result.rows[0], None);
+        let error = Outcome::of([&row].into_iter(), &Recorded::default()).expect_err("nothing is on record");
+        let text = "papers/expected.toml: starvation copa-width: there is no row `width of the delays`";
+        assert_eq!(error.to_string(), text);
+        let text = "[starvation.copa-width]\n\"width of the delays\" = { verdict = \"match\", ours = \"4\" }";
+        let outcome = Outcome::of([&row].into_iter(), &Recorded::read("record", text)?)?;
+        assert_eq!((outcome.counts, outcome.assumed), ([0, 0, 1], [1, 0, 0]));
+        assert!(outcome.changed["width of the delays"].starts_with("undecided"), "{outcome:?}");
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::Scenario;
 
 pub(super) const PAPER: Reproduction = Reproduction {
-    files: paper_files!("starvation": "copa", "bbr", "acks"),
+    files: paper_files!("starvation": "copa", "copa-width", "bbr", "acks"),
     runners: &[
         ("copa-alone", copa_alone),
         ("copa-pair", copa_pair),
@@ -32,7 +32,7 @@ fn copa_alone(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 fn copa_pair(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let copa = bench.assumed("copa")?;
     let algorithms = with_others(&copa, &["bbr3", "bbr", "vegas", "fast"]);
-    let runs = bench.run_all(algorithms.iter().map(|algorithm| pair(bench, "copa", algorithm)), Probe::SUMMARY)?;
+    let runs = bench.run_all(algorithms.iter().map(|algorithm| of_all(bench, "copa", algorithm)), Probe::SUMMARY)?;
     findings.value("goodput of the flow with the packet", goodput(&runs[0], 0));
     findings.value("goodput of the other", goodput(&runs[0], 1));
     others(findings, &algorithms, &runs, ["with the packet", "the other"]);
@@ -42,7 +42,7 @@ fn copa_pair(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 fn bbr_pair(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let bbr = bench.assumed("bbr")?;
     let algorithms = with_others(&bbr, &["bbr3", "bbr3:offload=3", COPA, "vegas", "fast"]);
-    let runs = bench.run_all(algorithms.iter().map(|algorithm| pair(bench, "bbr", algorithm)), Probe::SUMMARY)?;
+    let runs = bench.run_all(algorithms.iter().map(|algorithm| of_all(bench, "bbr", algorithm)), Probe::SUMMARY)?;
     let [short, long] = [0, 1].map(|flow| goodput(&runs[0], flow));
     findings.value("the flow of 80 ms less that of 40 ms", long.minus(&short));
     findings.value("goodput of the flow of 40 ms", short);
@@ -53,7 +53,7 @@ fn bbr_pair(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 fn acknowledgements(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let algorithms = ["reno", "cubic", "bbr3", "bbr", COPA, "vegas"].map(str::to_string);
-    let runs = bench.run_all(algorithms.iter().map(|algorithm| pair(bench, "acks", algorithm)), Probe::SUMMARY)?;
+    let runs = bench.run_all(algorithms.iter().map(|algorithm| of_all(bench, "acks", algorithm)), Probe::SUMMARY)?;
     findings.value("Reno: the one over the other", ratio(&runs[0]));
     findings.value("CUBIC: the one over the other", ratio(&runs[1]));
     others(findings, &algorithms[1..], &runs[1..], ["at once", "waiting"]);
@@ -64,13 +64,7 @@ fn acknowledgements(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 fn copa_width(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let copa = bench.assumed("copa")?;
     let algorithms = with_others(&copa, &["vegas", "fast", "bbr3", "bbr"]);
-    let scenarios = algorithms.iter().map(|algorithm| {
-        bench.scenario("copa", |document| {
-            // The path of the second flow has one delay.
-            document.flow.remove(0);
-            change::set_algorithm(&mut document.flow, algorithm)
-        })
-    });
+    let scenarios = algorithms.iter().map(|algorithm| of_all(bench, "copa-width", algorithm));
     let runs = bench.run_all(scenarios, Probe::OVER_TIME)?;
     findings.value("width of the delays", width(&runs[0]));
     for (algorithm, runs) in algorithms.iter().zip(&runs).skip(1) {
@@ -91,7 +85,7 @@ fn alone(bench: &Bench<'_>, algorithm: &str) -> Result<Scenario> {
     })
 }
 
-fn pair(bench: &Bench<'_>, name: &str, algorithm: &str) -> Result<Scenario> {
+fn of_all(bench: &Bench<'_>, name: &str, algorithm: &str) -> Result<Scenario> {
     bench.scenario(name, |document| change::set_algorithm(&mut document.flow, algorithm))
 }
 
