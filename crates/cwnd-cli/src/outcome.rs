@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cwnd_papers::{JudgedRow, PaperRun, ResultRun, Verdict};
-use cwnd_report::table::Table;
+use cwnd_report::table::{Table, wrapped};
 use cwnd_text::counted;
 
 /// What each paper comes to, with a row of each result that misses.
@@ -13,19 +13,19 @@ pub(crate) fn print(runs: &[PaperRun]) -> String {
 
 fn one(run: &PaperRun) -> String {
     let paper = &run.published.paper;
-    let mut text = format!("{}: {}\n\n", paper.id, paper.title);
+    let mut text = format!("{}\n", wrapped(&format!("{}: {}", paper.id, paper.title)));
     // A line for each kind of row.
     for part in run.counts().to_string().split("; ") {
         let _ = writeln!(text, "  {part}");
     }
     text.push('\n');
-    text.push_str(&filled(&run.sentence()));
+    text.push_str(&wrapped(&run.sentence()));
     text.push_str(&misses(run));
-    let _ = writeln!(
-        text,
-        "\nAll rows: `cwnd paper {} --all`; one result: `cwnd paper {0} RESULT`, which `cwnd paper` lists.",
+    let more = format!(
+        "All rows: `cwnd paper {} --all`; one result: `cwnd paper {0} RESULT`, which `cwnd paper` lists.",
         paper.id
     );
+    text.push_str(&format!("\n{}", wrapped(&more)));
     text
 }
 
@@ -55,7 +55,7 @@ fn misses(run: &PaperRun) -> String {
         let count = format!("{} in {place}", rows.len());
         table.row([count, shortened(&first.name), shortened(&first.published_text()), shortened(&first.ours_text())]);
     }
-    let mut text = format!("\n{}", table.print());
+    let mut text = format!("\n{}", table.folded());
     let rest: usize = places.iter().skip(MOST).map(|(_, rows)| rows.len()).sum();
     if rest > 0 {
         let _ = writeln!(text, "{rest} in {}", counted(places.len() - MOST, "other place"));
@@ -72,26 +72,6 @@ fn shortened(text: &str) -> String {
     if text.chars().count() <= CELL { text.to_string() } else { text.chars().take(CELL - 1).chain(['…']).collect() }
 }
 
-/// The words in lines of at most [`WIDTH`] characters.
-fn filled(text: &str) -> String {
-    let (mut filled, mut width) = (String::new(), 0);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > WIDTH {
-            filled.push('\n');
-            width = 0;
-        } else if width > 0 {
-            filled.push(' ');
-            width += 1;
-        }
-        filled.push_str(word);
-        width += length;
-    }
-    filled + "\n"
-}
-
-/// Characters of a line.
-const WIDTH: usize = 100;
 const CELL: usize = 30;
 /// Places with misses that have a line.
 const MOST: usize = 8;
@@ -101,10 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_cells_have_a_width() {
-        let text = "word ".repeat(50);
-        assert!(filled(text.trim()).lines().all(|line| line.len() <= WIDTH));
-        assert_eq!(filled(text.trim()).split_whitespace().count(), 50);
+    fn cells_have_a_width() {
         assert_eq!(shortened("short"), "short");
         assert_eq!(shortened(&"x".repeat(40)).chars().count(), CELL);
     }

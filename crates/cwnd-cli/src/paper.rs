@@ -107,10 +107,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let without = [("--json", arguments.json), ("--check", arguments.check), ("--record", arguments.record)];
     let without = without.into_iter().find(|(_, given)| *given && arguments.out.is_none()).map(|(option, _)| option);
     let results = selection.papers().flat_map(|(_, results)| results.map(|result| result.id.as_str()));
-    arguments.figure.check_with(without, &names::of_results(results))?;
-    if arguments.figure.is_wanted() && arguments.paper.is_none() {
+    if without.is_none() && arguments.figure.is_wanted() && arguments.paper.is_none() {
         return Err(Failure::Input("--figure: name the PAPER whose page has the plot".to_string()));
     }
+    arguments.figure.check_with(without, &names::of_results(results))?;
     // Listens to Ctrl-C before there is a folder to remove.
     let progress = TimeProgress::start_long(arguments.quiet)?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
@@ -390,7 +390,7 @@ fn print(runs: &[PaperRun], all: bool) -> String {
             let published = &run.published.result[result.index];
             let (paper, place) = (&run.published.paper.id, &published.source);
             text.push_str(&wrapped(&format!("{paper}, {place}: {}", published.title)));
-            text.push_str("\n\n");
+            text.push('\n');
             text.push_str(&table(&rows));
             text.push('\n');
         }
@@ -399,10 +399,9 @@ fn print(runs: &[PaperRun], all: bool) -> String {
     text
 }
 
-/// A line per paper.
+/// The verdicts of each paper, counted.
 fn counts(runs: &[PaperRun]) -> String {
-    let line = |run: &PaperRun| format!("{}: {}\n", run.published.paper.id, run.counts());
-    runs.iter().map(line).collect()
+    runs.iter().map(|run| wrapped(&format!("{}: {}", run.published.paper.id, run.counts()))).collect()
 }
 
 /// What `--quick` leaves out of what was run: rows without a value, and what it sets where the user sets nothing.
@@ -417,7 +416,7 @@ fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
         let without = |row: &&JudgedRow| row.verdict == Verdict::Undecided && row.ours.as_ref().is_none_or(empty);
         let rows = run.rows().filter(without).count();
         if rows > 0 {
-            text.push_str(&format!("{id}: {} without a value at this length\n", counted(rows, "row")));
+            text.push_str(&wrapped(&format!("{id}: {} without a value at this length", counted(rows, "row"))));
         }
         let is_set = |key: &str| settings.assumptions.iter().any(|(set, _)| set == key);
         let matters = |assumption: &&Assumption| {

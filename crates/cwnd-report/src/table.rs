@@ -70,16 +70,19 @@ impl Table {
         if text.contains('…') && !self.print().contains('…') { text + CUT } else { text }
     }
 
-    /// The table as text in lines of at most [`WIDTH`] characters: what is wider is broken at spaces within its column, and a line below a row is
-    /// indented.
+    /// The table as text in lines of at most [`WIDTH`] characters: what is wider is broken at spaces within its column, within words only where
+    /// they leave no room otherwise. A line below a row is indented.
     #[must_use]
     pub fn folded(&self) -> String {
         let mut widths: Vec<usize> = (0..self.columns()).map(|column| self.width(column)).collect();
         let room = WIDTH.saturating_sub(GAP * widths.len().saturating_sub(1));
         let over = widths.iter().sum::<usize>().saturating_sub(room);
+        let words: Vec<usize> = (0..widths.len()).map(|column| self.longest_word(column)).collect();
         for _ in 0..over {
-            if let Some(widest) = widths.iter_mut().max() {
-                *widest = widest.saturating_sub(1).max(1);
+            // The widest of those with room to break at spaces, if any.
+            let narrowed = widths.iter_mut().zip(&words).max_by_key(|(width, word)| (**width > **word, **width));
+            if let Some((width, _)) = narrowed {
+                *width = width.saturating_sub(1).max(1);
             }
         }
         let mut text = String::new();
@@ -118,6 +121,17 @@ impl Table {
     fn width(&self, column: usize) -> usize {
         let cells = self.cells().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+
+    /// With the spaces before the first word of a cell.
+    fn longest_word(&self, column: usize) -> usize {
+        let longest = |cell: &String| {
+            let words = cell.trim_start_matches(' ');
+            let end = words.find(' ').map_or(cell.len(), |at| cell.len() - words.len() + at);
+            let first = cell[..end].chars().count();
+            words.split(' ').map(|word| word.chars().count()).fold(first, usize::max)
+        };
+        self.cells().filter_map(|row| row.get(column)).map(longest).max().unwrap_or(0)
     }
 
     /// With names of at most so many characters.
@@ -182,30 +196,32 @@ pub fn indented(text: &str) -> String {
     lines.iter().map(|line| format!("{INDENT}{line}").trim_end().to_string() + "\n").collect()
 }
 
-/// In lines of at most `width` characters, at least one.
+/// In lines of at most `width` characters, at least one. The first keeps the spaces that it begins with, if its first word fits behind them.
 fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split(' ') {
-        let mut letters: Vec<char> = word.chars().collect();
-        let fits = used + 1 + letters.len() <= width;
-        if used > 0 && !fits {
-            lines.push(String::new());
+    let words = text.trim_start_matches(' ');
+    let mut used = text.len() - words.len();
+    let mut line = " ".repeat(used);
+    let mut lines = Vec::new();
+    for (nth, word) in words.split(' ').enumerate() {
+        let room = width.saturating_sub(used + usize::from(nth > 0));
+        if used > 0 && word.chars().count() > room {
+            lines.extend((nth > 0).then(|| std::mem::take(&mut line)));
+            line.clear();
             used = 0;
-        }
-        let mut line = lines.pop().unwrap_or_default();
-        if used > 0 {
+        } else if used > 0 && nth > 0 {
             line.push(' ');
             used += 1;
         }
-        while letters.len() > width {
-            line.extend(letters.drain(..width));
-            lines.push(std::mem::take(&mut line));
+        for letter in word.chars() {
+            if used == width {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push(letter);
+            used += 1;
         }
-        used += letters.len();
-        line.extend(letters);
-        lines.push(line);
     }
+    lines.push(line);
     lines
 }
 
@@ -309,6 +325,24 @@ mod tests {
         table.row(["name", "value"]);
         table.row(["a", "1 ± 0.5"]);
         assert_eq!(table.print(), "name    value\na     1 ± 0.5\n");
+    }
+
+    #[test]
+    fn cells_keep_their_indent_and_words_their_letters() {
+        let mut table = Table::left();
+        let key = "droptail=droptail:0.25bdp,with=a-long-setting";
+        let prose = "some words ".repeat(12);
+        table.row([&format!("  {key}"), prose.trim(), prose.trim()]);
+        table.row(["  fig-2", "short", ""]);
+        let text = table.folded();
+        assert!(fits(&text) && text.starts_with(&format!("  {key}  some words")), "{text}");
+        assert!(text.lines().last().is_some_and(|line| line.starts_with("  fig-2  ")), "{text}");
+        assert_eq!(text.split_whitespace().count(), 1 + 48 + 2, "{text}");
+        let long = "x".repeat(250);
+        assert_eq!(broken(&format!("  {long}"), 100).concat(), long);
+        assert_eq!(broken("  one two", 5), ["  one", "two"]);
+        assert_eq!(broken("a  b", 3), ["a ", "b"]);
+        assert_eq!(broken("", 0), [""]);
     }
 
     #[test]

@@ -30,6 +30,11 @@ fn refusals_say_where_what_and_what_is_accepted() {
             "--set variation.rtt=0.9: `variation.rtt` cannot be 0.9: accepted is at most 0.5 here",
         ),
         (
+            with("", "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\nload = 0.5"),
+            &["arrivals.0.load=1e9"],
+            "--set arrivals.0.load=1e9: `load` cannot be 1000000000: accepted is at most 1200 here, an arrival every microsecond",
+        ),
+        (
             with("", "start = \"3s\""),
             &["duration=2s"],
             "--set duration=2s: `start` cannot be 3s: accepted is less than the duration, 2s",

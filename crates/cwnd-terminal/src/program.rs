@@ -43,7 +43,17 @@ pub fn refuse(error: &Error, json: bool) -> ! {
         let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
         let _printed = print(&failure::last_line(Kind::Usage, lines.join(" ").trim_start_matches("error: ")));
     }
-    error.exit()
+    if error.use_stderr() {
+        error.exit();
+    }
+    let code = printed(error.print()).map_or_else(
+        |failure| {
+            report(&failure, json);
+            failure.code().into()
+        },
+        |()| error.exit_code(),
+    );
+    std::process::exit(code)
 }
 
 /// The exit code of a command that has ended, after its failure was reported; with `json` also as the last line of JSON.
@@ -73,7 +83,11 @@ pub fn report(failure: &Failure, json: bool) {
 /// # Errors
 /// Standard output cannot be written for another reason.
 pub fn print(text: &str) -> Result<(), Failure> {
-    match output::write(text) {
+    printed(output::write(text))
+}
+
+fn printed(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Output(format!("cannot write to standard output: {error}")))
         }

@@ -71,5 +71,8 @@ fn a_command_that_cannot_say_anything_has_its_code() {
         let output = cwnd.command(&arguments).stderr(full()).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
-    assert_eq!(cwnd.command(&["schema"]).stdout(full()).output().expect("it runs").status.code(), Some(1));
+    for argument in ["schema", "--help", "--version"] {
+        let output = cwnd.command(&[argument]).stdout(full()).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{argument}");
+    }
 }

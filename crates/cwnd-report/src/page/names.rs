@@ -31,11 +31,11 @@ pub const OF_UDT: &[&str] = &["growth", "equilibria", "delays"];
 /// Of a sweep: maps of the best, and of the values.
 pub const OF_SWEEPS: &[&str] = &["best-N", "values-N"];
 
-/// Of the results of a paper: those of rows and of figures.
+/// Of the results of a paper: those of orderings, of rows and of figures.
 #[must_use]
 pub fn of_results<'a>(results: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let both = |result| ["rows", "figure"].map(|kind| format!("{result}-{kind}-N"));
-    results.into_iter().flat_map(both).collect()
+    let kinds = |result| ["order", "rows", "figure"].map(|kind| format!("{result}-{kind}-N"));
+    results.into_iter().flat_map(kinds).collect()
 }
 
 /// Of checks of subjects: the number that was found, and the windows behind it.

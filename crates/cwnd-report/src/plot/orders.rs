@@ -80,6 +80,7 @@ mod tests {
     use cwnd_run::cells::Cells;
 
     use super::super::paper::{palette, plots};
+    use crate::page::names::{is_plot, of_results};
 
     #[test]
     fn every_judged_row_with_a_value_is_drawn() {
@@ -91,6 +92,8 @@ mod tests {
             for result in &run.results {
                 let plots = plots(run, result, &palette());
                 assert_eq!(plots[0].id, "text-sqrt-order-0", "what is judged comes first");
+                let known = of_results(["text-sqrt"]);
+                assert!(plots.iter().all(|plot| is_plot(&known, &plot.id)), "{known:?}");
                 assert!(plots[0].caption.contains("AIMD < SQRT < IIAD"), "{}", plots[0].caption);
                 let tables = plots.iter().flat_map(|plot| &plot.data).filter(|table| table.columns[0] == "row");
                 let drawn: Vec<&str> =

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec, Time};
 use cwnd_sim::{AckEcho, CbrSetup, CrowdSetup, FlowSetup, Gap, LinuxHost, Pages, Pause, Source};
+use cwnd_text::decimal;
 
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
@@ -171,5 +172,21 @@ fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located>
     };
     let flows = group.web.as_ref().map_or(1.0, |web| web.pages * web.objects);
     let rate = rate.value().0.round() as u64;
-    Ok(Gap::of_load(load / flows, rate, *group.size.value(), *document.packet.value()))
+    let gap = |load: f64| Gap::of_load(load / flows, rate, *group.size.value(), *document.packet.value());
+    // The simulator checks a gap that is given. Gaps are inverse to loads.
+    if let (Gap::Constant(own), Gap::Constant(of_one)) = (gap(load), gap(1.0))
+        && own < LEAST_GAP
+    {
+        let most = of_one.as_secs_f64() / LEAST_GAP.as_secs_f64();
+        return Err(range(
+            key,
+            "load",
+            &load,
+            &format!("at most {} here, an arrival every microsecond", decimal(most, 0)),
+        ));
+    }
+    Ok(gap(load))
 }
+
+/// The least mean time between arrivals, as the simulator has it.
+const LEAST_GAP: Span = Span::from_micros(1);
