@@ -299,9 +299,9 @@ impl fmt::Display for SpecError {
             Self::UnknownAlgorithm { name, nearest } => {
                 write!(out, "unknown algorithm `{name}`")?;
                 if name.contains([',', ' ']) {
-                    write!(out, "; {LIST}")?
+                    write!(out, "; {LIST}")?;
                 } else {
-                    meant(out, nearest)?
+                    meant(out, nearest)?;
                 }
                 write!(out, " (`cwnd algorithms` lists all)")
             }
