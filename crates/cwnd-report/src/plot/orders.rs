@@ -63,8 +63,8 @@ fn order(result: &PublishedResult, nth: usize, rows: &[&JudgedRow], palette: &Pa
     let caption = format!("Ours, with the 95 % interval.{wanted}");
     let of_unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     Plot::new(
-        format!("{}-order-{nth}", result.id),
-        (&format!("{}{of_unit}: what is put in order", result.id), &result.title, &caption),
+        format!("{}-order-{}", result.id, nth + 1),
+        (&format!("{}{of_unit}: values in their order", result.id), &result.title, &caption),
         ("container".into(), height),
         &layers,
         vec![DataSet::new("table", ["row", "of", "value", "low", "high"], groups)],
@@ -91,7 +91,7 @@ mod tests {
         for run in &runs {
             for result in &run.results {
                 let plots = plots(run, result, &palette());
-                assert_eq!(plots[0].id, "text-sqrt-order-0", "what is judged comes first");
+                assert_eq!(plots[0].id, "text-sqrt-order-1", "what is judged comes first");
                 let known = of_results(["text-sqrt"]);
                 assert!(plots.iter().all(|plot| is_plot(&known, &plot.id)), "{known:?}");
                 assert!(plots[0].caption.contains("AIMD < SQRT < IIAD"), "{}", plots[0].caption);
