@@ -501,8 +501,10 @@ function reads_as_zero(value: number, places: number): boolean {
 
 function written(value: number, places: number): string {
   if (!reads_as_zero(value, places)) return value.toFixed(places);
-  const exponent = Math.floor(Math.log10(Math.abs(value)));
-  return exponent < -6 ? value.toExponential(1) : value.toFixed(1 - exponent);
+  // Of the two digits that are shown: 9.99e-7 is 0.0000010.
+  const rounded = value.toExponential(1);
+  const exponent = Number(rounded.slice(rounded.indexOf('e') + 1));
+  return exponent < -6 ? rounded : value.toFixed(1 - exponent);
 }
 
 function list_events(): void {
