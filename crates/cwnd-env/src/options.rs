@@ -17,7 +17,7 @@ pub struct Options {
     pub lever: Lever,
     /// How much an action changes: see [`Lever`].
     pub gain: f64,
-    /// A step lasts until this many packets were delivered on average per steered flow; 1 to [`MAX_PACKETS`](crate::MAX_PACKETS).
+    /// A step lasts until this many packets were delivered on average per steered flow; 1 to [`MAX_PACKETS`].
     pub packets: u64,
     /// An episode ends after this many steps, or at the end of the setup's duration if that is earlier; at least 1.
     pub steps: u32,
@@ -57,7 +57,7 @@ pub struct Steering {
     pub lever: Lever,
     /// How much an action changes: see [`Lever`].
     pub gain: f64,
-    /// A step lasts a smoothed round trip, and until this many packets were delivered; 1 to [`MAX_PACKETS`](crate::MAX_PACKETS).
+    /// A step lasts a smoothed round trip, and until this many packets were delivered; 1 to [`MAX_PACKETS`].
     pub packets: u64,
 }
 
