@@ -54,7 +54,7 @@ class ConformanceCheck:
     accepted : tuple of float or None
         The least and the most that is accepted, fixed before the first run; None for no bound.
     note : str or None
-        Why there is no number, or why it is not clear.
+        Why there is no number, why it is not clear, or why some seeds are left out.
     """
 
     id: str

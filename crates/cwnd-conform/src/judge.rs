@@ -54,7 +54,7 @@ pub struct Judged {
     pub value: Option<Estimate>,
     /// What is accepted.
     pub accepted: Range,
-    /// Why there is no number, or why it is not clear.
+    /// Why there is no number, why it is not clear, or why some seeds are left out.
     pub note: Option<String>,
     /// The most likely causes, the likeliest first, where it deviates or is unclear; none where the verdict is another.
     pub causes: Vec<&'static str>,
@@ -287,18 +287,18 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
         };
         without.push((verdict, *seed, reason));
     }
-    // A deviation for one seed is one, and where only some seeds have a number the others leave it open.
-    let deviates = without.iter().position(|(verdict, ..)| *verdict == Verdict::Deviates);
-    if let Some((verdict, seed, reason)) = without.get(deviates.unwrap_or(0)) {
-        let all = deviates.is_some() || values.is_empty() && without.iter().all(|(other, ..)| other == verdict);
-        judged.verdict = if all { *verdict } else { Verdict::Unclear };
-        judged.note = Some(match judged.verdict {
-            Verdict::NotApplicable => reason.clone(),
-            _ => format!("seed {seed}: {reason}"),
-        });
+    // A deviation for one seed is one, and an unclear seed leaves it open. Seeds to which the clause does not apply are left out.
+    let first = |wanted: Verdict| without.iter().find(|(verdict, ..)| *verdict == wanted);
+    if let Some((verdict, seed, reason)) = first(Verdict::Deviates).or_else(|| first(Verdict::Unclear)) {
+        judged.verdict = *verdict;
+        judged.note = Some(format!("seed {seed}: {reason}"));
         judged.causes = judged.verdict.causes(check);
         return judged;
     }
+    judged.note = first(Verdict::NotApplicable).map(|(_, seed, reason)| match values.len() {
+        0 => reason.clone(),
+        _ => format!("without {} of {}, such as {seed}: {reason}", without.len(), counted(seeds.len(), "seed")),
+    });
     if let Some(value) = Estimate::over(&values, Domain::ANY) {
         judged.verdict = Verdict::of(&value, check.accepted);
         judged.value = Some(value);
@@ -350,6 +350,28 @@ mod tests {
         assert_eq!(only.judge(&reno).too_few, [""; 0]);
         let least = Plan { least: Some(2), ..only };
         assert_eq!(least.judge(&reno).too_few, ["all suites: 0 of 1 check applied to reno; at least 2 must"]);
+    }
+
+    #[test]
+    fn seeds_to_which_a_clause_does_not_apply_are_left_out() {
+        fn but_the_first(lab: &Lab<'_>, value: Result<f64, Unfit>) -> Result<f64, Unfit> {
+            if lab.seed() == 1 { Err(Unfit::NotApplicable("a timeout")) } else { value }
+        }
+
+        let reno = Subject::parse("reno").expect("registered");
+        let of = |measure: fn(&Lab<'_>) -> Result<f64, Unfit>| {
+            let check =
+                Check { accepted: Range::at_most(1.0), measure, ..*Plan::default().checks().next().expect("one") };
+            let judged = judge(&check, &reno, &[1, 2, 3], false);
+            (judged.verdict, judged.value.map(|value| (value.mean, value.n)), judged.note.unwrap_or_default())
+        };
+        let note = "without 1 of 3 seeds, such as 1: a timeout".to_string();
+        assert_eq!(of(|lab| but_the_first(lab, Ok(1.0))), (Verdict::Meets, Some((1.0, 2)), note.clone()));
+        assert_eq!(of(|lab| but_the_first(lab, Ok(2.0))), (Verdict::Deviates, Some((2.0, 2)), note));
+        let unclear = of(|lab| but_the_first(lab, Err(Unfit::Unclear("too short".to_string()))));
+        assert_eq!(unclear, (Verdict::Unclear, None, "seed 2: too short".to_string()));
+        let never = of(|_| Err(Unfit::NotApplicable("a timeout")));
+        assert_eq!(never, (Verdict::NotApplicable, None, "a timeout".to_string()));
     }
 
     #[test]

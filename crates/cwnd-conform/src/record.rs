@@ -30,6 +30,8 @@ pub(crate) struct Look {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
     pub(crate) lost: u64,
+    /// How often the retransmission timer has expired; 0 for a whole stack, which does not show it.
+    pub(crate) timeouts: u64,
 }
 
 /// A data packet at the bottleneck.
@@ -72,6 +74,7 @@ impl Record {
             let flow = now.flow(0);
             let mut threshold = f64::NAN;
             let (sent, delivered, lost, window) = (flow.sent(), flow.delivered(), flow.lost(), flow.window().0);
+            let timeouts = flow.timeouts();
             let same = |last: &Look| {
                 (last.sent, last.delivered, last.lost) == (sent, delivered, lost)
                     && last.window.to_bits() == window.to_bits()
@@ -81,7 +84,7 @@ impl Record {
                 if threshold.is_nan() {
                     threshold = flow.slow_start_threshold().map_or(f64::NAN, |packets| packets.0);
                 }
-                looks.push(Look { at: now.now().as_secs_f64(), window, threshold, sent, delivered, lost });
+                looks.push(Look { at: now.now().as_secs_f64(), window, threshold, sent, delivered, lost, timeouts });
             }
             true
         });
@@ -186,6 +189,18 @@ impl Record {
         self.window(from)?;
         let found = self.cuts().into_iter().find(|cut| cut.at >= from);
         found.ok_or_else(|| Unfit::Absent(format!("the window is not reduced after {from:.3} s")))
+    }
+
+    /// That losses until a time were repaired without the retransmission timer. Where it expires slow start begins anew, and a least timeout near the
+    /// round-trip time lets it.
+    ///
+    /// # Errors
+    /// [`Unfit::NotApplicable`] if it has expired.
+    pub(crate) fn untimed(&self, to: f64) -> Result<(), Unfit> {
+        match self.at(to).timeouts {
+            0 => Ok(()),
+            _ => Err(Unfit::NotApplicable("its retransmission timer expires, after which slow start begins anew")),
+        }
     }
 
     /// Packets sent before the first loss was found; none where none was.

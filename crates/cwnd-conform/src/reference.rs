@@ -51,7 +51,7 @@ the simulator, a number that is measured on it with each seed, and a range that 
 * **unclear**: it lies across an end, or the path did not raise the question; the note says what was missing. It fails as a deviation does,
   unless the baseline names it or the subject allows it: `--allow-unclear`, or `Subject::allow_unclear` in tests;
 * **not applicable**: the clause is meant for others, the sender is free to do without what the clause is about, or it does not show what
-  the check looks at. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
+  the check looks at. A seed to which it does not apply is left out of the number, and the note says so. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
   applied, and so do all suites together where none is named; `--min-checks N` asks for more. `--check` and `--allow-unclear` let none pass.
 
 A subject follows the law of its name, as `quinn:cubic` does. A rule of your own has no such name: `--law reno` judges it by the clauses of Reno.
@@ -129,6 +129,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `9438-monotone` | from a round trip after the cut on | from one and a half | a cut may last a round trip |
 | `3168-reacts-wire`, `6675-recovery-rate`, `6582-one-cut`, `9438-once` | unclear below 40 packets or 17 | below 10 | a growth for each acknowledgement of eight packets does not get there |
 | `9002-recovery-still` | over the window at the cut | over the least window since | a window that falls over a round trip has not fallen at the begin of the cut |
+| `9002-exit-on-loss`, `9002-recovery-still` | any repair | not where the retransmission timer expires | a least timeout near the round-trip time starts slow start anew, as it should |
 | `3168-reacts`, `8511-reno` | within two round trips of the mark | within three | the answer begins a round trip after the mark, and may last one |
 | `5681-slow-start`, `5681-avoidance` | growth per packet | or per acknowledgement, where that is smaller than the range | RFC 5681 section 3.1 lets each acknowledgement add a packet, or one in a window, at most |
 | `5681-slow-start-wire` | 1.5 to 2.15 | 1.05 to 2.15 | the same |

@@ -74,8 +74,11 @@ pub fn line(judged: &Judged) -> String {
     let Judged { id, section, level, requirement, measured, accepted, .. } = judged;
     let mut text = format!("{id} ({}, {}): {requirement}", place(judged.suite, section), level.name());
     match (&judged.value, &judged.note) {
-        (Some(value), _) => {
+        (Some(value), note) => {
             let _ = write!(text, ": {measured}: {}, accepted {accepted}", found(value));
+            if let Some(note) = note {
+                let _ = write!(text, "; {note}");
+            }
         }
         (None, Some(note)) => {
             let _ = write!(text, ": {note}");

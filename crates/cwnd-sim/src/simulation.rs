@@ -230,6 +230,12 @@ impl FlowState<'_> {
         self.flow.sender.counts().delivered
     }
 
+    /// How often the sender's retransmission timer has expired.
+    #[must_use]
+    pub fn timeouts(self) -> u64 {
+        self.flow.sender.counts().timeouts
+    }
+
     /// Packets the sender found lost.
     #[must_use]
     pub fn lost(self) -> u64 {

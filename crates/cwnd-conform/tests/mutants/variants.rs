@@ -74,9 +74,9 @@ fn no_false_alarm(ways: &[(String, Rules)], seeds: u64, suites: Vec<Suite>) {
         let alarm = |judged: &Judged| matches!(judged.verdict, Verdict::Deviates | Verdict::Unclear);
         println!("{name}");
         let checks = plan.judge(&rules.subject(name)).checks.into_iter().filter(alarm);
-        let lines =
-            checks.map(|judged| format!("{name}: {} {} {:?}", judged.verdict.name(), text::line(&judged), judged.note));
-        lines.collect::<Vec<_>>()
+        let line =
+            |judged: Judged| format!("{name}: {} {} {:?}", judged.verdict.name(), text::line(&judged), judged.note);
+        checks.map(line).inspect(|line| println!("{line}")).collect::<Vec<_>>()
     });
     let alarms: Vec<_> = alarms.collect();
     assert!(alarms.is_empty(), "{} alarms of {} senders\n{}", alarms.len(), ways.len(), alarms.join("\n"));

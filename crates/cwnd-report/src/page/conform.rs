@@ -143,8 +143,9 @@ fn answer(result: &Conformance) -> String {
 /// The number with what is accepted: `First flight, packets: 10, accepted 2 to 10`.
 fn found(judged: &Judged) -> String {
     match (&judged.value, &judged.note) {
-        (Some(value), _) => {
-            format!("{}: {}, accepted {}.", capitalised(judged.measured), number_found(value), judged.accepted)
+        (Some(value), note) => {
+            let note = note.as_ref().map_or_else(String::new, |note| format!("; {note}"));
+            format!("{}: {}, accepted {}{note}.", capitalised(judged.measured), number_found(value), judged.accepted)
         }
         (None, Some(note)) if judged.verdict == Verdict::NotApplicable => format!("No number: {note}."),
         (None, Some(note)) => {

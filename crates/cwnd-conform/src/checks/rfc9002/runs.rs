@@ -56,7 +56,9 @@ pub(super) fn slow_start_acks(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn exit_on_loss(lab: &Lab<'_>) -> Measured {
     let (record, cut) = cut(lab, 50, 1.0)?;
-    growth(&record, cut.at + record.rtt, cut.at + 11.0 * record.rtt)
+    let end = cut.at + 11.0 * record.rtt;
+    record.untimed(end)?;
+    growth(&record, cut.at + record.rtt, end)
 }
 
 pub(super) fn exit_on_mark(lab: &Lab<'_>) -> Measured {
@@ -87,8 +89,10 @@ pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
     let begin = lab.run(&course)?.slow_start();
     let record = lab.run(&course.lose(begin + 1e-6, 1))?;
     let cut = record.cut(0.0)?;
+    let end = cut.at + 0.9 * record.rtt;
+    record.untimed(end)?;
     let (mut least, mut most) = (f64::INFINITY, 1.0_f64);
-    for look in record.between(cut.at, cut.at + 0.9 * record.rtt) {
+    for look in record.between(cut.at, end) {
         least = least.min(look.window);
         most = most.max(look.window / least);
     }
