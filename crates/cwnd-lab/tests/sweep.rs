@@ -154,7 +154,7 @@ fn a_task_run_elsewhere_gives_the_rows_of_here() {
     assert_eq!(travelled.run(&()).expect("it can be run"), outcomes, "a task may be run twice");
     let short = outcomes[1..].to_vec();
     let error = pending.clone().finish(&sweep, short, &cells).expect_err("one is missing");
-    assert_eq!(error.to_string(), "18 cells were requested, and 17 were returned");
+    assert_eq!(error.to_string(), "18 cells were requested, and 17 cells were returned");
     assert_eq!(pending.finish(&sweep, outcomes, &cells), Ok(expected.clone()));
 
     // All are in the store now: nothing is left to do.

@@ -203,8 +203,7 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     let mut line = " ".repeat(used);
     let mut lines = Vec::new();
     for (nth, word) in words.split(' ').enumerate() {
-        let room = width.saturating_sub(used + usize::from(nth > 0));
-        if used > 0 && word.chars().count() > room {
+        if used > 0 && used + usize::from(nth > 0) + word.chars().count() > width {
             lines.extend((nth > 0).then(|| std::mem::take(&mut line)));
             line.clear();
             used = 0;
@@ -342,6 +341,8 @@ mod tests {
         assert_eq!(broken(&format!("  {long}"), 100).concat(), long);
         assert_eq!(broken("  one two", 5), ["  one", "two"]);
         assert_eq!(broken("a  b", 3), ["a ", "b"]);
+        assert_eq!(broken("aaa  b", 3), ["aaa", "b"]);
+        assert_eq!(broken("     ", 3), [""]);
         assert_eq!(broken("", 0), [""]);
     }
 
