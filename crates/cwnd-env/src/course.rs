@@ -5,6 +5,7 @@ use cwnd_sim::{LinkId, LinkSetup, QueueLimit, Setup, Simulation, Source, Variati
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::bounds::MAX_PACKETS;
 use crate::draw::Reference;
 use crate::error::CourseError;
 use crate::options::Options;
@@ -138,6 +139,3 @@ fn most_packets<'a>(
     }
     Ok(packets)
 }
-
-/// Packets that a path may hold, and that a step may wait for. More would take gigabytes, and a step many seconds.
-pub const MAX_PACKETS: u64 = 1 << 20;

@@ -3,7 +3,7 @@
 use cwnd_sim::SetupError;
 use thiserror::Error;
 
-use crate::course::MAX_PACKETS;
+use crate::bounds::MAX_PACKETS;
 
 /// Why a [`Course`](crate::Course) cannot be made.
 #[derive(Clone, Debug, Error, PartialEq)]

@@ -14,6 +14,7 @@
 //!   ICML 2019.
 //! * Orca: Abbasloo, Yen and Chao, "Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet", SIGCOMM 2020.
 
+mod bounds;
 mod course;
 mod draw;
 mod environment;
@@ -26,7 +27,8 @@ mod reward;
 mod sender;
 mod steered;
 
-pub use course::{Course, MAX_PACKETS};
+pub use bounds::MAX_PACKETS;
+pub use course::Course;
 pub use draw::DrawnPath;
 pub use environment::{Environment, Episode, Outcome, Totals};
 pub use environments::Environments;

@@ -6,7 +6,7 @@ use cwnd::registry::Transport;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::course::MAX_PACKETS;
+use crate::bounds::MAX_PACKETS;
 use crate::error::CourseError;
 use crate::reward::Reward;
 

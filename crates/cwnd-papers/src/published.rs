@@ -209,6 +209,21 @@ pub enum Kind {
 }
 
 impl Published {
+    /// The results with rows in the table of `result`, those that `grid` names first: papers print the measures of single flows above their
+    /// indices.
+    pub(super) fn printed_with<'a>(&'a self, grid: &'a Grid, result: &'a PublishedResult) -> Vec<&'a PublishedResult> {
+        grid.with.iter().filter_map(|id| self.result(id)).chain([result]).collect()
+    }
+
+    /// The fault of `grid` as the table of `result`, if it has one.
+    fn grid_fault(&self, grid: &Grid, result: &PublishedResult) -> Option<String> {
+        if let Some(unknown) = grid.with.iter().find(|id| self.result(id).is_none()) {
+            return Some(format!("the table of `{}` is with `{unknown}`, which is no result", result.id));
+        }
+        let rows = self.printed_with(grid, result).into_iter().flat_map(|result| &result.rows);
+        grid.fault(&result.id, rows.map(|row| self.paper.of_profile(&row.id)))
+    }
+
     /// Reads the text of a file called `name`.
     ///
     /// # Errors
@@ -248,7 +263,7 @@ impl Published {
             if let Some((row, reason)) = fault {
                 return Some((format!("{key}.rows.{row}"), reason));
             }
-            if let Some(reason) = result.grid.as_ref().and_then(|grid| grid.fault(self, result)) {
+            if let Some(reason) = result.grid.as_ref().and_then(|grid| self.grid_fault(grid, result)) {
                 return Some((format!("{key}.grid"), reason));
             }
         }

@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     }
     let cli: Cli = program::parse(&mut command, &words).unwrap_or_else(|error| program::refuse(&error, json));
     let printed = match cli.command {
-        Command::Send(arguments) => files::send::run(&arguments),
+        Command::Send(arguments) => files::send(&arguments),
         Command::Recv(arguments) => files::recv::run(&arguments),
         Command::Serve(arguments) => files::serve::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),

@@ -9,6 +9,7 @@ mod pickle;
 mod policy;
 mod rule;
 mod signal;
+mod words;
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};

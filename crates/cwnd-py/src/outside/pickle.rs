@@ -3,7 +3,7 @@
 use cwnd::{Ack, Bytes, Cause, Congestion, Control, Limit, Pacing, Packets, Probe, Rate, RateSample, Remote, Rtt};
 use cwnd::{Span, Start, Time, View};
 
-use super::signal::{cause, held_by};
+use super::words::{cause, held_by};
 use crate::failure::Failure;
 
 /// What Python sees of a record, as a pickle has it.

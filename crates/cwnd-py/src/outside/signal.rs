@@ -1,10 +1,10 @@
 //! The signals of a host to an algorithm, as records of Python. Times are seconds, windows packets, rates packets per second.
 
-use cwnd::{Cause, Limit};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use super::pickle::{Pickled, State};
+use super::words::{cause, held_by};
 use crate::failure::Failure;
 
 /// A record of the contract as a class of Python whose properties are computed from it when they are asked for.
@@ -204,23 +204,5 @@ record! {
         persistent: bool = |inner| inner.persistent;
         /// The delivery-rate state of the lost packet.
         sample: Option<RateSample> = |inner| inner.sample.map(RateSample::from);
-    }
-}
-
-pub(super) fn held_by(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Window => "window",
-        Limit::Rate => "rate",
-        Limit::Source => "source",
-        Limit::Peer => "peer",
-    }
-}
-
-pub(super) fn cause(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Loss => "loss",
-        Cause::Mark => "mark",
-        Cause::Delay => "delay",
-        Cause::Timeout => "timeout",
     }
 }

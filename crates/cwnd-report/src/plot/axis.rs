@@ -181,6 +181,25 @@ const TITLES: [(&str, &str, f64); 12] = [
     ("timeouts", "Time-outs", 1.0),
 ];
 
+/// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would
+/// all be at the edge of a linear one; it is linear below the smallest above zero where some are zero.
+pub(super) fn scale(values: impl Iterator<Item = f64> + Clone) -> (Value, Value) {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    let least_positive = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    if least < 0.0 || most < least_positive * 100.0 {
+        return (json!({ "zero": false, "padding": 8 }), json!({}));
+    }
+    let powers = (least_positive.log10().floor() as i32..=most.log10().ceil() as i32).map(|power| 10_f64.powi(power));
+    let ticks: Vec<f64> = (least == 0.0).then_some(0.0).into_iter().chain(powers).collect();
+    let scale = match least > 0.0 {
+        true => json!({ "type": "log", "padding": 8 }),
+        // Rounded ends would lie orders of magnitude below zero.
+        false => json!({ "type": "symlog", "constant": least_positive, "padding": 8, "nice": false }),
+    };
+    (scale, json!({ "values": ticks, "format": "~g" }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -231,6 +231,9 @@ const TABLE: &[(&str, &str, &str)] = &[
 
 const DASHES: [&[u8]; 8] = [&[1, 0], &[7, 3], &[2, 2], &[9, 3, 2, 3], &[4, 2], &[12, 4], &[1, 3], &[6, 2, 1, 2, 1, 2]];
 
+/// Curves take the colours of these algorithms in turn, which stay apart for colour-blind readers.
+pub(super) const SERIES: [&str; 8] = ["simd", "daimd", "scalable", "exp-tcp", "udt", "new-aimd", "reno", "cubic"];
+
 #[cfg(test)]
 mod tests {
     use cwnd_lab::compare::DEFAULT;

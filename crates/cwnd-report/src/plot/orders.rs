@@ -3,9 +3,9 @@
 use cwnd_papers::{JudgedRow, PublishedResult};
 use serde_json::{Value, json};
 
-use super::colour::Palette;
+use super::axis::scale;
+use super::colour::{Palette, SERIES};
 use super::names;
-use super::paper::{SERIES, scale};
 use super::spec::{DataSet, Group, Plot};
 
 /// The orderings among the rows of a result: a plot for those that compare the same names in one unit.

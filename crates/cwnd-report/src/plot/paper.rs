@@ -3,8 +3,8 @@
 use cwnd_papers::{Figure, JudgedRow, PaperRun, PublishedResult, ResultRun, Value};
 use serde_json::{Value as Json, json};
 
-use super::axis::Axis;
-use super::colour::{self, Palette};
+use super::axis::{Axis, scale};
+use super::colour::{self, Palette, SERIES};
 use super::names;
 use super::orders::orders;
 use super::spec::{DataSet, Group, Plot, by_text};
@@ -100,25 +100,6 @@ fn axis(row: &JudgedRow) -> Axis {
     }
 }
 
-/// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would
-/// all be at the edge of a linear one; it is linear below the smallest above zero where some are zero.
-pub(super) fn scale(values: impl Iterator<Item = f64> + Clone) -> (Json, Json) {
-    let least = values.clone().fold(f64::INFINITY, f64::min);
-    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
-    let least_positive = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-    if least < 0.0 || most < least_positive * 100.0 {
-        return (json!({ "zero": false, "padding": 8 }), json!({}));
-    }
-    let powers = (least_positive.log10().floor() as i32..=most.log10().ceil() as i32).map(|power| 10_f64.powi(power));
-    let ticks: Vec<f64> = (least == 0.0).then_some(0.0).into_iter().chain(powers).collect();
-    let scale = match least > 0.0 {
-        true => json!({ "type": "log", "padding": 8 }),
-        // Rounded ends would lie orders of magnitude below zero.
-        false => json!({ "type": "symlog", "constant": least_positive, "padding": 8, "nice": false }),
-    };
-    (scale, json!({ "values": ticks, "format": "~g" }))
-}
-
 /// Curves on common axes: ours drawn through, published ones as points.
 fn curves(result: &PublishedResult, nth: usize, figure: &Figure, palette: &Palette) -> Plot {
     // A printed curve has the colour of ours that has its name.
@@ -177,6 +158,3 @@ pub(crate) fn data_of_rows<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> Dat
     let columns = ["result", "row", "unit", "verdict", "published", "ours", "ci95"];
     DataSet::new("results", columns, groups.collect())
 }
-
-/// Curves take the colours of these algorithms in turn, which stay apart for colour-blind readers.
-pub(super) const SERIES: [&str; 8] = ["simd", "daimd", "scalable", "exp-tcp", "udt", "new-aimd", "reno", "cubic"];

@@ -44,6 +44,14 @@ use cwnd_run::scenario::Written;
 use crate::arguments::whole;
 use crate::failure::{Failure, Kind};
 
+/// `udt send`: to a server, or to whoever has the code.
+pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
+    match &arguments.to {
+        Some(server) => send::run(arguments, server),
+        None => offer::run(arguments),
+    }
+}
+
 /// The options of the transport.
 #[derive(Args, Debug)]
 pub(super) struct TransportOptions {

@@ -15,7 +15,7 @@ use super::client::Client;
 use super::proof::{self, ProofOptions};
 use super::serve::listen_address;
 use super::share::{self, Rights, Share, ShareOptions};
-use super::{LinkOptions, TransportOptions, offer};
+use super::{LinkOptions, TransportOptions};
 use crate::arguments::whole;
 use crate::connect::server_address;
 use crate::failure::{Failure, Kind, with_exit_codes};
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     name: Option<Name>,
     /// Send to the server at this address, instead of waiting for the other side
     #[arg(long, value_name = "HOST:PORT", value_parser = server_address, conflicts_with_all = ["at", "meet", "authorized", "expires"])]
-    to: Option<String>,
+    pub(super) to: Option<String>,
     /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     pub(super) at: SocketAddr,
@@ -121,10 +121,9 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Arguments { to: Some(server), transport, streams, retries, json, .. } = arguments else {
-        return offer::run(arguments);
-    };
+/// Sends to the server `--to`.
+pub(super) fn run(arguments: &Arguments, server: &str) -> Result<String, Failure> {
+    let Arguments { transport, streams, retries, json, .. } = arguments;
     let streams = streams.unwrap_or(1);
     let sources = arguments.sources()?;
     transport.announce();
