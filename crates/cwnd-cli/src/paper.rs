@@ -244,7 +244,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
 /// Runs the alternatives of every assumption.
 fn replace(arguments: &Arguments) -> Result<String, Failure> {
     let path = Path::new("papers/alternatives.toml");
-    // A record is written beside verdicts that may be newer than those in this program.
+    // The verdicts in the folder may be newer than those compiled into this program.
     let as_assumed = if arguments.record {
         recorded_at(Scale::Quick)?.1
     } else {
