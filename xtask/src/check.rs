@@ -14,6 +14,7 @@ pub(crate) const STEPS: &[Step] = &[
         run: |workspace| {
             [
                 "Cargo.toml",
+                "evidence/Cargo.toml",
                 "foreign/Cargo.toml",
                 "foreign/known-bad/Cargo.toml",
                 "examples/noq-copy/Cargo.toml",

@@ -3,26 +3,15 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, run, run_program};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     let bad = arguments.iter().any(|argument| KNOWN_BAD.iter().any(|name| argument.contains(name)));
     let program = if bad { "foreign/known-bad" } else { "foreign" };
-    let target = target(workspace);
-    let mut build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
-    match build.status() {
-        Ok(status) if status.success() => {}
-        Ok(_) => return ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: cargo did not start: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
     let name = if bad { "cwnd-foreign-known-bad" } else { "cwnd-foreign" };
-    let status = Command::new(target.join("release").join(name)).args(arguments).status();
-    let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
-    ExitCode::from(code.unwrap_or(1))
+    let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
+    run_program(build, &target(workspace).join("release").join(name), arguments)
 }
 
 /// The step of `test`: lints, the tests of the stacks by debug builds of the libraries alone, and a transfer between two processes.
@@ -48,8 +37,8 @@ pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
 
 /// A cargo command in the folder `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
-    let mut command = workspace.cargo(arguments);
-    command.current_dir(workspace.path(program)).env("CARGO_TARGET_DIR", target(workspace));
+    let mut command = workspace.cargo_in(program, arguments);
+    command.env("CARGO_TARGET_DIR", target(workspace));
     // Settings of the caller's for all crates would take the place of the backend of random numbers.
     command.env_remove("RUSTFLAGS");
     command

@@ -4,6 +4,7 @@
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod check;
+mod evidence;
 mod foreign;
 mod generate;
 mod machine;
@@ -23,10 +24,10 @@ use workspace::Workspace;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some((task, rest)) = arguments.split_first()
-        && task == "foreign"
+        && let Some(command) = program(task)
     {
         let rest = if rest.first().is_some_and(|first| first == "--") { &rest[1..] } else { rest };
-        return foreign::command(&Workspace::here(), rest);
+        return command(&Workspace::here(), rest);
     }
     let (options, words): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
@@ -68,6 +69,15 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         unknown => usage_error(&format!("unknown task `{unknown}`")),
+    }
+}
+
+/// The task that hands its arguments on to a program outside of the workspace.
+fn program(task: &str) -> Option<fn(&Workspace, &[String]) -> ExitCode> {
+    match task {
+        "evidence" => Some(evidence::command),
+        "foreign" => Some(foreign::command),
+        _ => None,
     }
 }
 
@@ -141,6 +151,7 @@ Usage: cargo xtask <TASK>
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
                              which is a part of `tests`, runs by its name alone
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
+  evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in

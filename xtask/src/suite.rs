@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io, thread};
 
-use crate::python;
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, FIREFOX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP,
     TSHARK, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
+use crate::{evidence, python};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -48,15 +48,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step { name: "examples", needs: &[], run: examples },
     Step { name: "foreign", needs: &[], run: crate::foreign::test },
-    Step {
-        name: "interop",
-        needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK],
-        run: |workspace| {
-            // The command lies beside the program that starts it.
-            workspace.build()?;
-            run(Command::new(workspace.program("cwnd-validation")).arg("interop"))
-        },
-    },
+    Step { name: "evidence", needs: &[], run: evidence::test },
+    Step { name: "interop", needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK], run: evidence::interop },
     Step {
         name: "papers",
         needs: &[],

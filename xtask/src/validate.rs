@@ -1,5 +1,6 @@
 //! The comparisons with other implementations and with the models: too long for every test run, made anew when one side changes.
 
+use crate::evidence::compare;
 use crate::step::Step;
 use crate::tool::{CXX, IP, IPERF3, LIBUDT, MAKE, NS2, NS3, PYTHON, RENDERER, SRT, renderer};
 use crate::workspace::{Workspace, run};
@@ -45,10 +46,6 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step { name: "plots", needs: &[&PYTHON, &RENDERER], run: draw },
 ];
-
-fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
-    run(&mut workspace.cargo(&["run", "--release", "--package", "cwnd-validation", "--", with]))
-}
 
 /// Draws the specifications that the comparisons left.
 fn draw(workspace: &Workspace) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -51,6 +51,13 @@ impl Workspace {
         command.current_dir(&self.root).args(arguments);
         command
     }
+
+    /// A cargo command in the workspace of its own below `folder`, which builds where this one does.
+    pub(crate) fn cargo_in(&self, folder: &str, arguments: &[&str]) -> Command {
+        let mut command = self.cargo(arguments);
+        command.current_dir(self.path(folder)).env("CARGO_TARGET_DIR", self.target());
+        command
+    }
 }
 
 /// What the step `tests` compiles: all but benchmarks, and what brings Arrow, which steps of their own compile.
@@ -87,6 +94,21 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
         Some(status) => Err(format!("`{}` ended with {status}", shown(command))),
         None => Err(format!("`{}` was ended: it took longer than {LIMIT} says", shown(command))),
     }
+}
+
+/// Runs `build`, and then the `program` it leaves with `arguments`; the exit code of the first that fails.
+pub(crate) fn run_program(mut build: Command, program: &Path, arguments: &[String]) -> ExitCode {
+    match build.status() {
+        Ok(status) if status.success() => {}
+        Ok(_) => return ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: cargo did not start: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    let status = Command::new(program).args(arguments).status();
+    let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(1))
 }
 
 /// Waits for the leader of a process group, which is killed as a whole after `limit`: none then.

@@ -1,5 +1,5 @@
 //! Many connections, unanswered handshakes, and peers that read nothing or vanish. Larger numbers are measured by
-//! `cargo run --release --package cwnd-validation -- udt load`.
+//! `cargo xtask evidence -- udt load`.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 

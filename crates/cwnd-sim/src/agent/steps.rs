@@ -3,7 +3,7 @@
 //! A file of `tests/agents` has, in its first lines, what was run: release, start, window, rate, delay, queue and losses; then a line for
 //! each packet that reached the end that prints: the time in seconds, what arrived, and after a colon the state that came of it:
 //! sending interval in nanoseconds, window, capacity, round trip in nanoseconds, slow start. The words `udt_steps` of
-//! `validation/ns2/network.tcl` print them in ns-2.
+//! `evidence/ns2/network.tcl` print them in ns-2.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
