@@ -17,10 +17,10 @@ use crate::impairments::Impairments;
 pub(crate) struct EmulatedLink {
     /// Rate of each direction, IP headers included [default: no limit, and no queue]
     #[arg(long, conflicts_with = "trace")]
-    rate: Option<Written<BitRate>>,
+    rate: Option<BitRate>,
     /// Delay of each direction
     #[arg(long, default_value = "0ms")]
-    delay: Written<Span>,
+    delay: Span,
     /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
     /// or kB [default: droptail:1bdp]
     #[arg(long)]
@@ -41,7 +41,7 @@ pub(crate) struct EmulatedLink {
     pub(crate) seed: u64,
     /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
     #[arg(long, value_name = "TIME", default_value = "20us")]
-    spin: Written<Span>,
+    spin: Span,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -67,17 +67,17 @@ impl EmulatedLink {
 
     /// Of each direction.
     pub(crate) fn spin(&self) -> Span {
-        *self.spin.value()
+        self.spin
     }
 
     /// The queue and the line behind it.
     fn line(&self) -> Result<Emulation, Failure> {
-        let delay = *self.delay.value();
+        let delay = self.delay;
         let trace = self.impairments.trace.as_ref().map(|trace| trace.value().read_in(Path::new("")));
         let deliveries = trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))?;
         let mean = deliveries.as_ref().map(|trace| BitRate(trace.mean_rate() as f64));
         let outages: Vec<Stage> = self.impairments.outage.iter().map(|outage| *outage.value()).collect();
-        let Some(rate) = mean.or_else(|| self.rate.as_ref().map(|rate| *rate.value())) else {
+        let Some(rate) = mean.or(self.rate) else {
             let pure = Emulation::new(None, delay, QueueLimit::Unlimited);
             let waiting = [("--outage", !outages.is_empty()), ("--queue", self.queue.is_some())];
             return match waiting.into_iter().find(|(_, given)| *given) {

@@ -3,8 +3,14 @@
 use core::ops::RangeInclusive;
 
 use cwnd::registry::Transport;
-use cwnd::{BitRate, Span, Spec};
+use cwnd::{BitRate, Entry, Span, Spec};
 use thiserror::Error;
+
+/// Whether the algorithm can drive a connection: UDT's packets carry all the feedback that it needs.
+#[must_use]
+pub const fn drives<A>(entry: &Entry<A>) -> bool {
+    matches!(entry.transport, Transport::Acked | Transport::Reported)
+}
 
 /// What a connection carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,7 +147,7 @@ impl Settings {
     /// The variant for the first setting that is out of its range, with the range.
     pub fn check(&self) -> Result<(), SettingsError> {
         let entry = self.algorithm.entry();
-        if !matches!(entry.transport, Transport::Acked | Transport::Reported) {
+        if !drives(entry) {
             return Err(SettingsError::Algorithm(entry.name));
         }
         if self.ack_every == 0 {
