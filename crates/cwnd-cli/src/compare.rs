@@ -185,11 +185,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         })
     };
     if arguments.paired && algorithms.len() < 2 {
-        return Err(Failure::Input("--paired: there is nothing to take differences of with one algorithm".to_string()));
+        return Err(Failure::input("--paired: there is nothing to take differences of with one algorithm".to_string()));
     }
     let most = arguments.max_seeds.unwrap_or(DEFAULT_MAX_SEEDS.max(arguments.seeds));
     if most < arguments.seeds {
-        return Err(Failure::Input(format!(
+        return Err(Failure::input(format!(
             "--max-seeds: cannot be {most}: accepted is at least --seeds, {}",
             arguments.seeds
         )));
@@ -207,7 +207,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             let found = first
                 .warmup(|scenarios| run_each(scenarios, &progress))
                 .map_err(RunError::from)?
-                .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
+                .ok_or_else(|| Failure::run(UNSETTLED.to_string()))?;
             comparison(Some(&found.into()))?
         }
     };
@@ -224,7 +224,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Some(document) = json::Comparison::of(&compared) else {
         let each = compared.failures.iter().map(|failure| format!("\n  {}", one_line(&failure.to_string())));
         let failed = failed.unwrap_or_else(|| "nothing was run".to_string());
-        return Err(Failure::Run(failed + &each.collect::<String>()));
+        return Err(Failure::run(failed + &each.collect::<String>()));
     };
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
@@ -235,7 +235,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         None => Ok(text),
         Some(failed) => {
             crate::print(&text)?;
-            Err(Failure::Run(failed))
+            Err(Failure::run(failed))
         }
     }
 }
@@ -287,7 +287,7 @@ impl Arguments {
             true => format!("a time {accepted}"),
             false => "a rate in the last step: an outage must end".to_string(),
         };
-        Failure::Input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
+        Failure::input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
     }
 
     /// Whether no option describes the path, or who uses it how.

@@ -142,11 +142,23 @@ pub mod check {
 
     use super::{Command, CommandFactory, Group, command};
 
+    /// The command line has no contradictions, its help fits a screen, and its options refuse nonsense: [`help_fits`] and [`refusals`].
+    /// Returns how many refusals were looked at.
+    ///
+    /// # Panics
+    /// It is not so.
+    #[must_use]
+    pub fn consistent<C: CommandFactory + clap::Parser + std::fmt::Debug>(groups: &[Group]) -> usize {
+        C::command().debug_assert();
+        help_fits::<C>(groups);
+        refusals::<C>()
+    }
+
     /// The help of the program has every visible command once, in at most 40 lines of at most 100 columns.
     ///
     /// # Panics
     /// It is not so.
-    pub fn help_fits<C: CommandFactory>(groups: &[Group]) {
+    fn help_fits<C: CommandFactory>(groups: &[Group]) {
         let mut whole = command::<C>(groups).term_width(100);
         let listed: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         let visible = whole.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
@@ -163,8 +175,7 @@ pub mod check {
     ///
     /// # Panics
     /// It is not so.
-    #[must_use]
-    pub fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
+    fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
         let mut refused = 0;
         let whole = C::command();
         for (path, option) in options_with_values(&whole, &[whole.get_name().to_string()]) {
