@@ -15,7 +15,7 @@ use core::fmt;
 use crate::builtin::Algorithm;
 pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
-pub use crate::entry::{Build, BuildReceiver, Entry, Family, Refusal, Transport};
+pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, Refusal, Transport};
 use crate::parameter::Value;
 pub use crate::parameter::{Kind, Parameter, Range, Values};
 use crate::signal::Start;
@@ -204,6 +204,12 @@ impl Spec {
     #[must_use]
     pub fn as_stack(&self) -> Option<&(dyn Any + Send + Sync)> {
         if let Origin::Stack(stack) = &self.origin { Some(&**stack) } else { None }
+    }
+
+    /// Whether it grows on what it does not use in every era: one of the agents of UDT for ns-2 does.
+    #[must_use]
+    pub fn grows_unused(&self) -> bool {
+        !self.is_outside() && matches!(self.start(&Start::default()), Algorithm::UdtAgent(_))
     }
 
     /// What the algorithm declares of itself.
@@ -410,6 +416,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     title: "an algorithm that is not in the registry",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
@@ -423,6 +430,7 @@ static STACK: Entry<Algorithm> = Entry {
     title: "a transport with endpoints and a congestion controller of its own",
     family: Family::Named,
     transport: Transport::Stack,
+    basis: Basis::Losses,
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
