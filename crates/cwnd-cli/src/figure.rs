@@ -13,6 +13,7 @@ const MOST_NAMES: usize = 24;
 
 /// Which plot of the page becomes a figure, and how it looks.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Figures")]
 pub(crate) struct Figure {
     /// Write a plot of the page as a figure for a paper too: NAME.pdf, NAME.svg or NAME.png
     #[arg(long = "figure", value_name = "NAME", id = "figure")]

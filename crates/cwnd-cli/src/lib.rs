@@ -107,7 +107,10 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     let cli: Cli = match program::parse(&mut command, &words) {
         Ok(cli) => cli,
         Err(error) => match moved(&error) {
-            Some(line) => return program::end(&Err(Failure::input(line).into()), false),
+            Some(line) => {
+                let json = words.iter().any(|word| word == "--json" || word == "--json-stream");
+                return program::end(&Err(Failure::input(line).into()), json);
+            }
             None => program::refuse(&error, false),
         },
     };

@@ -63,21 +63,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Fail where a verdict differs from the one on record, and show where
-    #[arg(long)]
+    #[arg(long, help_heading = "Checks of the record")]
     check: bool,
     /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with = "check", help_heading = "Checks of the record")]
     record: bool,
     /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
     /// RESULT. With --record in papers/daimd/ablation.toml too
-    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"])]
+    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"], help_heading = "Checks of the record")]
     ablate: bool,
     /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
     /// in papers/alternatives.toml too
-    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"])]
+    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"], help_heading = "Checks of the record")]
     alternatives: bool,
     /// Only the profiles of this name
-    #[arg(long, requires = "ablate", value_name = "NAME")]
+    #[arg(long, requires = "ablate", value_name = "NAME", help_heading = "Checks of the record")]
     profile: Option<String>,
     #[command(flatten)]
     store: Store,

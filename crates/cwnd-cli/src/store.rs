@@ -7,6 +7,7 @@ use cwnd_run::cells::Cells;
 
 /// Which store, if any.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Store of runs")]
 pub(crate) struct Store {
     /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]

@@ -76,13 +76,13 @@ struct Run {
     #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store", "figure"])]
     check: bool,
     /// Run one part of several, such as 3/8; all parts together are the sweep
-    #[arg(long, value_name = "I/N")]
+    #[arg(long, value_name = "I/N", help_heading = "Many machines")]
     shard: Option<Shard>,
     /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Many machines")]
     scheduler: Option<String>,
     /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Many machines")]
     chunk: Option<Written<Span>>,
     /// How rows are written: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
     #[arg(long)]

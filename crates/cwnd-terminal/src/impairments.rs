@@ -9,6 +9,7 @@ use crate::arguments::whole;
 
 /// The keys of links in scenarios, under the same names.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Impairments")]
 pub struct Impairments {
     /// Hold each packet back by up to this much, in order
     #[arg(long, value_name = "TIME")]

@@ -177,6 +177,13 @@ fn flags() {
 }
 
 #[test]
+fn a_command_that_is_elsewhere_now_says_so_in_json_too() {
+    let result = Cwnd::new().run(&["send", "x", "--json"]);
+    let line: serde_json::Value = serde_json::from_str(&result.out).expect("a line of JSON");
+    assert_eq!((result.code, line["kind"].as_str()), (Some(2), Some("usage")));
+}
+
+#[test]
 fn scenario_files() {
     let cwnd = Cwnd::new();
     let changed = |from: &str, to: &str| {

@@ -54,6 +54,7 @@ pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
 
 /// The options of the transport.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Transport")]
 pub(super) struct TransportOptions {
     /// The congestion control of what this end sends, by what the path is like; docs/files.md has measured rates of each
     #[arg(long, conflicts_with = "algorithm")]
@@ -150,6 +151,7 @@ impl LinkOptions {
 
 /// How many connections a client uses.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Transport")]
 struct StreamOptions {
     /// Move everything over this many connections at once, 1 to 8: on a path that is shared they take as many shares
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS))]
@@ -158,6 +160,7 @@ struct StreamOptions {
 
 /// How many connections a server allows.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Transport")]
 struct MostStreamsOptions {
     /// The most connections that the other side may use for a transfer, by its own --streams: 1 to 8
     #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS))]
