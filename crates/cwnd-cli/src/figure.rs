@@ -13,25 +13,24 @@ const MOST_NAMES: usize = 24;
 
 /// Which plot of the page becomes a figure, and how it looks.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Figures")]
 pub(crate) struct Figure {
     /// Write a plot of the page as a figure for a paper too: NAME.pdf, NAME.svg or NAME.png
-    #[arg(long = "figure", value_name = "NAME", id = "figure")]
+    #[arg(long = "figure", value_name = "NAME", id = "figure", help_heading = "Figures")]
     file: Option<PathBuf>,
     /// Which plot of the page; an unknown name lists all [default: the first]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Figures")]
     plot: Option<String>,
     /// Width of the whole figure: a number and cm, mm, in, pt or px [default: 8.5cm]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     width: Option<String>,
     /// Height of the whole figure [default: 0.6 of the width, or what the shape of the plot needs]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     height: Option<String>,
     /// An installed font; PDF embeds it [default: the first installed one of Helvetica, Arial, Liberation Sans and others]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Figures")]
     font: Option<String>,
     /// Size of all text [default: 8pt]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     font_size: Option<String>,
 }
 

@@ -29,12 +29,12 @@ pub(crate) struct EmulatedLink {
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
     /// Random loss on the way back, where it differs
-    #[arg(long, value_name = "LOSS")]
+    #[arg(long, value_name = "LOSS", help_heading = "Impairments")]
     loss_back: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
     /// Deliver this share of the packets twice
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability, help_heading = "Impairments")]
     duplicate: f64,
     /// Equal seeds give equal draws
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]

@@ -54,19 +54,18 @@ pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
 
 /// The options of the transport.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Transport")]
 pub(super) struct TransportOptions {
     /// The congestion control of what this end sends, by what the path is like; docs/files.md has measured rates of each
-    #[arg(long, conflicts_with = "algorithm")]
+    #[arg(long, conflicts_with = "algorithm", help_heading = "Transport")]
     path: Option<PathKind>,
     /// The congestion control of what this end sends, by its name [default: udt]
-    #[arg(long, value_name = "A", value_parser = algorithm)]
+    #[arg(long, value_name = "A", value_parser = algorithm, help_heading = "Transport")]
     algorithm: Option<Spec>,
     /// A bound on the rate at which this end sends, headers included; at a server, on each connection
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", help_heading = "Transport")]
     rate_limit: Option<BitRate>,
     /// The largest packet in bytes, IP and UDP headers included
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS), help_heading = "Transport")]
     mss: u16,
 }
 
@@ -151,19 +150,17 @@ impl LinkOptions {
 
 /// How many connections a client uses.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Transport")]
 struct StreamOptions {
     /// Move everything over this many connections at once, 1 to 8: on a path that is shared they take as many shares
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 
 /// How many connections a server allows.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Transport")]
 struct MostStreamsOptions {
     /// The most connections that the other side may use for a transfer, by its own --streams: 1 to 8
-    #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 
