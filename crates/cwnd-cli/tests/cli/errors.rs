@@ -56,11 +56,11 @@ fn flags() {
         ),
         (
             &["compare", "--rate", "0mbit"],
-            "error: invalid value '0mbit' for '--rate <RATE>': cannot read `0mbit`: expected a rate above zero",
+            "error: invalid value '0mbit' for '--rate <RATE>': cannot read `0mbit`: expected a rate from `1bit` to `100tbit`",
         ),
         (
             &["compare", "--rate", "-5mbit"],
-            "error: invalid value '-5mbit' for '--rate <RATE>': cannot read `-5mbit`: expected a rate above zero",
+            "error: invalid value '-5mbit' for '--rate <RATE>': cannot read `-5mbit`: expected a rate from `1bit` to `100tbit`",
         ),
         (
             &["compare", "--rate", "1e30gbit"],
