@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use cwnd::Span;
 use cwnd_net::UdtStream;
 use cwnd_text::to_json;
 
@@ -23,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
         let kind = if error.kind() == io::ErrorKind::Other { Kind::Failed } else { Kind::NoAnswer };
         Failure::Transfer(kind, format!("{peer}: {error}"))
     };
-    let seconds = arguments.time.map_or(10.0, |time| time.as_secs_f64());
+    let seconds = arguments.time.map_or(10.0, Span::as_secs_f64);
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     until.check().map_err(|error| Failure::Input(format!("--time: {error}")))?;
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
