@@ -1,5 +1,5 @@
-//! Passes the revision of the sources on to the program, so that results can name it, and a hash of what decides the numbers of
-//! a run, so that stored ones are used again only by a program that would compute the same.
+//! Passes a hash of what decides the numbers of a run on to the program, so that stored ones are used again only by a program that would
+//! compute the same.
 
 #[path = "build/sources.rs"]
 mod sources;
@@ -12,12 +12,6 @@ use std::{env, io};
 use sources::Workspace;
 
 fn main() -> io::Result<()> {
-    let version = env!("CARGO_PKG_VERSION");
-    println!("cargo::rerun-if-env-changed={REVISION}");
-    // Outside a repository there is no revision to name.
-    let revision = env::var(REVISION).ok().filter(|revision| !revision.is_empty()).or_else(revision);
-    let named = revision.map_or_else(|| version.to_string(), |revision| format!("{version} ({revision})"));
-    println!("cargo::rustc-env=CWND_VERSION={named}");
     println!("cargo::rustc-env=CWND_SOURCES={}", sources()?);
     for name in DECISIVE {
         println!("cargo::rerun-if-changed=../{name}");
@@ -26,18 +20,6 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={path}");
     }
     Ok(())
-}
-
-/// The revision of the checkout. A commit, or a change in any crate, runs this script again, and with it the build of this crate
-/// and of those that use it.
-fn revision() -> Option<String> {
-    println!("cargo::rerun-if-changed=..");
-    for file in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = output("git", &["rev-parse", "--git-path", file]) {
-            println!("cargo::rerun-if-changed={path}");
-        }
-    }
-    output("git", &["describe", "--always", "--dirty", "--exclude=*"])
 }
 
 /// A hash of everything that a run goes through, from the scenario to what is kept of its trace, and of what it was compiled with.
@@ -69,6 +51,3 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// What is asked of runs, and how results are judged and shown, does not change them.
 const DECISIVE: [&str; 5] = ["cwnd", "cwnd-udt", "cwnd-trace", "cwnd-sim", "cwnd-run"];
-/// Names the revision in place of the repository: for packages built without one, and for builds while one works, which then
-/// compile again only the crates that changed.
-const REVISION: &str = "CWND_REVISION";

@@ -182,7 +182,7 @@ def test_messages() -> None:
 
 def test_the_default_warm_up_follows_the_duration() -> None:
     assert cwnd.compare(["reno"], **SHORT).document["warmup_s"] == 1.0
-    assert BASE.complete()["warmup"] == "1000ms"
+    assert BASE.complete()["warmup"] == "1s"
 
 
 def test_runs_use_the_memory_they_may() -> None:

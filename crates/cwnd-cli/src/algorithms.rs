@@ -6,7 +6,7 @@ use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
-use cwnd_run::scenario::{Written, idle_parameters};
+use cwnd_run::scenario::Written;
 
 use crate::failure::Failure;
 use cwnd_report::table::Table;
@@ -39,10 +39,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         for warning in model::unread(&[spec], model::Origin::Rounds) {
             say!("warning: {warning}");
         }
-        let card = model::card(spec, &|| true).map_err(|error| Failure::Input(error.to_string()))?;
+        let card = model::card(spec, &|| true).map_err(|error| Failure::input(error.to_string()))?;
         return Ok(if arguments.json { to_json(&card) } else { print_card(&card) });
     }
-    idle_parameters(spec).iter().for_each(|warning| say!("warning: {warning}"));
+    spec.idle_parameters().iter().for_each(|warning| say!("warning: {warning}"));
     let known = Known::of(spec.entry());
     Ok(if arguments.json { to_json(&known) } else { describe(&known, spec) })
 }

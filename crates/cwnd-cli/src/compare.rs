@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     rate: Option<Written<BitRate>>,
     /// From a time on, the rate of the bottleneck, such as 20s:10mbit, or 20s:outage until the next step; may be given several times, in
     /// order of time
-    #[arg(long, value_name = "AT:RATE", conflicts_with = "trace")]
+    #[arg(long, value_name = "AT:RATE", conflicts_with = "trace", help_heading = "Impairments")]
     rate_step: Vec<RateStep>,
     /// Round-trip time without queueing [default: 50ms]
     #[arg(long)]
@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     impairments: Impairments,
     /// Let packets be marked by a queue with ecn=yes: per-packet reports every mark to the sender, as DCTCP wants it, latch repeats one
     /// until the sender has answered (RFC 3168)
-    #[arg(long)]
+    #[arg(long, help_heading = "Senders and receivers")]
     ecn: Option<Ecn>,
     /// Flows of each algorithm
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=MAX_FLOWS))]
@@ -88,17 +88,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
     /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: the era's]
-    #[arg(long)]
+    #[arg(long, help_heading = "Senders and receivers")]
     recovery: Option<Written<RecoveryScheme>>,
     /// What the hosts of TCP flows do as those of Linux: some of tso, fq, gro=TIME, autotune=SIZE, whole and min_rto=TIME with commas
     /// between [default: nothing]
-    #[arg(long)]
+    #[arg(long, help_heading = "Senders and receivers")]
     host: Option<Written<LinuxHost>>,
     /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
-    #[arg(long)]
+    #[arg(long, help_heading = "Senders and receivers")]
     slow_start: Option<Written<SlowStart>>,
     /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise [default: modern]
-    #[arg(long)]
+    #[arg(long, help_heading = "Senders and receivers")]
     era: Option<Written<Era>>,
     /// Length of a run
     #[arg(long, default_value = "60s")]
@@ -111,13 +111,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..=MAX_SEEDS))]
     seeds: u32,
     /// Add seeds until the 95 % interval of each goodput is narrow enough: `ci<2%`
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", help_heading = "Seeds")]
     until: Option<Until>,
     /// At most so many seeds with --until [default: 100, at least --seeds]
-    #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS))]
+    #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS), help_heading = "Seeds")]
     max_seeds: Option<u32>,
     /// Show differences from the first algorithm too, taken seed by seed
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = "Seeds")]
     paired: bool,
     #[command(flatten)]
     files: files::Results,
@@ -185,11 +185,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         })
     };
     if arguments.paired && algorithms.len() < 2 {
-        return Err(Failure::Input("--paired: there is nothing to take differences of with one algorithm".to_string()));
+        return Err(Failure::input("--paired: there is nothing to take differences of with one algorithm".to_string()));
     }
     let most = arguments.max_seeds.unwrap_or(DEFAULT_MAX_SEEDS.max(arguments.seeds));
     if most < arguments.seeds {
-        return Err(Failure::Input(format!(
+        return Err(Failure::input(format!(
             "--max-seeds: cannot be {most}: accepted is at least --seeds, {}",
             arguments.seeds
         )));
@@ -207,7 +207,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             let found = first
                 .warmup(|scenarios| run_each(scenarios, &progress))
                 .map_err(RunError::from)?
-                .ok_or_else(|| Failure::Run(UNSETTLED.to_string()))?;
+                .ok_or_else(|| Failure::run(UNSETTLED.to_string()))?;
             comparison(Some(&found.into()))?
         }
     };
@@ -224,7 +224,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Some(document) = json::Comparison::of(&compared) else {
         let each = compared.failures.iter().map(|failure| format!("\n  {}", one_line(&failure.to_string())));
         let failed = failed.unwrap_or_else(|| "nothing was run".to_string());
-        return Err(Failure::Run(failed + &each.collect::<String>()));
+        return Err(Failure::run(failed + &each.collect::<String>()));
     };
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
@@ -235,7 +235,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         None => Ok(text),
         Some(failed) => {
             crate::print(&text)?;
-            Err(Failure::Run(failed))
+            Err(Failure::run(failed))
         }
     }
 }
@@ -287,7 +287,7 @@ impl Arguments {
             true => format!("a time {accepted}"),
             false => "a rate in the last step: an outage must end".to_string(),
         };
-        Failure::Input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
+        Failure::input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
     }
 
     /// Whether no option describes the path, or who uses it how.

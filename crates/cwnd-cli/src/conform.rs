@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     distinct(arguments)?;
     let checks: Vec<&Check> = plan.checks().collect();
     if checks.is_empty() {
-        return Err(Failure::Input(
+        return Err(Failure::input(
             "--check: none of these is a clause of the documents that --suite names".to_string(),
         ));
     }
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let subjects = arguments
         .subjects
         .iter()
-        .map(|text| Subject::parse(text).map_err(|error| Failure::Input(format!("{text}: {error}"))))
+        .map(|text| Subject::parse(text).map_err(|error| Failure::input(format!("{text}: {error}"))))
         .map(|subject| subject.map(|subject| arguments.law.map_or(subject.clone(), |law| subject.following(law))))
         .map(|subject| subject.map(|subject| if arguments.allow_unclear { subject.allow_unclear() } else { subject }));
     let subjects = once(subjects.collect::<Result<_, _>>()?);
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !compared.too_few.is_empty() {
         reasons.push(format!("too few checks apply: {}", compared.too_few.join(", ")));
     }
-    Err(Failure::Run(reasons.join("; ")))
+    Err(Failure::run(reasons.join("; ")))
 }
 
 /// Each subject the first time that it is named.
@@ -178,7 +178,7 @@ fn distinct(arguments: &Arguments) -> Result<(), Failure> {
         let same = files[..nth].iter().find(|(other, file)| place(file) == place(path) && !renewed(other));
         if let Some((other, _)) = same.filter(|_| !special) {
             let path = path.display();
-            return Err(Failure::Input(format!("{option}: {path}: {other} names this file too; name another")));
+            return Err(Failure::input(format!("{option}: {path}: {other} names this file too; name another")));
         }
     }
     Ok(())
@@ -208,14 +208,14 @@ fn check(text: &str) -> Result<String, String> {
 }
 
 fn read(path: &Path) -> Result<Baseline, Failure> {
-    let input = |reason: String| Failure::Input(format!("--baseline: {}: {reason}", path.display()));
+    let input = |reason: String| Failure::input(format!("--baseline: {}: {reason}", path.display()));
     let text = read_text(path).map_err(|error| input(error.to_string()))?;
     Baseline::parse(&text).map_err(|error| input(error.to_string()))
 }
 
 fn write(option: &str, path: &Path, text: &str) -> Result<(), Failure> {
     write_named(path, text.as_bytes())
-        .map_err(|error| Failure::Run(format!("{option}: {}: {error}", path.display())))?;
+        .map_err(|error| Failure::run(format!("{option}: {}: {error}", path.display())))?;
     say!("wrote {}", path.display());
     Ok(())
 }

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let without = (arguments.json && arguments.out.is_none()).then_some("--json");
     arguments.figure.check_with(without, names::OF_EVALUATIONS)?;
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
-        .map_err(|error| Failure::Input(format!("{}: {}", arguments.algorithm, error.fault)))?;
+        .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
     // Listens to Ctrl-C before there is a folder to remove.
     let progress = CellProgress::start(plan.len())?;
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let evaluated = plan.run(&arguments.store.cells(), &progress);
     drop(progress);
     let evaluation = evaluated.map_err(|_| {
-        Failure::Stopped("interrupted; what was run is stored, and the same command goes on".to_string())
+        Failure::stopped("interrupted; what was run is stored, and the same command goes on".to_string())
     })?;
     if let Some(folder) = folder {
         let algorithm = arguments.algorithm.value();
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         None => Ok(text),
         Some(failed) => {
             crate::print(&text)?;
-            Err(Failure::Run(failed))
+            Err(Failure::run(failed))
         }
     }
 }

@@ -7,32 +7,25 @@ use cwnd_run::scenario::ScenarioError;
 use cwnd_sim::SetupError;
 use cwnd_terminal::failure::Failure as Shared;
 use cwnd_terminal::signals::Deaf;
-use thiserror::Error;
 
-/// Why a command failed, in one sentence.
-#[derive(Debug, Error)]
-pub(crate) enum Failure {
-    /// The input is wrong; nothing was written.
-    #[error("{0}")]
-    Input(String),
-    /// Ctrl-C.
-    #[error("interrupted; nothing was written")]
-    Interrupted,
-    /// Ctrl-C after a part of the work was done and kept.
-    #[error("{0}")]
-    Stopped(String),
-    /// The input is right, but the work failed.
-    #[error("{0}")]
-    Run(String),
-    /// What fails alike in every program, such as standard output.
-    #[error(transparent)]
-    Shared(#[from] Shared),
-}
+/// Why a command failed: as in every program, here made of the errors of the laboratory.
+#[derive(Debug)]
+pub(crate) struct Failure(Shared);
 
 impl Failure {
-    /// Its exit code.
-    pub(crate) fn code(self) -> u8 {
-        Shared::from(self).code()
+    /// The input is wrong; nothing was written.
+    pub(crate) fn input(why: String) -> Self {
+        Self(Shared::Input(why))
+    }
+
+    /// The input is right, but the work failed.
+    pub(crate) fn run(why: String) -> Self {
+        Self(Shared::Run(why))
+    }
+
+    /// Ctrl-C after a part of the work was done and kept.
+    pub(crate) fn stopped(why: String) -> Self {
+        Self(Shared::Stopped(why))
     }
 
     /// A fault in a scenario that was made from options, which are named after its keys.
@@ -42,7 +35,7 @@ impl Failure {
             let key = if ["count", "sampling"].contains(&key) { "flows" } else { key };
             option::<A>(key).map(|option| format!("{option}: {}", in_options::<A>(&reason)))
         });
-        Self::Input(named.unwrap_or_else(|| in_options::<A>(&error.fault.to_string())))
+        Self::input(named.unwrap_or_else(|| in_options::<A>(&error.fault.to_string())))
     }
 }
 
@@ -65,40 +58,40 @@ pub(crate) fn option<A: Args>(key: &str) -> Option<String> {
 
 impl From<Failure> for Shared {
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Input(why) => Self::Input(why),
-            Failure::Interrupted => Self::Interrupted,
-            Failure::Stopped(why) => Self::Stopped(why),
-            Failure::Run(why) => Self::Run(why),
-            Failure::Shared(failure) => failure,
-        }
+        failure.0
+    }
+}
+
+impl From<Shared> for Failure {
+    fn from(failure: Shared) -> Self {
+        Self(failure)
     }
 }
 
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
-        Self::Input(error.to_string())
+        Self::input(error.to_string())
     }
 }
 
 impl From<Deaf> for Failure {
     fn from(error: Deaf) -> Self {
-        Self::Shared(error.into())
+        Self(error.into())
     }
 }
 
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Self {
-        Self::Input(format!("--out: {error}"))
+        Self::input(format!("--out: {error}"))
     }
 }
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Interrupted(_) => Self::Interrupted,
-            error @ RunError::Setup(SetupError::Memory { .. }) => Self::Run(format!("{error} (--memory)")),
-            other => Self::Run(other.to_string()),
+            RunError::Interrupted(_) => Self(Shared::Interrupted),
+            error @ RunError::Setup(SetupError::Memory { .. }) => Self::run(format!("{error} (--memory)")),
+            other => Self::run(other.to_string()),
         }
     }
 }

@@ -15,22 +15,22 @@ const MOST_NAMES: usize = 24;
 #[derive(Args, Debug)]
 pub(crate) struct Figure {
     /// Write a plot of the page as a figure for a paper too: NAME.pdf, NAME.svg or NAME.png
-    #[arg(long = "figure", value_name = "NAME", id = "figure")]
+    #[arg(long = "figure", value_name = "NAME", id = "figure", help_heading = "Figures")]
     file: Option<PathBuf>,
     /// Which plot of the page; an unknown name lists all [default: the first]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Figures")]
     plot: Option<String>,
     /// Width of the whole figure: a number and cm, mm, in, pt or px [default: 8.5cm]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     width: Option<String>,
     /// Height of the whole figure [default: 0.6 of the width, or what the shape of the plot needs]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     height: Option<String>,
     /// An installed font; PDF embeds it [default: the first installed one of Helvetica, Arial, Liberation Sans and others]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Figures")]
     font: Option<String>,
     /// Size of all text [default: 8pt]
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     font_size: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Figure {
                 self.check_plot(names)?;
                 drawing::check(self, file)
             }
-            (None, Some((flag, _))) => Err(Failure::Input(format!("{flag}: there is no figure without --figure"))),
+            (None, Some((flag, _))) => Err(Failure::input(format!("{flag}: there is no figure without --figure"))),
             (None, None) => Ok(()),
         }
     }
@@ -65,7 +65,7 @@ impl Figure {
         match without.filter(|_| self.is_wanted()) {
             Some(option) => {
                 let fault = format!("--figure is made of the page: with {option}, name its folder with --out");
-                Err(Failure::Input(fault))
+                Err(Failure::input(fault))
             }
             None => Ok(()),
         }
@@ -79,7 +79,7 @@ impl Figure {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let fault = format!("--plot: the page has no plot `{wanted}`: expected one of {}{more}", listed.join(", "));
         let number = if listed.iter().any(|name| name.ends_with("-N`")) { "; N is a number from 1 on" } else { "" };
-        Err(Failure::Input(one_line(&(fault + number))))
+        Err(Failure::input(one_line(&(fault + number))))
     }
 
     /// Writes it from the page in a folder of results.
@@ -123,10 +123,10 @@ mod drawing {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let fault = format!("--figure: there is no folder `{}`", folder.display());
-            return Err(Failure::Input(one_line(&fault)));
+            return Err(Failure::input(one_line(&fault)));
         }
         if file.is_dir() {
-            return Err(Failure::Input(one_line(&format!("--figure: `{}` is a folder", file.display()))));
+            return Err(Failure::input(one_line(&format!("--figure: `{}` is a folder", file.display()))));
         }
         Fonts::installed().family(figure.font.as_deref()).map_err(|error| refused("--font", &error))?;
         Ok(())
@@ -144,16 +144,16 @@ mod drawing {
                 Some(wanted) => format!("--plot: the page has no plot `{wanted}`; it has {known}"),
                 None => "--figure: the page has no plot".to_string(),
             };
-            return Err(Failure::Input(one_line(&fault)));
+            return Err(Failure::input(one_line(&fault)));
         };
         let format = Format::of(file).map_err(|error| refused("--figure", &error))?;
         let (vega, vega_lite) = libraries();
         let libraries = cwnd_figure::Libraries { vega, vega_lite };
         let bytes = draw(specification, &look(figure)?, format, libraries)
-            .map_err(|error| Failure::Run(format!("--figure: {error}")))?;
+            .map_err(|error| Failure::run(format!("--figure: {error}")))?;
         let name = file.display().to_string();
         write_whole(file, &bytes)
-            .map_err(|error| Failure::Run(one_line(&format!("--figure: cannot write `{name}`: {error}"))))?;
+            .map_err(|error| Failure::run(one_line(&format!("--figure: cannot write `{name}`: {error}"))))?;
         say!("wrote {}", one_line(&name));
         Ok(())
     }
@@ -173,7 +173,7 @@ mod drawing {
     }
 
     fn refused(flag: &str, error: &FigureError) -> Failure {
-        Failure::Input(one_line(&format!("{flag}: {error}")))
+        Failure::input(one_line(&format!("{flag}: {error}")))
     }
 }
 
@@ -185,11 +185,11 @@ mod drawing {
     use crate::failure::Failure;
 
     pub(super) fn check(_: &Figure, _: &Path) -> Result<(), Failure> {
-        Err(Failure::Input(MISSING.to_string()))
+        Err(Failure::input(MISSING.to_string()))
     }
 
     pub(super) fn write(_: &Figure, _: &Path, _: &str) -> Result<(), Failure> {
-        Err(Failure::Input(MISSING.to_string()))
+        Err(Failure::input(MISSING.to_string()))
     }
 
     const MISSING: &str = "--figure: this build draws no figures; `cargo install --path crates/cwnd-cli --features figures` makes one that does";

@@ -61,13 +61,13 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
 
 /// Fills the folder and moves it to its place, then says where that is.
 pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
-    write(folder.path()).map_err(|error| Failure::Run(format!("cannot write the results: {error}")))?;
-    let path = folder.publish().map_err(|error| Failure::Run(error.to_string()))?;
+    write(folder.path()).map_err(|error| Failure::run(format!("cannot write the results: {error}")))?;
+    let path = folder.publish().map_err(|error| Failure::run(error.to_string()))?;
     say!("wrote {}", one_line(&path.display().to_string()));
     Ok(path)
 }
 
 /// A file that was named and cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Input(format!("cannot read `{}`: {error}", one_line(&path.display().to_string())))
+    Failure::input(format!("cannot read `{}`: {error}", one_line(&path.display().to_string())))
 }

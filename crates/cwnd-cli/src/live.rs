@@ -39,8 +39,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let memory = interrupts.memory().unwrap_or_else(default_memory);
     let limits = if local { Limits::of_one_user(memory) } else { Limits::of_many(memory) };
     let server = Server::bind(address, arguments.token.clone(), limits).map_err(|error| match error {
-        ServerError::Bind { .. } => Failure::Input(format!("--listen: {error}")),
-        ServerError::Random(_) => Failure::Run(error.to_string()),
+        ServerError::Bind { .. } => Failure::input(format!("--listen: {error}")),
+        ServerError::Random(_) => Failure::run(error.to_string()),
     })?;
     let url = server.url();
     say!("the page is at {url}");

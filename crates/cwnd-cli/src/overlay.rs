@@ -92,14 +92,14 @@ impl Arguments {
     fn labels(&self, paths: &[&Path]) -> Result<Vec<String>, Failure> {
         if self.label.len() > paths.len() {
             let (given, inputs) = (counted(self.label.len(), "label"), counted(paths.len(), "input"));
-            return Err(Failure::Input(format!("--label: {given} for {inputs}: at most one for each is accepted")));
+            return Err(Failure::input(format!("--label: {given} for {inputs}: at most one for each is accepted")));
         }
         let mut labels = labels(paths);
         labels.iter_mut().zip(&self.label).for_each(|(label, given)| given.clone_into(label));
         match labels.iter().enumerate().find(|(index, label)| labels[..*index].contains(label)) {
             Some((_, label)) => {
                 let fault = format!("--label: two inputs cannot both be `{label}`");
-                Err(Failure::Input(one_line(&fault)))
+                Err(Failure::input(one_line(&fault)))
             }
             None => Ok(labels),
         }
@@ -108,7 +108,7 @@ impl Arguments {
     fn offsets(given: &[u64], inputs: usize) -> Result<Vec<Offset>, Failure> {
         Offset::each(given, inputs).ok_or_else(|| {
             let (given, inputs) = (counted(given.len(), "offset"), counted(inputs, "input"));
-            Failure::Input(format!("--offset: {given} for {inputs}: accepted is one, or one for each input"))
+            Failure::input(format!("--offset: {given} for {inputs}: accepted is one, or one for each input"))
         })
     }
 }
@@ -123,13 +123,13 @@ impl From<InputError> for Failure {
         match error {
             InputError::Scenario(error) => error.into(),
             InputError::Memory { .. } => {
-                Self::Run(format!("{error} (--memory): take fewer files, or fewer samples (--set sampling=TIME)"))
+                Self::run(format!("{error} (--memory): take fewer files, or fewer samples (--set sampling=TIME)"))
             }
             InputError::NotRunAgain { .. } | InputError::NothingToSet { .. } => {
-                Self::Input(one_line(&format!("--set {error}")))
+                Self::input(one_line(&format!("--set {error}")))
             }
-            InputError::TooLong { .. } => Self::Input(format!("{error} (--memory)")),
-            _ => Self::Input(error.to_string()),
+            InputError::TooLong { .. } => Self::input(format!("{error} (--memory)")),
+            _ => Self::input(error.to_string()),
         }
     }
 }

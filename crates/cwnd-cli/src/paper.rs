@@ -63,21 +63,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Fail where a verdict differs from the one on record, and show where
-    #[arg(long)]
+    #[arg(long, help_heading = "Checks of the record")]
     check: bool,
     /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with = "check", help_heading = "Checks of the record")]
     record: bool,
     /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
     /// RESULT. With --record in papers/daimd/ablation.toml too
-    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"])]
+    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"], help_heading = "Checks of the record")]
     ablate: bool,
     /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
     /// in papers/alternatives.toml too
-    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"])]
+    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"], help_heading = "Checks of the record")]
     alternatives: bool,
     /// Only the profiles of this name
-    #[arg(long, requires = "ablate", value_name = "NAME")]
+    #[arg(long, requires = "ablate", value_name = "NAME", help_heading = "Checks of the record")]
     profile: Option<String>,
     #[command(flatten)]
     store: Store,
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return match arguments.of_runs() {
             None => Ok(list(&selection)),
             Some(option) => {
-                Err(Failure::Input(format!("{option}: nothing is run without a PAPER, --quick, --full or --check")))
+                Err(Failure::input(format!("{option}: nothing is run without a PAPER, --quick, --full or --check")))
             }
         };
     }
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let without = without.into_iter().find(|(_, given)| *given && arguments.out.is_none()).map(|(option, _)| option);
     let results = selection.papers().flat_map(|(_, results)| results.map(|result| result.id.as_str()));
     if without.is_none() && arguments.figure.is_wanted() && arguments.paper.is_none() {
-        return Err(Failure::Input("--figure: name the PAPER whose page has the plot".to_string()));
+        return Err(Failure::input("--figure: name the PAPER whose page has the plot".to_string()));
     }
     arguments.figure.check_with(without, &names::of_results(results))?;
     // Listens to Ctrl-C before there is a folder to remove.
@@ -162,13 +162,13 @@ impl Arguments {
     fn unknown_assumption(&self, error: PaperError) -> Failure {
         let PaperError::Unknown { name, .. } = &error else { return error.into() };
         let given = self.set.iter().find(|item| item.split('=').next().is_some_and(|key| key.trim() == name));
-        given.map_or_else(|| Failure::Input(error.to_string()), |item| Failure::Input(format!("--set {item}: {error}")))
+        given.map_or_else(|| Failure::input(error.to_string()), |item| Failure::input(format!("--set {item}: {error}")))
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
         let split = |text: &String| {
             let (key, value) = text.split_once('=').ok_or_else(|| {
-                Failure::Input(format!("--set {text}: expected `key=value`, such as `queue=droptail:50p`"))
+                Failure::input(format!("--set {text}: expected `key=value`, such as `queue=droptail:50p`"))
             })?;
             Ok((key.trim().to_string(), value.trim().to_string()))
         };
@@ -202,7 +202,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
     };
     if arguments.paper.as_deref() != Some("daimd") || results.is_empty() {
         let reason = format!("--ablate: expected `daimd`, and none or one of {}", ABLATED.join(", "));
-        return Err(Failure::Input(reason));
+        return Err(Failure::input(reason));
     }
     let wanted = |variant: &Variant| arguments.profile.as_ref().is_none_or(|profile| *profile == variant.profile);
     let path = Path::new("papers/daimd/ablation.toml");
@@ -222,7 +222,7 @@ fn ablate(arguments: &Arguments) -> Result<String, Failure> {
         }
     }
     if found.variant.is_empty() {
-        return Err(Failure::Input(
+        return Err(Failure::input(
             "--profile: expected `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`".to_string(),
         ));
     }
@@ -271,7 +271,7 @@ fn replace(arguments: &Arguments) -> Result<String, Failure> {
     }
     drop(progress);
     if found.alternative.is_empty() {
-        return Err(Failure::Input("--alternatives: no assumption that matters to this has any".to_string()));
+        return Err(Failure::input("--alternatives: no assumption that matters to this has any".to_string()));
     }
     let mut table = Table::left();
     table.row(["assumption", "result", "as assumed", "with it", "row that changes", "verdict, ours"]);
@@ -291,7 +291,7 @@ fn replace(arguments: &Arguments) -> Result<String, Failure> {
 /// A file of the record as it lies below the current folder.
 fn to_record(path: &Path) -> Result<String, Failure> {
     read_text(path).map_err(|error| {
-        Failure::Input(format!("--record: {}: {error}; run it in the root of the repository", path.display()))
+        Failure::input(format!("--record: {}: {error}; run it in the root of the repository", path.display()))
     })
 }
 
@@ -306,7 +306,7 @@ fn recorded_at(scale: Scale) -> Result<(&'static Path, Recorded), Failure> {
 }
 
 fn write_record(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, text.as_bytes()).map_err(|error| Failure::Run(format!("{}: {error}", path.display())))
+    write_whole(path, text.as_bytes()).map_err(|error| Failure::run(format!("{}: {error}", path.display())))
 }
 
 /// Compares the verdicts with those on record.
@@ -319,7 +319,7 @@ fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
     if faults.is_empty() {
         return Ok(counts(runs) + &left_out(settings, runs));
     }
-    Err(Failure::Run(format!(
+    Err(Failure::run(format!(
         "{} from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
         counted_with(faults.len(), "row", ["differs", "differ"]),
         faults.join("\n  ")
@@ -473,8 +473,8 @@ impl From<PaperError> for Failure {
     fn from(error: PaperError) -> Self {
         match error {
             PaperError::Run(error) => error.into(),
-            PaperError::Store(_) => Self::Run(error.to_string()),
-            other => Self::Input(other.to_string()),
+            PaperError::Store(_) => Self::run(error.to_string()),
+            other => Self::input(other.to_string()),
         }
     }
 }

@@ -190,7 +190,7 @@ pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
         if again || LOOKING.load(Ordering::SeqCst) == 0 {
             remove_unfinished();
             say!("error: interrupted; what was not finished is removed");
-            std::process::exit(Failure::Interrupted.code().into());
+            std::process::exit(cwnd_terminal::failure::Failure::Interrupted.code().into());
         }
     })?;
     Ok(())

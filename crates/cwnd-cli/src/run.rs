@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let source = read_text(&arguments.scenario).map_err(|error| files::unreadable(&arguments.scenario, &error))?;
     let of_seeds = |item: &&String| item.split_once('=').is_some_and(|(key, _)| key.trim() == "seeds");
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
-        return Err(Failure::Input(format!("--seeds: `--set {item}` sets the same")));
+        return Err(Failure::input(format!("--seeds: `--set {item}` sets the same")));
     }
     arguments.figure.check_with(arguments.files.without_page(), names::OF_RUNS)?;
     apart(&arguments.set)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let progress = TimeProgress::start()?;
     let folder = arguments.files.folder("run")?;
     if folder.is_none() && !arguments.trace.is_empty() {
-        return Err(Failure::Input("--trace writes files: with --json, name their folder with --out".to_string()));
+        return Err(Failure::input("--trace writes files: with --json, name their folder with --out".to_string()));
     }
     let runs = run_all(vec![scenario], &progress)?;
     drop(progress);

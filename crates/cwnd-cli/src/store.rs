@@ -9,10 +9,10 @@ use cwnd_run::cells::Cells;
 #[derive(Args, Debug)]
 pub(crate) struct Store {
     /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_store", help_heading = "Store of runs")]
     store: Option<PathBuf>,
     /// Store nothing, and use nothing stored
-    #[arg(long)]
+    #[arg(long, help_heading = "Store of runs")]
     no_store: bool,
 }
 

@@ -76,13 +76,13 @@ struct Run {
     #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store", "figure"])]
     check: bool,
     /// Run one part of several, such as 3/8; all parts together are the sweep
-    #[arg(long, value_name = "I/N")]
+    #[arg(long, value_name = "I/N", help_heading = "Many machines")]
     shard: Option<Shard>,
     /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Many machines")]
     scheduler: Option<String>,
     /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Many machines")]
     chunk: Option<Written<Span>>,
     /// How rows are written: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
     #[arg(long)]
@@ -104,9 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         (Some(Other::Status { folder, json, store }), _) => {
             let wrong = |error: DatasetError| match error {
                 DatasetError::NoSweep(_) => {
-                    Failure::Input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
+                    Failure::input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
                 }
-                error => Failure::Input(format!("FOLDER: {error}")),
+                error => Failure::input(format!("FOLDER: {error}")),
             };
             let cells = store.cells();
             let progressed = Dataset::found(folder).map_err(wrong)?.progressed(&cells);
@@ -114,16 +114,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed, place.as_deref()) })
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
-            Err(Failure::Input("--memory: the workers of --scheduler take half of their machine's".to_string()))
+            Err(Failure::input("--memory: the workers of --scheduler take half of their machine's".to_string()))
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && arguments.run.figure.is_wanted() => {
-            Err(Failure::Input(
+            Err(Failure::input(
                 "--figure: not with --scheduler; the same command without it draws what is stored".to_string(),
             ))
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
         (None, Some(path)) => arguments.run.run(path),
-        (None, None) => Err(Failure::Input("SWEEP: name the file of a sweep, as `cwnd sweep --help` says".to_string())),
+        (None, None) => Err(Failure::input("SWEEP: name the file of a sweep, as `cwnd sweep --help` says".to_string())),
     }
 }
 
@@ -150,7 +150,7 @@ impl Run {
         let folder = self.folder(path);
         let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
         if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
-            return Err(Failure::Input(format!("{option} is about files: with --json, name their folder with --out")));
+            return Err(Failure::input(format!("{option} is about files: with --json, name their folder with --out")));
         }
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
@@ -161,12 +161,12 @@ impl Run {
         let [computed, equal, stored, failed] = progress.counts();
         drop(progress);
         let rows = rows.map_err(|error| match error {
-            Stopped::Interrupted(_) => Failure::Stopped(format!(
+            Stopped::Interrupted(_) => Failure::stopped(format!(
                 "interrupted after {} of {}; the same command goes on from there",
                 computed + equal + stored,
                 counted(shard.iter().map(|chunk| chunk.len()).sum::<u64>(), "cell")
             )),
-            Stopped::Dataset(error) => Failure::Run(error.to_string()),
+            Stopped::Dataset(error) => Failure::run(error.to_string()),
         })?;
 
         let sweep = match self.by {
@@ -177,7 +177,7 @@ impl Run {
         if let Some(folder) = &folder {
             let known = gather(&sweep, &with_stored(&sweep, &rows, &cells));
             write_sweep(folder, &sweep, &known).map_err(|error| {
-                Failure::Run(format!("cannot write `{}`: {error}", folder.join("report.html").display()))
+                Failure::run(format!("cannot write `{}`: {error}", folder.join("report.html").display()))
             })?;
             self.figure.write_from(folder)?;
             let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
@@ -193,7 +193,7 @@ impl Run {
             None => Ok(text),
             Some(why) => {
                 crate::print(&text)?;
-                Err(Failure::Run(why))
+                Err(Failure::run(why))
             }
         }
     }
@@ -222,22 +222,22 @@ fn in_python() -> Failure {
     let needed = "the Python package with Dask: `pip install './python[dask]'` in the repository, and `CWND_PYTHON` names \
                   an interpreter other than `python3`";
     match signals::unblocked(|| Command::new(&python).args(["-c", FINDS_PACKAGE]).status()) {
-        Err(error) => Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}; it needs {needed}")),
-        Ok(status) if !status.success() => Failure::Input(format!(
+        Err(error) => Failure::input(format!("--scheduler: cannot run `{shown}`: {error}; it needs {needed}")),
+        Ok(status) if !status.success() => Failure::input(format!(
             "--scheduler: `{shown}` finds no package `cwnd` with `distributed`; it needs {needed}"
         )),
         Ok(_) => {
             let mut command = Command::new(&python);
             command.args(["-m", "cwnd"]).args(env::args_os().skip(1));
             let error = signals::unblocked(|| command.exec());
-            Failure::Input(format!("--scheduler: cannot run `{shown}`: {error}"))
+            Failure::input(format!("--scheduler: cannot run `{shown}`: {error}"))
         }
     }
 }
 
 impl From<DatasetError> for Failure {
     fn from(error: DatasetError) -> Self {
-        Self::Input(format!("--out: {error}"))
+        Self::input(format!("--out: {error}"))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cwnd_run::measure::{Domain, Estimate};
-use cwnd_run::scenario::idle_parameters;
 use cwnd_text::counted;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -143,7 +142,7 @@ impl Conformance {
         Self {
             subject: subject.name().to_string(),
             seeds,
-            warnings: idle_parameters(subject.spec()),
+            warnings: subject.spec().idle_parameters(),
             allow_unclear: subject.allows_unclear(),
             checks,
             too_few: Vec::new(),

@@ -1,7 +1,7 @@
 //! Response under random loss, by renewal Monte Carlo: every packet is lost with the same probability, and that is all there is.
 
 use cwnd::host::Moment;
-use cwnd::registry::{Spec, Transport};
+use cwnd::registry::{Basis, Spec, Transport};
 use cwnd::signal::{Ack, Congestion, Remote, Start};
 use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd::{CongestionControl, Pacing};
@@ -60,7 +60,7 @@ pub fn mean_window_periodic(spec: &Spec, period: u64, packets: u64, rtt: Span) -
 #[must_use]
 pub fn is_defined(spec: &Spec) -> bool {
     let by_window = || !matches!(spec.start(&Start::default()).control().pacing, Pacing::At(_));
-    spec.entry().transport == Transport::Acked && !BY_DELAY.contains(&spec.entry().name) && by_window()
+    spec.entry().transport == Transport::Acked && spec.entry().basis != Basis::Delay && by_window()
 }
 
 /// In congestion avoidance at the mean of the closed form; of TCP where there is none.
@@ -123,8 +123,6 @@ fn mean(
     (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)
 }
 
-/// Window algorithms whose window depends on a queue, which is not here.
-const BY_DELAY: [&str; 2] = ["vegas", "fast"];
 /// A rule that grows by an eighth per round trip and is not held by losses sends 10^7 packets in fewer.
 const LEAST_ROUNDS: f64 = 100.0;
 /// Packets: a few milliseconds even where an algorithm is interpreted.

@@ -50,7 +50,7 @@ pub enum ConnectError {
         why: Refusal,
     },
     /// The peer allows fewer connections for one bundle.
-    #[error("the other side allows {most} connections at most")]
+    #[error("the connections of a stream are more than the {most} that the other side allows")]
     Streams {
         /// How many.
         most: u8,
@@ -86,7 +86,7 @@ pub enum SendError {
     #[error("no room for the message within the timeout")]
     Timeout,
     /// It does not fit into the send buffer.
-    #[error("a message of {bytes} bytes is longer than the send buffer of {buffer} bytes")]
+    #[error("a message of {bytes} B is longer than the send buffer of {buffer} B")]
     TooLong {
         /// Its length.
         bytes: usize,

@@ -16,8 +16,4 @@ pub mod stacks;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-/// The version, with the revision of the sources where it was built in a repository.
-pub const VERSION: &str = env!("CWND_VERSION");
-
-/// The program that wrote a file, as formats of other tools name it.
-pub const PROGRAM: &str = concat!("cwnd ", env!("CWND_VERSION"));
+pub use cwnd_text::{PROGRAM, VERSION};

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cwnd::registry::Basis;
 use cwnd::window::SlowStart;
-use cwnd::{Algorithm, CongestionControl, Span, Spec, Start};
+use cwnd::{CongestionControl, Span, Spec, Start};
 use cwnd_sim::{Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 use thiserror::Error;
@@ -172,9 +173,8 @@ impl Runs {
         });
         let links = || self.traces.iter().flat_map(|trace| &trace.links);
         let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
-        let groups = self.scenario.document().flow.iter().map(|group| group.algorithm.value().entry().name);
         let specs = self.scenario.document().flow.iter().map(|group| group.algorithm.value());
-        let needing = specs.filter(|spec| unmarked && needs_marks(spec));
+        let needing = specs.clone().filter(|spec| unmarked && needs_marks(spec));
         let named: BTreeSet<&str> = needing.map(|spec| spec.entry().name).collect();
         let marks = named.into_iter().map(|name| {
             format!(
@@ -193,8 +193,9 @@ impl Runs {
             format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet`")
         });
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
-        let routed = BY_ROUTERS.into_iter().filter(|name| !has(name) && groups.clone().any(|group| group == *name));
-        let routers = routed.map(|name| {
+        let by_routers = specs.clone().map(Spec::entry).filter(|entry| entry.basis == Basis::Routers);
+        let routed: BTreeSet<&str> = by_routers.map(|entry| entry.name).filter(|name| !has(name)).collect();
+        let routers = routed.into_iter().map(|name| {
             format!("no router on the path writes on packets for `{name}`, which then reacts to losses alone: it needs a queue `{name}:`")
         });
         let unused = self.scenario.unused().iter().map(ToString::to_string);
@@ -329,12 +330,8 @@ fn needs_marks(algorithm: &Spec) -> bool {
 
 /// Whether a flow grows on what it does not use, by its era or as one of the agents of UDT.
 fn grows_on(flow: &FlowSetup) -> bool {
-    let agent = || matches!(flow.algorithm.start(&Start::default()), Algorithm::UdtAgent(_));
-    !flow.era.policy.validate || (!flow.algorithm.is_outside() && agent())
+    !flow.era.policy.validate || flow.algorithm.grows_unused()
 }
-
-/// Algorithms that need what routers write on packets, each with the queue of its name.
-const BY_ROUTERS: [&str; 3] = ["xcp", "vcp", "decbit"];
 
 /// The algorithm for which a queue writes on packets.
 fn router(discipline: &Discipline) -> Option<&'static str> {

@@ -25,7 +25,7 @@ pub fn installed() -> &'static [Spec] {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum AlgorithmError {
     /// It is none of the registry.
-    #[error(transparent)]
+    #[error("{0}{hint}", hint = hint(.0))]
     Spec(#[from] SpecError),
     /// The stack has no such controller, or it has none of this name.
     #[error("unknown algorithm `{name}`; this program has {known}")]
@@ -68,6 +68,11 @@ pub fn parse(text: &str) -> Result<Spec, AlgorithmError> {
     Err(AlgorithmError::Stack { name, known: known.join(", ") })
 }
 
+/// Where a name that is none can be looked up.
+fn hint(error: &SpecError) -> &'static str {
+    if matches!(error, SpecError::UnknownAlgorithm { .. }) { " (`cwnd algorithms` lists all)" } else { "" }
+}
+
 /// Names with which those of stacks begin, for the errors of a program without them.
 const FAMILIES: [&str; 4] = ["noq", "quinn", "s2n", "smoltcp"];
 
@@ -85,6 +90,9 @@ mod tests {
         }
         assert!(parse("aimd:b=1/8").is_ok());
         let error = parse("quin:cubic").expect_err("no such algorithm").to_string();
-        assert!(error.starts_with("unknown algorithm `quin`"), "{error}");
+        assert!(
+            error.starts_with("unknown algorithm `quin`") && error.ends_with(" (`cwnd algorithms` lists all)"),
+            "{error}"
+        );
     }
 }

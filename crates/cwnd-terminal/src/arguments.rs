@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 
 use clap::{Arg, Command};
 use cwnd::{Span, quantity};
-use cwnd_run::scenario::Written;
 
 /// A reader of whole numbers in `range`, for [`clap`]; its errors name the range.
 pub fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
@@ -44,9 +43,9 @@ pub fn probability(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// The text is no time, or zero.
-pub fn above_zero(text: &str) -> Result<Written<Span>, String> {
-    let time: Written<Span> = text.parse().map_err(|error| format!("{error}"))?;
-    if *time.value() > Span::ZERO { Ok(time) } else { Err("expected a time above zero".to_string()) }
+pub fn above_zero(text: &str) -> Result<Span, String> {
+    let time = quantity::span(text).map_err(|error| error.to_string())?;
+    if time > Span::ZERO { Ok(time) } else { Err("expected a time above zero".to_string()) }
 }
 
 /// Joins an option and a value that begins with a minus sign and a digit, as in `--rate -5mbit`: the parser would take the value for

@@ -11,28 +11,28 @@ use crate::arguments::whole;
 #[derive(Args, Clone, Debug)]
 pub struct Impairments {
     /// Hold each packet back by up to this much, in order
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Impairments")]
     jitter: Option<Written<Span>>,
     /// Hold a share of the packets back for a time, such as 0.02:15ms, or until others have overtaken them, such as 0.02:3p
-    #[arg(long, value_name = "SHARE:BY")]
+    #[arg(long, value_name = "SHARE:BY", help_heading = "Impairments")]
     reorder: Option<Written<Reordering>>,
     /// Drop what a token bucket has no tokens for, such as 5mbit,burst=30kB
-    #[arg(long, value_name = "BUCKET")]
+    #[arg(long, value_name = "BUCKET", help_heading = "Impairments")]
     policer: Option<Written<TokenBucket>>,
     /// Let packets wait for the tokens of a bucket, such as 5mbit,burst=30kB
-    #[arg(long, value_name = "BUCKET")]
+    #[arg(long, value_name = "BUCKET", help_heading = "Impairments")]
     shaper: Option<Written<TokenBucket>>,
     /// Let packets wait for one another, the first for this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Impairments")]
     aggregate: Option<Written<Span>>,
     /// Of N acknowledgements of a flow that leave together only the newest goes on; with --aggregate
-    #[arg(long, value_name = "N", requires = "aggregate", value_parser = whole::<u32>(1..=1_000_000))]
+    #[arg(long, value_name = "N", requires = "aggregate", value_parser = whole::<u32>(1..=1_000_000), help_heading = "Impairments")]
     pub thin_acks: Option<u32>,
     /// Transmit at the instants of a packet-delivery trace of Mahimahi only, instead of at --rate
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Impairments")]
     pub trace: Option<Written<TraceFile>>,
     /// Transmit nothing meanwhile, such as 10s..10.5s; packets wait. May be given several times
-    #[arg(long, value_name = "FROM..TO")]
+    #[arg(long, value_name = "FROM..TO", help_heading = "Impairments")]
     pub outage: Vec<Written<Stage>>,
 }
 

@@ -20,7 +20,7 @@ pub type Group = (&'static str, &'static [&'static str]);
 /// A group names a command that `C` does not have.
 #[must_use]
 pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
-    let command = unbroken(C::command());
+    let command = arranged(C::command());
     let list = list(&command, groups);
     let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}");
     command.help_template(template)
@@ -119,10 +119,16 @@ fn list(command: &Command, groups: &[Group]) -> String {
     text
 }
 
-/// Joins the lines of each paragraph after the options, in `command` and all below it: the terminal's width says where they break.
-fn unbroken(command: Command) -> Command {
-    let command = command.mut_subcommands(unbroken);
+/// Has `-h` of `command`, and of all below it, fit a screen: options under a heading, and what follows the examples, are left to `--help`. The
+/// lines of each paragraph after the options are joined, since the terminal's width says where they break.
+fn arranged(command: Command) -> Command {
+    let command = command.mut_subcommands(arranged);
+    let command =
+        command.mut_args(|one| if one.get_help_heading().is_some() { one.hide_short_help(true) } else { one });
     let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
+    let is_example = |line: &&str| line.starts_with(' ') || line.ends_with(':');
+    let examples: Vec<&str> = help.lines().take_while(is_example).take(1 + EXAMPLES).collect();
+    let examples = examples.join("\n");
     let mut joined = String::new();
     let mut before = "";
     let mut lines = help.lines().peekable();
@@ -133,8 +139,11 @@ fn unbroken(command: Command) -> Command {
         joined.push_str(line);
         before = line;
     }
-    command.after_help(joined.trim_start_matches('\n').to_string())
+    command.after_help(examples).after_long_help(joined.trim_start_matches('\n').to_string())
 }
+
+/// Examples in the help of `-h`, without their continuations.
+const EXAMPLES: usize = 5;
 
 /// Checks of a command line, for the unit tests of programs.
 pub mod check {
@@ -142,20 +151,44 @@ pub mod check {
 
     use super::{Command, CommandFactory, Group, command};
 
-    /// The help of the program has every visible command once, in at most 40 lines of at most 100 columns.
+    /// The command line has no contradictions, its help fits a screen, and its options refuse nonsense: [`help_fits`] and [`refusals`].
+    /// Returns how many refusals were looked at.
     ///
     /// # Panics
     /// It is not so.
-    pub fn help_fits<C: CommandFactory>(groups: &[Group]) {
+    #[must_use]
+    pub fn consistent<C: CommandFactory + clap::Parser + std::fmt::Debug>(groups: &[Group]) -> usize {
+        C::command().debug_assert();
+        help_fits::<C>(groups);
+        refusals::<C>()
+    }
+
+    /// The help of the program has every visible command once. It fits a screen, 40 lines of 100 columns, as does that of each command with
+    /// `-h`; `--help` has more lines, not wider ones.
+    ///
+    /// # Panics
+    /// It is not so.
+    fn help_fits<C: CommandFactory>(groups: &[Group]) {
         let mut whole = command::<C>(groups).term_width(100);
         let listed: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         let visible = whole.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
         assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), visible.collect(), "the groups of the help");
         assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a command is listed twice");
-        let help = whole.render_help().to_string();
-        assert!(help.lines().count() <= 40, "{} lines\n{help}", help.lines().count());
-        let widest = help.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
-        assert!(widest.chars().count() <= 100, "{widest}");
+        whole.build();
+        fits_a_screen(&mut whole);
+    }
+
+    fn fits_a_screen(command: &mut Command) {
+        let [short, long] = [command.render_help(), command.render_long_help()].map(|help| help.to_string());
+        let lines = short.lines().count();
+        assert!(lines <= 40, "{lines} lines: {short}");
+        for line in short.lines().chain(long.lines()) {
+            assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+        }
+        let below: Vec<Command> = command.get_subcommands().cloned().collect();
+        for command in below.into_iter().filter(|one| !one.is_hide_set() && one.get_name() != "help") {
+            fits_a_screen(&mut command.term_width(100));
+        }
     }
 
     /// Each option of every command that takes a value refuses nonsense with its own name and what it accepts, in words that are not
@@ -163,8 +196,7 @@ pub mod check {
     ///
     /// # Panics
     /// It is not so.
-    #[must_use]
-    pub fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
+    fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
         let mut refused = 0;
         let whole = C::command();
         for (path, option) in options_with_values(&whole, &[whole.get_name().to_string()]) {

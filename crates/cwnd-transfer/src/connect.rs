@@ -5,30 +5,42 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Once;
 
-use cwnd::{BitRate, Spec};
+use cwnd::registry::SpecError;
+use cwnd::{ALGORITHMS, BitRate, Spec};
 use cwnd_net::cwnd_udt::handshake::Refusal;
+use cwnd_net::cwnd_udt::settings::drives;
 use cwnd_net::{BindError, ConnectError, Options, SettingsError, UdtStream};
-use cwnd_run::scenario::{Written, idle_parameters};
 
 use crate::failure::{Failure, Kind};
 use crate::signals;
 
 /// The options of a port with what the command line says of them.
-pub(crate) fn options(algorithm: Option<&Written<Spec>>, rate_limit: Option<&Written<BitRate>>, mss: u16) -> Options {
+pub(crate) fn options(algorithm: Option<&Spec>, rate_limit: Option<BitRate>, mss: u16) -> Options {
     let options = Options::default().mss(mss);
     let options = match algorithm {
         Some(algorithm) => {
             static SAID: Once = Once::new();
             let say = |warning: &String| say!("warning: --algorithm {warning}");
-            SAID.call_once(|| idle_parameters(algorithm.value()).iter().for_each(say));
-            options.algorithm(algorithm.value().clone())
+            SAID.call_once(|| algorithm.idle_parameters().iter().for_each(say));
+            options.algorithm(algorithm.clone())
         }
         None => options,
     };
     match rate_limit {
-        Some(rate) => options.max_rate(*rate.value()),
+        Some(rate) => options.max_rate(rate),
         None => options,
     }
+}
+
+/// A congestion control for connections, by its name and parameters.
+pub(crate) fn algorithm(text: &str) -> Result<Spec, String> {
+    Spec::parse(text).map_err(|error| match error {
+        SpecError::UnknownAlgorithm { .. } => {
+            let names: Vec<&str> = ALGORITHMS.iter().filter(|entry| drives(entry)).map(|entry| entry.name).collect();
+            format!("{error} (accepted: {})", names.join(", "))
+        }
+        error => error.to_string(),
+    })
 }
 
 /// A host, by name or address, and a port.

@@ -17,10 +17,10 @@ use crate::impairments::Impairments;
 pub(crate) struct EmulatedLink {
     /// Rate of each direction, IP headers included [default: no limit, and no queue]
     #[arg(long, conflicts_with = "trace")]
-    rate: Option<Written<BitRate>>,
+    rate: Option<BitRate>,
     /// Delay of each direction
     #[arg(long, default_value = "0ms")]
-    delay: Written<Span>,
+    delay: Span,
     /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
     /// or kB [default: droptail:1bdp]
     #[arg(long)]
@@ -29,19 +29,19 @@ pub(crate) struct EmulatedLink {
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
     /// Random loss on the way back, where it differs
-    #[arg(long, value_name = "LOSS")]
+    #[arg(long, value_name = "LOSS", help_heading = "Impairments")]
     loss_back: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
     /// Deliver this share of the packets twice
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability)]
+    #[arg(long, value_name = "P", default_value = "0", value_parser = probability, help_heading = "Impairments")]
     duplicate: f64,
     /// Equal seeds give equal draws
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
     #[arg(long, value_name = "TIME", default_value = "20us")]
-    spin: Written<Span>,
+    spin: Span,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -67,17 +67,17 @@ impl EmulatedLink {
 
     /// Of each direction.
     pub(crate) fn spin(&self) -> Span {
-        *self.spin.value()
+        self.spin
     }
 
     /// The queue and the line behind it.
     fn line(&self) -> Result<Emulation, Failure> {
-        let delay = *self.delay.value();
+        let delay = self.delay;
         let trace = self.impairments.trace.as_ref().map(|trace| trace.value().read_in(Path::new("")));
         let deliveries = trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))?;
         let mean = deliveries.as_ref().map(|trace| BitRate(trace.mean_rate() as f64));
         let outages: Vec<Stage> = self.impairments.outage.iter().map(|outage| *outage.value()).collect();
-        let Some(rate) = mean.or_else(|| self.rate.as_ref().map(|rate| *rate.value())) else {
+        let Some(rate) = mean.or(self.rate) else {
             let pure = Emulation::new(None, delay, QueueLimit::Unlimited);
             let waiting = [("--outage", !outages.is_empty()), ("--queue", self.queue.is_some())];
             return match waiting.into_iter().find(|(_, given)| *given) {

@@ -7,8 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_run::files::read_limited;
 use cwnd_secure::PrivateKey;
+use cwnd_text::read_limited;
 
 use crate::failure::Failure;
 

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd::Span;
-use cwnd::quantity::{self, QuantityError};
+use cwnd::quantity;
 use cwnd_meet::{Handled, Limits, Rooms};
-use cwnd_run::scenario::Written;
 use serde::Serialize;
 use socket2::SockRef;
 
@@ -40,11 +39,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole::<usize>(1..=1_000_000))]
     per_address: usize,
     /// What passes through for one pair at most, both ways together
-    #[arg(long, value_name = "SIZE", default_value = "100GB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "100GB", value_parser = quantity::memory)]
     bytes: u64,
     /// How long a pair may use it
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = above_zero)]
-    lifetime: Written<Span>,
+    lifetime: Span,
     /// Print an object with the address, and nothing else, on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -62,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::Run(format!("{at}: {error}"));
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(|error| Failure::Run(format!("no random numbers: {error}")))?;
-    let lifetime = Duration::from_secs_f64(lifetime.value().as_secs_f64());
+    let lifetime = Duration::from_secs_f64(lifetime.as_secs_f64());
     let limits = Limits { rooms: *rooms, per_address: *per_address, bytes: *bytes, lifetime };
     let socket = UdpSocket::bind(at).map_err(failed)?;
     socket.set_read_timeout(Some(POLL)).map_err(failed)?;
@@ -106,10 +105,6 @@ fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), ConnectionRefused | ConnectionReset | Interrupted | TimedOut | WouldBlock)
-}
-
-fn size(text: &str) -> Result<u64, QuantityError> {
-    quantity::memory(text)
 }
 
 /// How often an interruption is looked for.

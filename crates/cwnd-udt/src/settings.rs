@@ -3,8 +3,14 @@
 use core::ops::RangeInclusive;
 
 use cwnd::registry::Transport;
-use cwnd::{BitRate, Span, Spec};
+use cwnd::{BitRate, Entry, Span, Spec};
 use thiserror::Error;
+
+/// Whether the algorithm can drive a connection: UDT's packets carry all the feedback that it needs.
+#[must_use]
+pub const fn drives<A>(entry: &Entry<A>) -> bool {
+    matches!(entry.transport, Transport::Acked | Transport::Reported)
+}
 
 /// What a connection carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +82,7 @@ pub enum SettingsError {
     )]
     Algorithm(&'static str),
     /// A buffer that is too small to be useful, or too large for sequence numbers or memory.
-    #[error("the {which} buffer of {packets} packets is outside {}..={}", BUFFER.start(), BUFFER.end())]
+    #[error("the {which} buffer, in packets, is {packets}, outside {}..={}", BUFFER.start(), BUFFER.end())]
     Buffer {
         /// `send` or `receive`.
         which: &'static str,
@@ -97,7 +103,7 @@ pub enum SettingsError {
     #[error("a keep-alive each {0} is outside 10 ms to 10 s")]
     KeepAlive(Span),
     /// A packet that holds nothing, or that IP cannot carry.
-    #[error("a largest packet of {bytes} bytes is outside {}..={}", MSS.start(), MSS.end())]
+    #[error("a largest packet of {bytes} B is outside {}..={}", MSS.start(), MSS.end())]
     Mss {
         /// As it was set.
         bytes: u16,
@@ -141,7 +147,7 @@ impl Settings {
     /// The variant for the first setting that is out of its range, with the range.
     pub fn check(&self) -> Result<(), SettingsError> {
         let entry = self.algorithm.entry();
-        if !matches!(entry.transport, Transport::Acked | Transport::Reported) {
+        if !drives(entry) {
             return Err(SettingsError::Algorithm(entry.name));
         }
         if self.ack_every == 0 {
@@ -213,11 +219,11 @@ mod tests {
             broken(|s| s.algorithm = Spec::parse("tfrc").unwrap()),
             "`tfrc` cannot drive UDT, whose packets do not carry the feedback it needs from its receiver or from routers"
         );
-        assert_eq!(broken(|s| s.mss = 75), "a largest packet of 75 bytes is outside 76..=65535");
-        assert_eq!(broken(|s| s.send_buffer = 31), "the send buffer of 31 packets is outside 32..=1048576");
+        assert_eq!(broken(|s| s.mss = 75), "a largest packet of 75 B is outside 76..=65535");
+        assert_eq!(broken(|s| s.send_buffer = 31), "the send buffer, in packets, is 31, outside 32..=1048576");
         assert_eq!(
             broken(|s| s.receive_buffer = u32::MAX),
-            "the receive buffer of 4294967295 packets is outside 32..=1048576"
+            "the receive buffer, in packets, is 4294967295, outside 32..=1048576"
         );
         assert_eq!(broken(|s| s.max_rate = Some(BitRate(0.0))), "a largest rate of 0 bit/s is not positive");
         assert_eq!(broken(|s| s.keep_alive = Span::from_secs(46)), "a keep-alive each 46 s is outside 10 ms to 10 s");

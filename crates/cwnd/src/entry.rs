@@ -18,6 +18,8 @@ pub struct Entry<A> {
     pub family: Family,
     /// What its transport must offer.
     pub transport: Transport,
+    /// What it decides by.
+    pub basis: Basis,
     /// Paper and equation, RFC and section, or the code it follows.
     pub source: &'static str,
     /// Where it departs from its source, a sentence each.
@@ -66,6 +68,23 @@ pub enum Transport {
     Stack,
 }
 
+/// What an algorithm decides by. A host or a model that does not have it makes another algorithm of it: Reno, where a queue never grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Losses, and marks as if they were losses; or nothing of the path.
+    Losses,
+    /// The share of packets that are marked.
+    MarkedShare,
+    /// The delay of a queue.
+    Delay,
+    /// The rate at which packets are delivered, of which each carries a sample.
+    DeliveryRate,
+    /// The rate at which acknowledgements arrive.
+    AckRate,
+    /// What routers write on packets.
+    Routers,
+}
+
 impl Transport {
     /// Whether senders over it hear of congestion marks. Reports and negative acknowledgements have no place for them here. A stack decides
     /// itself.
@@ -103,7 +122,7 @@ impl<A> Entry<A> {
 
     /// The same declaration of an algorithm made by `build`.
     pub(crate) const fn built_by<B>(&self, build: Build<B>) -> Entry<B> {
-        let Self { name, title, family, transport, source, deviations, parameters, receiver, .. } = *self;
-        Entry { name, title, family, transport, source, deviations, parameters, build, receiver }
+        let Self { name, title, family, transport, basis, source, deviations, parameters, receiver, .. } = *self;
+        Entry { name, title, family, transport, basis, source, deviations, parameters, build, receiver }
     }
 }

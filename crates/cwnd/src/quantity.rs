@@ -1,10 +1,12 @@
 //! Quantities as people write them: `100mbit`, `100 Mbit/s`, `50ms`, `1500B`, `1/16`.
 //!
-//! Decimal prefixes only (`k` = 1000). Letter case is ignored only where it has no meaning: `100mbit` and `100Mbit` are the same rate,
+//! Prefixes are decimal (`k` = 1000) but for those of bytes that end in `i` (`KiB` = 1024 bytes). Letter case is ignored only where it has no meaning: `100mbit` and `100Mbit` are the same rate,
 //! `MB/s` counts bytes and `Mb/s` bits, and `ms` is a time where `MS` is nothing.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::str::FromStr;
 
 use crate::units::{BitRate, Bytes, Span};
 
@@ -24,6 +26,22 @@ impl fmt::Display for QuantityError {
 }
 
 impl core::error::Error for QuantityError {}
+
+impl FromStr for BitRate {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        bit_rate(text)
+    }
+}
+
+impl FromStr for Span {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        span(text)
+    }
+}
 
 /// A plain number: `0.05`, `1e-3`, `1/16`. Always finite.
 ///
@@ -50,7 +68,7 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
 /// ```
 ///
 /// # Errors
-/// The number cannot be read or is not above zero, or the unit is missing, unknown, or that of a size (`10MB`).
+/// The number cannot be read, the rate is below 1 bit/s or above 100 Tbit/s, or the unit is missing, unknown, or that of a size (`10MB`).
 pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
     const EXPECTED: &str = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
     let (value, unit) = split(text);
@@ -59,10 +77,10 @@ pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
     }
     let factor = rate_factor(unit).ok_or_else(|| error(text, EXPECTED))?;
     let rate = number(value).map_err(|_| error(text, EXPECTED))? * factor;
-    if rate > 0.0 && rate.is_finite() {
+    if (1.0..=MAX_BIT_RATE).contains(&rate) {
         Ok(BitRate(rate))
     } else {
-        Err(error(text, "a rate above zero, such as `100mbit`"))
+        Err(error(text, "a rate from `1bit` to `100tbit`"))
     }
 }
 
@@ -90,7 +108,24 @@ pub fn span(text: &str) -> Result<Span, QuantityError> {
     }
 }
 
-/// A size of a packet or a queue: `1500B`, `64kB`, `2 MB`. At least one byte, below 4 GiB.
+/// A time in the largest of `s`, `ms`, `us` and `ns` of which it is a whole number. Below six days the text reads back as the same time.
+///
+/// ```
+/// use cwnd::Span;
+/// use cwnd::quantity::{exact, span};
+///
+/// assert_eq!(exact(Span::from_millis(12_000)), "12s");
+/// assert_eq!(span(&exact(Span::from_micros(1_500))), Ok(Span::from_micros(1_500)));
+/// ```
+#[must_use]
+pub fn exact(span: Span) -> String {
+    let nanos = span.as_nanos();
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let (size, unit) = units.into_iter().find(|(size, _)| nanos.is_multiple_of(*size)).unwrap_or((1, "ns"));
+    format!("{}{unit}", nanos / size)
+}
+
+/// A size of a packet or a queue: `1500B`, `64kB`, `2 MB`, `1MiB`. At least one byte, below 4 GiB.
 ///
 /// # Errors
 /// The number cannot be read, the unit is missing or unknown, or the size is out of range.
@@ -103,7 +138,7 @@ pub fn bytes(text: &str) -> Result<Bytes, QuantityError> {
     }
 }
 
-/// An amount of memory or data, of at least a byte, in units as those of [`bytes`].
+/// An amount of memory or data, of at least a byte, in units as those of [`bytes`]: `500MB`, `4GiB`.
 ///
 /// # Errors
 /// The text has no number or no unit, or the amount is below 1 byte or above 9 PB.
@@ -130,6 +165,10 @@ fn byte_factor(unit: &str) -> Option<f64> {
         "MB" => 1e6,
         "GB" => 1e9,
         "TB" => 1e12,
+        "KiB" => f64::from(1_u32 << 10),
+        "MiB" => f64::from(1_u32 << 20),
+        "GiB" => f64::from(1_u32 << 30),
+        "TiB" => 1024.0 * f64::from(1_u32 << 30),
         _ => return None,
     })
 }
@@ -182,12 +221,13 @@ fn error(text: &str, expected: &'static str) -> QuantityError {
     QuantityError { text: text.to_string(), expected }
 }
 
+/// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.
+const MAX_BIT_RATE: f64 = 1e14;
 /// About three years: nanoseconds in 64 bits reach much further, sums of them stay far from the end.
 const MAX_SECONDS: f64 = 1e8;
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
     use alloc::vec::Vec;
 
     use super::*;
@@ -204,6 +244,9 @@ mod tests {
         assert_eq!(span("1.5 s"), Ok(Span::from_millis(1500)));
         assert_eq!(bytes("1500B"), Ok(Bytes(1500)));
         assert_eq!(bytes("64kB"), Ok(Bytes(64_000)));
+        assert_eq!(bytes("1 MiB"), Ok(Bytes(1 << 20)));
+        let amounts = ["1KiB", "1MiB", "1.5GiB", "2TiB"].map(memory);
+        assert_eq!(amounts, [Ok(1 << 10), Ok(1 << 20), Ok(3 << 29), Ok(2 << 40)]);
     }
 
     #[test]
@@ -234,7 +277,7 @@ mod tests {
             assert_eq!(rate(text), Err(size), "{text}");
         }
         for text in ["0mbit", "-5mbit", "1e300tbit"] {
-            assert_eq!(rate(text), Err("a rate above zero, such as `100mbit`"), "{text}");
+            assert_eq!(rate(text), Err("a rate from `1bit` to `100tbit`"), "{text}");
         }
         let span = |text| span(text).map_err(|error| error.expected);
         assert_eq!(span("50"), Err("a time with its unit, such as `50ms`, `10s`, `100us` or `2min`"));

@@ -15,7 +15,7 @@ use core::fmt;
 use crate::builtin::Algorithm;
 pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
-pub use crate::entry::{Build, BuildReceiver, Entry, Family, Refusal, Transport};
+pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, Refusal, Transport};
 use crate::parameter::Value;
 pub use crate::parameter::{Kind, Parameter, Range, Values};
 use crate::signal::Start;
@@ -206,6 +206,12 @@ impl Spec {
         if let Origin::Stack(stack) = &self.origin { Some(&**stack) } else { None }
     }
 
+    /// Whether it grows on what it does not use in every era: one of the agents of UDT for ns-2 does.
+    #[must_use]
+    pub fn grows_unused(&self) -> bool {
+        !self.is_outside() && matches!(self.start(&Start::default()), Algorithm::UdtAgent(_))
+    }
+
     /// What the algorithm declares of itself.
     #[must_use]
     pub fn entry(&self) -> &'static Entry<Algorithm> {
@@ -250,6 +256,18 @@ impl Spec {
         let with_value =
             |parameter: &'static Parameter| (parameter, self.typed(parameter.name).unwrap_or_default().to_string());
         self.values.unasked().map(move |index| with_value(&self.entry.parameters[index]))
+    }
+
+    /// Those parameters as they were typed, each with the reason why it has no effect.
+    pub fn idle(&self) -> impl Iterator<Item = (String, String)> {
+        let why = |help: &str| format!("the other parameters leave it out ({help})");
+        self.unread().map(move |(parameter, text)| (format!("{}={text}", parameter.name), why(parameter.help)))
+    }
+
+    /// A sentence for each parameter that was given although the algorithm does not ask for it with the values of the others.
+    #[must_use]
+    pub fn idle_parameters(&self) -> Vec<String> {
+        self.idle().map(|(parameter, why)| format!("{}: `{parameter}` has no effect: {why}", self.label())).collect()
     }
 
     /// The parameters that were given although the algorithm does not ask for them when it begins with `start`, each with its text: of a
@@ -298,12 +316,7 @@ impl fmt::Display for SpecError {
             }
             Self::UnknownAlgorithm { name, nearest } => {
                 write!(out, "unknown algorithm `{name}`")?;
-                if name.contains([',', ' ']) {
-                    write!(out, "; {LIST}")?;
-                } else {
-                    meant(out, nearest)?;
-                }
-                write!(out, " (`cwnd algorithms` lists all)")
+                if name.contains([',', ' ']) { write!(out, "; {LIST}") } else { meant(out, nearest) }
             }
             Self::UnknownParameter { entry, name, nearest, known } => {
                 write!(out, "{entry} has no parameter `{name}`")?;
@@ -403,6 +416,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     title: "an algorithm that is not in the registry",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
@@ -416,6 +430,7 @@ static STACK: Entry<Algorithm> = Entry {
     title: "a transport with endpoints and a congestion controller of its own",
     family: Family::Named,
     transport: Transport::Stack,
+    basis: Basis::Losses,
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
@@ -458,20 +473,17 @@ mod tests {
             assert!(entry.aliases().any(|known| known == *alias));
         }
         assert_eq!(Spec::parse("aimd-fc").map(|spec| spec.label().to_string()), Ok("aimd-fc".to_string()));
-        assert_eq!(
-            error("aimdfc"),
-            "unknown algorithm `aimdfc`; did you mean `aimd-fc`? (`cwnd algorithms` lists all)"
-        );
+        assert_eq!(error("aimdfc"), "unknown algorithm `aimdfc`; did you mean `aimd-fc`?");
     }
 
     #[test]
     fn errors_name_the_place_and_what_is_accepted() {
-        assert_eq!(error("rneo"), "unknown algorithm `rneo`; did you mean `reno`? (`cwnd algorithms` lists all)");
-        assert_eq!(error("zzz"), "unknown algorithm `zzz` (`cwnd algorithms` lists all)");
-        assert_eq!(error("BBRv3"), "unknown algorithm `BBRv3`; did you mean `bbr3`? (`cwnd algorithms` lists all)");
+        assert_eq!(error("rneo"), "unknown algorithm `rneo`; did you mean `reno`?");
+        assert_eq!(error("zzz"), "unknown algorithm `zzz`");
+        assert_eq!(error("BBRv3"), "unknown algorithm `BBRv3`; did you mean `bbr3`?");
         let list = "expected one algorithm: the command line takes several with spaces between";
         for name in ["cubic,reno", "cubic, reno", "cubic reno"] {
-            assert_eq!(error(name), format!("unknown algorithm `{name}`; {list} (`cwnd algorithms` lists all)"));
+            assert_eq!(error(name), format!("unknown algorithm `{name}`; {list}"));
         }
         assert_eq!(error("aimd:b=1/8,reno"), format!("aimd: expected `key=value`, found `reno`; {list}"));
         assert_eq!(error("aimd:c=1"), "aimd has no parameter `c`; did you mean `a`? (it has a, b, ecn_beta)");

@@ -41,7 +41,7 @@ pub(crate) struct Convergence {
 impl Convergence {
     pub(super) fn run(&self) -> Result<String, Failure> {
         let &[one, other] = self.start.as_slice() else {
-            return Err(Failure::Input("--start: expected two windows, such as `10,40`".to_string()));
+            return Err(Failure::input("--start: expected two windows, such as `10,40`".to_string()));
         };
         check_sum(&self.start, self.capacity)?;
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };

@@ -102,13 +102,13 @@ fn warn_of(idle: &[Idle]) {
 /// Those that mean something under synchronous feedback.
 fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
     let specs = specs(algorithms);
-    model::synchronous(&specs).map_err(|error| Failure::Input(error.to_string()))?;
+    model::synchronous(&specs).map_err(|error| Failure::input(error.to_string()))?;
     Ok(specs)
 }
 
 /// Refuses a --start that an algorithm does not take.
 fn started(algorithms: &[&Spec], setup: &Setup) -> Result<(), Failure> {
-    model::started(algorithms, setup).map_err(|error| Failure::Input(format!("--start: {error}")))
+    model::started(algorithms, setup).map_err(|error| Failure::input(format!("--start: {error}")))
 }
 
 fn specs(algorithms: &[Written<Spec>]) -> Vec<&Spec> {
@@ -120,7 +120,7 @@ fn check_sum(loads: &[f64], capacity: f64) -> Result<(), Failure> {
     if loads.iter().sum::<f64>() <= capacity {
         return Ok(());
     }
-    Err(Failure::Input(format!("--start: the windows add up to more than the capacity of {capacity} packets")))
+    Err(Failure::input(format!("--start: the windows add up to more than the capacity of {capacity} packets")))
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -48,7 +48,7 @@ impl Response {
         let folder = self.output.folder(names::OF_RESPONSES)?;
         let algorithms = specs(&self.algorithms);
         model::bounded(&algorithms, &self.loss, self.random)
-            .map_err(|error| Failure::Input(format!("--random, --loss: {error}")))?;
+            .map_err(|error| Failure::input(format!("--random, --loss: {error}")))?;
         let random = self.random > 0;
         warn(&algorithms, Origin::Response { random });
         warn_of(&model::idle_of_responses(&algorithms, &self.loss, (self.rtt, self.packet), random));

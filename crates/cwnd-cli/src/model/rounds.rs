@@ -65,7 +65,7 @@ impl Rounds {
     pub(super) fn run(&self) -> Result<String, Failure> {
         if !self.flow_rtt.is_empty() && self.flow_rtt.len() != self.start.len() {
             let (flows, given) = (self.start.len(), self.flow_rtt.len());
-            return Err(Failure::Input(format!(
+            return Err(Failure::input(format!(
                 "--flow-rtt: expected {flows} times, one per window of --start, got {given}"
             )));
         }

@@ -56,11 +56,11 @@ fn flags() {
         ),
         (
             &["compare", "--rate", "0mbit"],
-            "error: invalid value '0mbit' for '--rate <RATE>': cannot read `0mbit`: expected a rate above zero",
+            "error: invalid value '0mbit' for '--rate <RATE>': cannot read `0mbit`: expected a rate from `1bit` to `100tbit`",
         ),
         (
             &["compare", "--rate", "-5mbit"],
-            "error: invalid value '-5mbit' for '--rate <RATE>': cannot read `-5mbit`: expected a rate above zero",
+            "error: invalid value '-5mbit' for '--rate <RATE>': cannot read `-5mbit`: expected a rate from `1bit` to `100tbit`",
         ),
         (
             &["compare", "--rate", "1e30gbit"],
@@ -174,6 +174,13 @@ fn flags() {
     for (arguments, expected) in cases {
         cwnd.refuses(arguments, expected);
     }
+}
+
+#[test]
+fn a_command_that_is_elsewhere_now_says_so_in_json_too() {
+    let result = Cwnd::new().run(&["send", "x", "--json"]);
+    let line: serde_json::Value = serde_json::from_str(&result.out).expect("a line of JSON");
+    assert_eq!((result.code, line["kind"].as_str()), (Some(2), Some("usage")));
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod setup;
 
 pub use self::setup::{Clock, FlowSetup, Setup};
 
-use cwnd::registry::{Parameter, Spec, Transport};
+use cwnd::registry::{Basis, Parameter, Spec, Transport};
 use cwnd::units::{Packets, Span, Time};
 use cwnd_trace::Trace;
 
@@ -65,17 +65,17 @@ pub fn run_while(setup: &Setup, should_continue: ShouldContinue<'_>) -> Run {
 /// algorithm: Reno's, where a queue never grows.
 #[must_use]
 pub fn unmodelled(spec: &Spec) -> Option<&'static str> {
-    match (spec.entry().transport, spec.entry().name) {
+    match (spec.entry().transport, spec.entry().basis) {
         (Transport::Datagram, _) => Some("it needs the reports of its receiver, which are not modelled"),
-        (Transport::Routed, _) => Some("it needs what routers write on packets, which is not modelled"),
-        (_, "bbr" | "bbr3") => Some("it samples the rate at which packets are delivered, which is not modelled"),
         (Transport::Stack, _) => Some("it is a whole stack, and here are no datagrams"),
-        (_, "dctcp") => {
+        (_, Basis::Losses) => None,
+        (_, Basis::MarkedShare) => {
             Some("it answers the share of packets that are marked, and here congestion is one sign for all")
         }
-        (_, "copa" | "fast" | "vegas") => Some("it follows the delay of a queue, and here is none"),
-        (_, "westwood") => Some("it measures the rate at which acknowledgements arrive, which is not modelled"),
-        _ => None,
+        (_, Basis::Delay) => Some("it follows the delay of a queue, and here is none"),
+        (_, Basis::DeliveryRate) => Some("it samples the rate at which packets are delivered, which is not modelled"),
+        (_, Basis::AckRate) => Some("it measures the rate at which acknowledgements arrive, which is not modelled"),
+        (_, Basis::Routers) => Some("it needs what routers write on packets, which is not modelled"),
     }
 }
 

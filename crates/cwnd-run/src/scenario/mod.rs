@@ -35,8 +35,8 @@ pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use synonyms::meant;
 pub use traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, Web};
+pub use unused::Unused;
 pub(crate) use unused::is_drawn;
-pub use unused::{Unused, idle_parameters};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 
 use self::diagnosis::{Diagnosis, Verdict};
 use clap::Args;
-use cwnd::{BitRate, Span};
-use cwnd_run::files::to_json;
+use cwnd::{BitRate, Span, quantity};
 use cwnd_run::scenario::Written;
 use cwnd_sim::Loss;
-use cwnd_text::decimal;
+use cwnd_text::{VERSION, decimal, to_json};
 
 use self::path::Echoes;
+use crate::arguments::above_zero;
 use crate::failure::Failure;
 
 /// Checks of this host.
@@ -39,10 +39,10 @@ pub(crate) struct Arguments {
     dir: PathBuf,
     /// The rate of the path that data will take: a host should not be slower
     #[arg(long, default_value = "1gbit")]
-    rate: Written<BitRate>,
+    rate: BitRate,
     /// Its round-trip time, in which a window should fit [default: the one to HOST where it answers echo requests, or 50ms]
-    #[arg(long)]
-    rtt: Option<Written<Span>>,
+    #[arg(long, value_parser = above_zero)]
+    rtt: Option<Span>,
     /// Its random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
@@ -53,7 +53,6 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let peer = arguments.host.as_deref().map(resolve).transpose()?;
-    arguments.check()?;
     let echoes = peer.map(path::measure);
     let demand = arguments.demand(echoes.as_ref().and_then(|echoes| echoes.as_ref().ok()));
     let mut findings = sockets::check(&demand);
@@ -61,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     findings.extend(echoes.as_ref().map(path::finding));
     findings.extend(machine::check(&demand, &arguments.dir));
     findings.push(path::advise(&demand));
-    let diagnosis = Diagnosis { version: cwnd_run::VERSION, peer: arguments.host.clone(), findings };
+    let diagnosis = Diagnosis { version: VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
 
@@ -81,22 +80,13 @@ struct Demand {
 }
 
 impl Arguments {
-    fn check(&self) -> Result<(), Failure> {
-        match &self.rtt {
-            Some(rtt) if rtt.value() == &Span::ZERO => {
-                Err(Failure::Input(format!("--rtt: cannot be {rtt}: accepted is any time above zero")))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// What is not given is taken from the path that was measured.
     fn demand(&self, echoes: Option<&Echoes>) -> Demand {
-        let given = self.rtt.as_ref().map(|rtt| (rtt.value().as_secs_f64(), rtt.text().to_owned()));
+        let given = self.rtt.map(|rtt| (rtt.as_secs_f64(), quantity::exact(rtt)));
         let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));
         let (rtt, rtt_text) = given.or_else(measured).unwrap_or_else(|| (0.05, "50 ms".to_owned()));
         let (loss, loss_text) = (*self.loss.value(), self.loss.text().to_owned());
-        Demand { rate: self.rate.value().0, rtt, rtt_text, loss, loss_text }
+        Demand { rate: self.rate.0, rtt, rtt_text, loss, loss_text }
     }
 }
 

@@ -39,9 +39,9 @@ use cwnd::{BitRate, Spec};
 use cwnd_files::{Folder, Links};
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
-use cwnd_run::scenario::Written;
 
 use crate::arguments::whole;
+use crate::connect::algorithm;
 use crate::failure::{Failure, Kind};
 
 /// `udt send`: to a server, or to whoever has the code.
@@ -56,16 +56,16 @@ pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
 #[derive(Args, Debug)]
 pub(super) struct TransportOptions {
     /// The congestion control of what this end sends, by what the path is like; docs/files.md has measured rates of each
-    #[arg(long, conflicts_with = "algorithm")]
+    #[arg(long, conflicts_with = "algorithm", help_heading = "Transport")]
     path: Option<PathKind>,
     /// The congestion control of what this end sends, by its name [default: udt]
-    #[arg(long, value_name = "A")]
-    algorithm: Option<Written<Spec>>,
+    #[arg(long, value_name = "A", value_parser = algorithm, help_heading = "Transport")]
+    algorithm: Option<Spec>,
     /// A bound on the rate at which this end sends, headers included; at a server, on each connection
-    #[arg(long, value_name = "R")]
-    rate_limit: Option<Written<BitRate>>,
+    #[arg(long, value_name = "R", help_heading = "Transport")]
+    rate_limit: Option<BitRate>,
     /// The largest packet in bytes, IP and UDP headers included
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS), help_heading = "Transport")]
     mss: u16,
 }
 
@@ -93,7 +93,7 @@ impl PathKind {
 
 impl TransportOptions {
     fn options(&self) -> Options {
-        let options = crate::connect::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss);
+        let options = crate::connect::options(self.algorithm.as_ref(), self.rate_limit, self.mss);
         let Some(path) = self.path else { return options };
         let algorithm = Spec::parse(path.choice().0).expect("it is registered");
         let options = options.algorithm(algorithm);
@@ -109,14 +109,14 @@ impl TransportOptions {
 
     /// Those of each of so many connections, which share the bound on the rate.
     fn options_of_each(&self, streams: u8) -> Options {
-        match &self.rate_limit {
-            Some(rate) => self.options().max_rate(BitRate(rate.value().0 / f64::from(streams))),
+        match self.rate_limit {
+            Some(rate) => self.options().max_rate(BitRate(rate.0 / f64::from(streams))),
             None => self.options(),
         }
     }
 
     fn algorithm(&self) -> &str {
-        self.path.map_or_else(|| self.algorithm.as_ref().map_or("udt", Written::text), |path| path.choice().0)
+        self.path.map_or_else(|| self.algorithm.as_ref().map_or("udt", Spec::label), |path| path.choice().0)
     }
 }
 
@@ -152,7 +152,7 @@ impl LinkOptions {
 #[derive(Args, Debug)]
 struct StreamOptions {
     /// Move everything over this many connections at once, 1 to 8: on a path that is shared they take as many shares
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 
@@ -160,7 +160,7 @@ struct StreamOptions {
 #[derive(Args, Debug)]
 struct MostStreamsOptions {
     /// The most connections that the other side may use for a transfer, by its own --streams: 1 to 8
-    #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 

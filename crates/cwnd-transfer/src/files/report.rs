@@ -49,7 +49,7 @@ struct State {
     counts: Counts,
 }
 
-/// Files and links.
+/// Files and links; of `failed` also folders.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     whole: u64,
@@ -276,7 +276,7 @@ impl State {
             text += &format!("; {} left out", counted(skipped, "link"));
         }
         if failed > 0 {
-            text += &format!("; {} failed", counted(failed, "file"));
+            text += &format!("; {failed} failed");
         }
         text + "\n"
     }

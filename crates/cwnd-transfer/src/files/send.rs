@@ -63,12 +63,12 @@ pub(crate) struct Arguments {
     pub(super) transport: TransportOptions,
     /// Connections at once, 1 to 8: with --to those to use [default: 1], else the most that the other side may use [default: 8]. On a
     /// path that is shared they take as many shares
-    #[arg(long, value_name = "N", value_parser = whole::<u8>(1..=MAX_STREAMS))]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: Option<u8>,
     #[command(flatten)]
     links: LinkOptions,
     /// How often in a row a lost connection is replaced before this counts as failed
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), requires = "to")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), requires = "to", help_heading = "Transport")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else; without --to the first has the address and the code
     #[arg(long, alias = "json-stream")]

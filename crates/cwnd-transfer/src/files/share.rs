@@ -11,8 +11,8 @@ use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
 use cwnd_net::UdtBundle;
 use cwnd_net::cwnd_udt::quota::network;
-use cwnd_run::files::read_limited;
 use cwnd_secure::{Access, Code, Guesses, PER_ADDRESS, Proven, PublicKey, Refusal, SecureError, accept};
+use cwnd_text::read_limited;
 
 use super::channel::Channel;
 use super::proof;

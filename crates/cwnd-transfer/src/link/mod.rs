@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use cwnd::Span;
 use cwnd_link::{Plan, Relay, RelayError};
-use cwnd_run::files::to_json;
-use cwnd_run::scenario::Written;
+use cwnd_text::to_json;
 
 use crate::arguments::{above_zero, whole};
 use crate::connect::socket_address;
@@ -60,13 +59,13 @@ pub(crate) struct Arguments {
     link: EmulatedLink,
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = above_zero, conflicts_with = "tun")]
-    duration: Option<Written<Span>>,
+    duration: Option<Span>,
     /// Clients at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535), conflicts_with = "tun")]
     clients: usize,
     /// Forget a client from whom nothing came for this long
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = above_zero, conflicts_with = "tun")]
-    idle: Written<Span>,
+    idle: Span,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -82,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     signals::listen(move || interrupted.store(true, Ordering::Relaxed))?;
     let local = relay.local().map_err(|error| Failure::Run(error.to_string()))?;
     say!("link from {local} to {target}");
-    let duration = arguments.duration.as_ref().map(|duration| *duration.value());
+    let duration = arguments.duration;
     let report = relay.run(&stop, duration).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(if arguments.link.json { to_json(&report) } else { report.to_string() })
 }
@@ -100,7 +99,7 @@ impl Arguments {
         plan.back = back;
         plan.seed = self.link.seed;
         plan.clients = self.clients;
-        plan.idle = *self.idle.value();
+        plan.idle = self.idle;
         plan.spin = self.link.spin();
         Ok(plan)
     }

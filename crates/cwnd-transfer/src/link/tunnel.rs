@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_link::{RelayError, Side, TunLink};
-use cwnd_run::files::to_json;
+use cwnd_text::to_json;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 

@@ -1,13 +1,14 @@
 //! The client of a measurement.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use cwnd::Span;
 use cwnd_net::UdtStream;
-use cwnd_run::files::to_json;
+use cwnd_text::to_json;
 
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
@@ -23,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, peer: &str) -> Result<String, Failure> 
         let kind = if error.kind() == io::ErrorKind::Other { Kind::Failed } else { Kind::NoAnswer };
         Failure::Transfer(kind, format!("{peer}: {error}"))
     };
-    let seconds = arguments.time.as_ref().map_or(10.0, |time| time.value().as_secs_f64());
+    let seconds = arguments.time.map_or(10.0, Span::as_secs_f64);
     let until = arguments.bytes.map_or(Until::Seconds(seconds), Until::Bytes);
     until.check().map_err(|error| Failure::Input(format!("--time: {error}")))?;
     let request = Request { perf: VERSION, reverse: arguments.reverse, until };
@@ -88,12 +89,7 @@ fn watched<T: Send>(
 fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
     let mut stream = stream;
     let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));
-    let side = |seconds: Duration| Side {
-        bytes: count.load(Ordering::Relaxed),
-        seconds: seconds.as_secs_f64(),
-        cpu: Usage::so_far() - usage,
-        retransmits: stream.stats().map_or(0, |stats| stats.udt.retrans),
-    };
+    let side = |seconds: Duration| Side::measured(stream, &count, seconds, usage);
     if arguments.libudt {
         exchange::send_plain(&mut stream, request.until, &count)?;
         while stream.stats().is_some_and(|stats| stats.udt.unacked + stats.udt.notsent > 0) {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cwnd_files::Printable;
+use cwnd_net::UdtStream;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::clock::Stopwatch;
@@ -30,6 +31,17 @@ pub(super) struct Request {
 pub(super) enum Until {
     Bytes(u64),
     Seconds(f64),
+}
+
+impl Until {
+    /// The bytes of the next block after `sent` bytes; none at the end.
+    fn next(self, sent: u64, clock: &Stopwatch) -> usize {
+        match self {
+            Self::Bytes(bytes) => (bytes - sent).min(BLOCK as u64) as usize,
+            Self::Seconds(seconds) if clock.elapsed().as_secs_f64() >= seconds => 0,
+            Self::Seconds(_) => BLOCK,
+        }
+    }
 }
 
 impl Until {
@@ -58,6 +70,18 @@ pub(super) struct Side {
     pub(super) cpu: Usage,
     /// Packets sent again.
     pub(super) retransmits: u64,
+}
+
+impl Side {
+    /// That of `stream`, which has moved `count` bytes in this time; `before` is the processor time used before.
+    pub(super) fn measured(stream: &UdtStream, count: &AtomicU64, time: Duration, before: Usage) -> Self {
+        Self {
+            bytes: count.load(Ordering::Relaxed),
+            seconds: time.as_secs_f64(),
+            cpu: Usage::so_far() - before,
+            retransmits: stream.stats().map_or(0, |stats| stats.udt.retrans),
+        }
+    }
 }
 
 /// The version of the exchange.
@@ -91,11 +115,7 @@ pub(super) fn send_blocks(stream: &mut impl Write, until: Until, count: &AtomicU
     let mut block = block();
     let mut sent = 0;
     loop {
-        let size = match until {
-            Until::Bytes(bytes) => (bytes - sent).min(BLOCK as u64) as usize,
-            Until::Seconds(seconds) if clock.elapsed().as_secs_f64() >= seconds => 0,
-            Until::Seconds(_) => BLOCK,
-        };
+        let size = until.next(sent, &clock);
         // A block is at most 128 KiB.
         block[..HEADER].copy_from_slice(&(size as u32).to_be_bytes());
         stream.write_all(&block[..HEADER + size])?;
@@ -113,11 +133,7 @@ pub(super) fn send_plain(stream: &mut impl Write, until: Until, count: &AtomicU6
     let block = block();
     let mut sent = 0;
     loop {
-        let size = match until {
-            Until::Bytes(bytes) => (bytes - sent).min(BLOCK as u64) as usize,
-            Until::Seconds(seconds) if clock.elapsed().as_secs_f64() >= seconds => 0,
-            Until::Seconds(_) => BLOCK,
-        };
+        let size = until.next(sent, &clock);
         if size == 0 {
             return Ok(());
         }

@@ -11,10 +11,9 @@ use clap::Args;
 use cwnd::{BitRate, Span, Spec, quantity};
 use cwnd_net::Options;
 use cwnd_net::cwnd_udt::settings::MSS;
-use cwnd_run::scenario::Written;
 
 use crate::arguments::{above_zero, whole};
-use crate::connect::{server_address, socket_address};
+use crate::connect::{algorithm, server_address, socket_address};
 use crate::failure::{Failure, with_exit_codes};
 
 /// A measurement, or a server for measurements.
@@ -40,17 +39,17 @@ pub(crate) struct Arguments {
     #[arg(short = '1', long, requires = "server")]
     one_off: bool,
     /// The congestion control of what this end sends [default: udt]
-    #[arg(long, value_name = "A", conflicts_with = "reverse")]
-    algorithm: Option<Written<Spec>>,
+    #[arg(long, value_name = "A", value_parser = algorithm, conflicts_with = "reverse")]
+    algorithm: Option<Spec>,
     /// How long to send [default: 10s]
     #[arg(long, conflicts_with_all = ["server", "bytes"], value_parser = above_zero)]
-    time: Option<Written<Span>>,
+    time: Option<Span>,
     /// How much to send instead, such as 500MB
     #[arg(long, value_name = "N", value_parser = bytes, conflicts_with = "server")]
     bytes: Option<u64>,
     /// A bound on the rate at which this end sends, headers included
     #[arg(long, value_name = "R", conflicts_with = "reverse")]
-    rate_limit: Option<Written<BitRate>>,
+    rate_limit: Option<BitRate>,
     /// The server sends, with its own congestion control
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
@@ -85,13 +84,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     fn options(&self) -> Options {
-        crate::connect::options(self.algorithm.as_ref(), self.rate_limit.as_ref(), self.mss)
+        crate::connect::options(self.algorithm.as_ref(), self.rate_limit, self.mss)
             .offload(!self.no_gso)
             .ack_every(self.ack_every.unwrap_or(ACK_EVERY))
     }
 
     fn algorithm(&self) -> &str {
-        self.algorithm.as_ref().map_or("udt", Written::text)
+        self.algorithm.as_ref().map_or("udt", Spec::label)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
 use cwnd_net::{AcceptError, UdtListener, UdtStream};
-use cwnd_run::files::to_json;
+use cwnd_text::to_json;
 
 use super::Arguments;
 use super::exchange::{self, Request, Side, Until, VERSION};
@@ -110,12 +110,7 @@ fn serve(stream: &UdtStream, arguments: &Arguments, requested: impl FnOnce()) ->
 fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
     let mut stream = stream;
     let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));
-    let side = |seconds: Duration| Side {
-        bytes: count.load(Ordering::Relaxed),
-        seconds: seconds.as_secs_f64(),
-        cpu: Usage::so_far() - usage,
-        retransmits: stream.stats().map_or(0, |stats| stats.udt.retrans),
-    };
+    let side = |seconds: Duration| Side::measured(stream, &count, seconds, usage);
     if arguments.libudt {
         let seconds = exchange::receive_plain(&mut stream, &count)?;
         return Ok((side(seconds), None));

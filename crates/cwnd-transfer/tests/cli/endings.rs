@@ -3,64 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::started::Started;
 use super::{SIGNALS, Udt, is_ignored, wait_until};
-
-/// A command that has printed its first line of JSON.
-struct Started {
-    child: Child,
-    out: BufReader<ChildStdout>,
-    ready: Value,
-}
-
-impl Started {
-    fn new(udt: &Udt, arguments: &[&str]) -> Self {
-        Self::of(udt.command(arguments))
-    }
-
-    fn of(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary was built");
-        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        out.read_line(&mut line).expect("its output is text");
-        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        Self { child, out, ready }
-    }
-
-    fn address(&self) -> &str {
-        self.ready["address"].as_str().expect("text")
-    }
-
-    fn read_until(&mut self, event: &str) {
-        let mut line = String::new();
-        while !line.contains(&format!("\"event\":\"{event}\"")) {
-            line.clear();
-            assert!(self.out.read_line(&mut line).expect("its output is text") > 0, "no {event}");
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let kill = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill runs");
-        assert!(kill.success());
-    }
-
-    /// Waits until it ends: its exit code, and what it has printed since.
-    fn ends(mut self) -> (Option<i32>, String) {
-        let mut text = String::new();
-        self.out.read_to_string(&mut text).expect("its output is text");
-        (self.child.wait().expect("it ends").code(), text)
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// Checks that the last line, and no other, is the object of a failure of this kind.
 fn check(what: &str, code: Option<i32>, out: &str, kind: &str, exit: i32) {

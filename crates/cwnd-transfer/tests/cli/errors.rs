@@ -15,6 +15,10 @@ fn flags() {
             "error: --algorithm: `xcp` cannot drive UDT, whose packets do not carry the feedback it needs",
         ),
         (
+            &["perf", "127.0.0.1:9", "--algorithm", "cubik"],
+            "error: invalid value 'cubik' for '--algorithm <A>': unknown algorithm `cubik`; did you mean `cubic`? (accepted: ",
+        ),
+        (
             &["send", "x", "--to", "127.0.0.1:9", "--mss", "10"],
             "error: invalid value '10' for '--mss <BYTES>': expected a whole number from 76 to 65535",
         ),

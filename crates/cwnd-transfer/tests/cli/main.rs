@@ -9,6 +9,7 @@ mod flags;
 mod inputs;
 mod meet;
 mod secure;
+mod started;
 mod transfer;
 
 use std::ops::Deref;

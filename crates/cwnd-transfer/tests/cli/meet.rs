@@ -1,50 +1,14 @@
 //! Two ends that find each other at a meeting place.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::thread;
 
 use serde_json::Value;
 
+use super::started::Started;
 use super::{CommandResult, Udt};
-
-/// A command that has said its first line.
-struct Started {
-    child: Child,
-    out: BufReader<ChildStdout>,
-    ready: Value,
-}
-
-impl Started {
-    fn new(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-        let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        out.read_line(&mut line).expect("its output is text");
-        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        Self { child, out, ready }
-    }
-
-    fn says(&self, key: &str) -> &str {
-        self.ready[key].as_str().unwrap_or_else(|| panic!("{key} of {}", self.ready))
-    }
-
-    /// Waits until it ends by itself: its exit code, and what it has said since.
-    fn ends(mut self) -> (Option<i32>, String) {
-        let mut text = String::new();
-        self.out.read_to_string(&mut text).expect("its output is text");
-        (self.child.wait().expect("it ends").code(), text)
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A folder with something to send, and an inbox.
 fn place() -> Udt {
@@ -58,11 +22,11 @@ fn place() -> Udt {
 /// Sends a file by a meeting place. `at` makes a command one of the relay (0), the sender (1) or the receiver (2). Whether it went through
 /// the relay.
 fn transfer(udt: &Udt, listen: &str, at: impl Fn(usize, &[&str]) -> Command) -> bool {
-    let relay = Started::new(at(0, &["meet", listen, "--json"]));
+    let relay = Started::of(at(0, &["meet", listen, "--json"]));
     let address = relay.says("address");
     let mut send = at(1, &["send", "large", "--meet", address, "--json"]);
     send.env_remove("CWND_CODE");
-    let sender = Started::new(send);
+    let sender = Started::of(send);
     assert_eq!(sender.says("address"), address);
     let mut recv = at(2, &["recv", "--meet", address, "--dir", "inbox", "--json"]);
     let received = CommandResult::of(&recv.env("CWND_CODE", sender.says("code")).output().expect("it runs"));

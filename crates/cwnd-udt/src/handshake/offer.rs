@@ -41,7 +41,7 @@ pub enum Refusal {
     #[error("the other side is not set to {0:?}")]
     Mode(Mode),
     /// A largest packet that holds nothing, or that IP cannot carry.
-    #[error("the other side wants packets of {bytes} bytes, outside {}..={}", MSS.start(), MSS.end())]
+    #[error("the other side wants packets of {bytes} B, outside {}..={}", MSS.start(), MSS.end())]
     Mss {
         /// As it asked.
         bytes: u32,
@@ -59,7 +59,7 @@ pub enum Refusal {
     #[error("the other side uses version {0}")]
     Version(u32),
     /// No room, or a window that is no number.
-    #[error("the other side grants a window of {0} packets")]
+    #[error("the other side grants a window, in packets, of {0}")]
     Window(u32),
 }
 

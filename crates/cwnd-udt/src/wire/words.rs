@@ -12,7 +12,7 @@ pub enum Malformed {
     #[error("a packet of data carries none")]
     Empty,
     /// A body that is too short for its type, or not exactly as long as it must be.
-    #[error("a {0} cannot have a body of {1} bytes")]
+    #[error("a {0} cannot have a body of {1} B")]
     Length(&'static str, usize),
     /// A loss list that stops within a range, has one that runs backwards, or is empty.
     #[error("the loss list is broken")]
@@ -21,7 +21,7 @@ pub enum Malformed {
     #[error("the {0} is out of range")]
     Number(&'static str),
     /// Less than a header.
-    #[error("{0} bytes hold no header")]
+    #[error("no header is in {0} B")]
     Short(usize),
 }
 

@@ -9,7 +9,7 @@ use super::bbr3::ExtraAcked;
 use super::random::SplitMix;
 use super::{GREATEST_RATE, GREATEST_WINDOW, bounded, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, IGNORES_MARKS, Transport};
+use crate::entry::{Basis, Entry, Family, IGNORES_MARKS, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Start, View};
 use crate::units::{Bytes, Span, Time};
@@ -509,6 +509,7 @@ pub const BBR: Entry<Bbr> = Entry {
     title: "BBR version 1: paced at the bandwidth delivered, probed in cycles of eight round trips",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::DeliveryRate,
     source: "draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017)",
     deviations: &[
         "volumes count packets, whole ones in flight; the draft counts bytes",

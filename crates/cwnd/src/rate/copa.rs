@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::{GREATEST_WINDOW, bounded, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, IGNORES_MARKS, Transport};
+use crate::entry::{Basis, Entry, Family, IGNORES_MARKS, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Rtt, Start, View};
 use crate::units::{Span, Time};
@@ -347,6 +347,7 @@ pub const COPA: Entry<Copa> = Entry {
     title: "Copa: a rate of 1/(delta dq), by the delay dq of the queue, and 1/delta packets in it",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Delay,
     source: "Arun and Balakrishnan, NSDI 2018, sections 2.1 and 2.2",
     deviations: &[
         "Where more is in flight than the window, the change per acknowledged packet is v/delta over what is in flight: so a round trip changes the window by v/delta, as section 2.1 says, also while it falls.",

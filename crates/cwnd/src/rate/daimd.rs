@@ -10,7 +10,7 @@ use core::fmt::{self, Debug};
 use super::decrease::{Cuts, Verdict};
 use super::{Decrease, GREATEST_WINDOW, Intervals, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::quantity::{self, QuantityError};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
@@ -332,6 +332,7 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     title: "AIMD of a rate with decreasing increases: DAIMD(alpha, b)",
     family: Family::Core,
     transport: Transport::Reported,
+    basis: Basis::Losses,
     source: "daimd section II, eqs. 1 and 2",
     deviations: &[
         "a window of twice the rate times (round trip + interval) stops a sender without feedback; the paper has none",

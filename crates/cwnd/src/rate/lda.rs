@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_RATE, bounded, measured};
 use crate::control::{CongestionControl, Control, Pacing, Probe, ReceiverSide};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::estimate::{NS2_PAIRS, PacketPairs};
 use crate::parameter::{Parameter, Values};
 use crate::signal::{Ack, Arrival, Congestion, Remote, Start, View};
@@ -126,6 +126,7 @@ pub const LDA: Entry<Lda> = Entry {
     title: "LDA: reports every few seconds; growth by the share of the bottleneck, decrease in proportion to the loss",
     family: Family::Named,
     transport: Transport::Datagram,
+    basis: Basis::Losses,
     source: "Sisalem and Schulzrinne, NOSSDAV 1998",
     deviations: &[
         "written from the scheme's description and its formulas; where they leave the unit open, rates are packets per second",

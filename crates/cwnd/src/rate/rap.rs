@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use super::{GREATEST_WINDOW, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
@@ -93,6 +93,7 @@ pub const RAP: Entry<Rap> = Entry {
     title: "RAP: AIMD of a rate, one packet per round trip more in each",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Rejaie, Handley and Estrin, INFOCOM 1999, and the authors' ns-2 agent",
     deviations: &[
         "lost packets are sent again; RAP leaves that to the application",

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use super::{GREATEST_WINDOW, bounded_window};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, Start, View};
 use crate::units::{BitRate, Packets, Rate, Span, Time};
@@ -119,6 +119,7 @@ pub const SABUL: Entry<Sabul> = Entry {
     title: "SABUL: a rate that grows every 10 ms by a power of ten after the rate, and falls by a ninth",
     family: Family::Named,
     transport: Transport::Reported,
+    basis: Basis::Losses,
     source: "Gu and Grossman, Journal of Grid Computing 1, 2003; the authors' release of March 2003",
     deviations: &[
         "a flow starts at the least rate; the release starts at the greatest unless another is set",

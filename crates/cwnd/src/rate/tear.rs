@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use super::no_feedback::NoFeedbackTimer;
 use super::{GREATEST_WINDOW, bounded};
 use crate::control::{CongestionControl, Control, Pacing, ReceiverSide};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::signal::{Ack, Arrival, Congestion, Remote, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -209,6 +209,7 @@ pub const TEAR: Entry<Tear> = Entry {
     title: "TEAR: the receiver plays a TCP and reports its window, averaged over eight epochs",
     family: Family::Named,
     transport: Transport::Datagram,
+    basis: Basis::Losses,
     source: "Rhee, Ozdemir and Yi, NCSU technical report, 2000",
     deviations: &[
         "a rate held by application or receiver does not grow, and doubles per report afterwards; no window grows on a round that took four times \

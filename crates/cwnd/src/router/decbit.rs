@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, View};
 
@@ -91,6 +91,7 @@ pub const DECBIT: Entry<DecBit> = Entry {
     title: "DECbit: additive increase unless half of a window's packets met a queue",
     family: Family::Named,
     transport: Transport::Routed,
+    basis: Basis::Routers,
     source: "Ramakrishnan and Jain, ACM Transactions on Computer Systems 8(2), 1990",
     deviations: &[
         "a loss halves the window and a time-out leaves one packet, as in TCP; the paper's scheme answers bits alone",

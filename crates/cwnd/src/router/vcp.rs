@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, View};
 use crate::units::{Span, Time};
@@ -104,6 +104,7 @@ pub const VCP: Entry<Vcp> = Entry {
     title: "VCP: the load of the path, in two bits, chooses between MI, AI and MD",
     family: Family::Named,
     transport: Transport::Routed,
+    basis: Basis::Routers,
     source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005, and the authors' ns-2 agent",
     deviations: &[
         "the load code is a field of its own beside the ECN bits, so that other flows' marks stay apart",

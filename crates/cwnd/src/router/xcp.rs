@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 
 use super::Window;
 use crate::control::{CongestionControl, Control, Stamp};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::rate::{GREATEST_RATE, GREATEST_WINDOW};
 use crate::signal::{Ack, Congestion, Start, View};
@@ -74,6 +74,7 @@ pub const XCP: Entry<Xcp> = Entry {
     title: "XCP: routers write the change of the window on packets",
     family: Family::Named,
     transport: Transport::Routed,
+    basis: Basis::Routers,
     source: "Katabi, Handley and Rohrs, SIGCOMM 2002",
     deviations: &[
         "where no router on the path implements XCP the window grows by a packet per round trip; the paper supposes that all do",

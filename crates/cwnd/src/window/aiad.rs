@@ -4,7 +4,7 @@
 //! feedback AIAD keeps the differences between flows: it is not fair by itself.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -32,6 +32,7 @@ pub const AIAD: Entry<Window<Aiad>> = Entry {
     title: "additive increase, additive decrease",
     family: Family::Core,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "aiad section 3 (AIAD(1,3)) and section 6 (the multiplicative part)",
     deviations: &["The paper gives no floor: congestion leaves as many packets as it leaves Reno."],
     parameters: &[

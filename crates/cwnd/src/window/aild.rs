@@ -3,7 +3,7 @@
 //! Cited by the aiad paper (section 2) from a poster: on congestion the window falls by a constant times the loss ratio.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -41,6 +41,7 @@ pub const AILD: Entry<Window<Aild>> = Entry {
     title: "additive increase, loss-proportional decrease",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "named in the aiad paper, section 2, from a poster",
     deviations: &[
         "the loss ratio is taken since the last decrease; the text gives no time",

@@ -5,7 +5,7 @@
 
 use super::abe::{ECN_BETA, ecn_beta};
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -42,6 +42,7 @@ pub const RENO: Entry<Window<Aimd>> = Entry {
     title: "TCP Reno's congestion avoidance: AIMD(1, 1/2)",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "RFC 5681 section 3.1",
     deviations: &[
         "A window that is used is cut itself, as in Linux; the packets in flight (equation 4) are fewer by what pacing or a part of a packet holds back.",
@@ -60,6 +61,7 @@ pub const AIMD: Entry<Window<Aimd>> = Entry {
     title: "additive increase, multiplicative decrease",
     family: Family::Core,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Chiu and Jain 1989; TCP-friendly a from b: simd section 2",
     deviations: &[],
     parameters: &[

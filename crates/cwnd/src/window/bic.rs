@@ -4,7 +4,7 @@
 //! additive increase, binary search, slow start beyond the maximum, fast convergence, and the pseudo-code that joins them.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -77,6 +77,7 @@ pub const BIC: Entry<Window<Bic>> = Entry {
     title: "BIC: binary search for the window at which congestion hit",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Xu, Harfoush and Rhee, INFOCOM 2004",
     deviations: &[
         "A step is fixed at the start of its round trip, as in the paper's text; its pseudo-code takes a new one with every acknowledgement.",

@@ -4,7 +4,7 @@
 //! IIAD (`k = 1`, `l = 0`).
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::signal::{Start, View};
 
@@ -51,6 +51,7 @@ pub const BINOMIAL: Entry<Window<Binomial>> = Entry {
     title: "binomial control: increase a/w^k per round trip, decrease b w^l",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Bansal and Balakrishnan, INFOCOM 2001; simd section 2",
     deviations: &["The papers give no floor: congestion leaves as many packets as it leaves Reno."],
     parameters: &[

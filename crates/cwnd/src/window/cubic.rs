@@ -4,7 +4,7 @@
 
 use super::abe::{ECN_BETA, ecn_beta};
 use super::{Window, WindowRule, aimd};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::{Span, Time};
@@ -131,6 +131,7 @@ pub const CUBIC: Entry<Window<Cubic>> = Entry {
     title: "CUBIC: a cubic function of the time since the last congestion",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "RFC 9438 section 4",
     deviations: &[
         "A cut is taken from the window, not from the packets in flight (section 4.6 allows it where an unused window does not grow).",

@@ -4,7 +4,7 @@
 //! marks packet by packet (section 3.2).
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, View};
 
@@ -66,6 +66,7 @@ pub const DCTCP: Entry<Window<Dctcp>> = Entry {
     title: "DCTCP: cuts by the share of packets marked",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::MarkedShare,
     source: "RFC 8257 section 3",
     deviations: &[
         "The acknowledgement whose mark cuts the window counts for alpha only afterwards.",

@@ -5,7 +5,7 @@
 
 use super::{Window, WindowRule};
 use crate::control::Pacing;
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -78,6 +78,7 @@ pub const EXP_TCP: Entry<Window<ExpTcp>> = Entry {
     title: "exponential increase from the square root of the window after a cut",
     family: Family::Core,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Jin and Liu, Decoupling end-to-end efficiency and fairness control, sections II.B, II.C and Appendix",
     deviations: &[
         "The paper says of slow start only that gamma(cwnd) falls from 1 to gamma: here it is 1 up to 100 packets, then 50/cwnd.",

@@ -4,7 +4,7 @@
 //! round trip `w <- min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}`.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::Span;
@@ -51,6 +51,7 @@ pub const FAST: Entry<Window<Fast>> = Entry {
     title: "FAST: alpha packets in the queue, by the delay",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Delay,
     source: "Jin, Wei and Low, INFOCOM 2004, window control; the decrease: daimd",
     deviations: &[
         "The change of an update is spread over the acknowledgements of its two round trips and follows the newest estimate.",

@@ -4,7 +4,7 @@
 //! of the response function a line over both logarithms; the increase a(w) follows from the two.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -100,6 +100,7 @@ pub const HIGHSPEED: Entry<Window<HighSpeed>> = Entry {
     title: "HighSpeed TCP: AIMD with increase and decrease by the window",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "RFC 3649 section 5; the defaults of ns-2 since August 2002",
     deviations: &[
         "The formulas are used instead of the RFC's table of whole increases, beyond high_window too, with a decrease of 0.01 or more.",

@@ -3,7 +3,7 @@
 //! Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004; draft-leith-tcp-htcp.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Rtt, View};
 use crate::units::{Span, Time};
@@ -75,6 +75,7 @@ pub const HTCP: Entry<Window<Htcp>> = Entry {
     title: "H-TCP: faster the longer the last congestion is past",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp",
     deviations: &[
         "The largest round-trip time is that of the epoch; the draft keeps it for the flow, Linux lets it fade.",

@@ -4,7 +4,7 @@
 //! drives flows apart: here to show just that.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -31,6 +31,7 @@ pub const MIAD: Entry<Window<Miad>> = Entry {
     title: "multiplicative increase, additive decrease",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Chiu and Jain 1989; named in aiad section 2",
     deviations: &["The paper does not write the rule down: this is the usual one, with a floor of one packet."],
     parameters: &[

@@ -4,7 +4,7 @@
 //! aiad paper, section 3.2. It keeps the ratios between flows: it is not fair by itself.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -31,6 +31,7 @@ pub const MIMD: Entry<Window<Mimd>> = Entry {
     title: "multiplicative increase, multiplicative decrease",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Chiu and Jain 1989; parameters: aiad section 3.2",
     deviations: &["The paper does not write the rule down: this is the usual one."],
     parameters: &[

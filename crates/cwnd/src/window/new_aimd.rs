@@ -5,7 +5,7 @@
 //! different algorithms: its equations (1)-(4), its pseudo-code, and its conclusion. All three are here.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -83,6 +83,7 @@ pub const NEW_AIMD: Entry<Window<NewAimd>> = Entry {
     title: "AIMD that halves only the window it began with",
     family: Family::Core,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Jasem, Zukarnain, Othman and Subramaniam 2009, eqs. 1-4, pseudo-code and conclusion. It is also called `aimd-fc` here: \
              AIMD-FC (Lahanas and Tsaoussidis, Networks 2002), on which it builds, was not at hand, and eqs. 1-4 state its idea",
     deviations: &[

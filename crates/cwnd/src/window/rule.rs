@@ -8,7 +8,7 @@ use alloc::format;
 use super::expression::{Expression, Numbers};
 pub use super::expression::{FUNCTIONS, VARIABLES};
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::Time;
@@ -54,6 +54,7 @@ pub const RULE: Entry<Window<Rule>> = Entry {
     title: "a rule of your own: two expressions in the shell of all window algorithms",
     family: Family::Own,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "given on the command line or in a scenario",
     deviations: &[],
     parameters: &[

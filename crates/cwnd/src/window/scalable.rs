@@ -3,7 +3,7 @@
 //! Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR 33 (2003).
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -31,6 +31,7 @@ pub const SCALABLE: Entry<Window<Scalable>> = Entry {
     title: "Scalable TCP: one percent per round trip, an eighth off on congestion",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Kelly, ACM CCR 33 (2003)",
     deviations: &[
         "Reno below 16 packets, which Kelly proposes, is off: the papers that compare with Scalable TCP do not mention it.",

@@ -5,7 +5,7 @@
 //! the smaller gains more.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -70,6 +70,7 @@ pub const SIMD: Entry<Window<Simd>> = Entry {
     title: "square increase, multiplicative decrease, with history",
     family: Family::Core,
     transport: Transport::Acked,
+    basis: Basis::Losses,
     source: "Jin, Guo, Matta and Bestavros, BU-CS-2001-006, eqs. 3, 5 and 9",
     deviations: &[
         "The paper leaves open when an epoch starts: here with the first acknowledgement after recovery.",

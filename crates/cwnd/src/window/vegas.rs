@@ -4,7 +4,7 @@
 //! Communications 13(8), 1995, sections III.B (congestion avoidance) and III.C (slow start).
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, View};
 use crate::units::Span;
@@ -118,6 +118,7 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
     title: "Vegas: one to three packets in the queue, by the delay",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::Delay,
     source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995, sections III.B and III.C; alpha, beta and gamma of ns-2",
     deviations: &[
         "Actual is the window over the least round-trip time of the last round trip, as in Linux and ns-3; the paper times one packet per round trip.",

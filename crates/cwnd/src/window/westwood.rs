@@ -4,7 +4,7 @@
 //! 34(2), 2004; the filter is that of Linux.
 
 use super::{Window, WindowRule};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::signal::{Ack, View};
 use crate::units::{Packets, Rate, Span, Time};
 
@@ -62,6 +62,7 @@ pub const WESTWOOD: Entry<Window<Westwood>> = Entry {
     title: "Westwood+: after a loss, the window that the path delivered",
     family: Family::Named,
     transport: Transport::Acked,
+    basis: Basis::AckRate,
     source: "Grieco and Mascolo, ACM CCR 34(2), 2004; the filter: Linux, tcp_westwood.c",
     deviations: &["A loss before the first estimate halves the window.", "Marks count as losses; the paper has none."],
     parameters: &[],

@@ -1,7 +1,7 @@
 //! Settings of flows, crowds and traffic without congestion control that change nothing.
 
+use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd::{Span, Spec};
 use cwnd_sim::{Class, Discipline, FlowSetup, Gap, LinkSetup, RateChange, RateSchedule};
 use cwnd_text::counted;
 use serde_json::Value;
@@ -161,7 +161,7 @@ impl Found {
         };
         let Some(written) = written else { return };
         let key = format!("{}.algorithm", party.key);
-        for (parameter, why) in idle(&flow.algorithm) {
+        for (parameter, why) in flow.algorithm.idle() {
             self.add_part(&key, written, parameter, why);
         }
         let reported = flow.algorithm.entry().transport == Transport::Reported;
@@ -180,19 +180,6 @@ impl Found {
             self.add_part(&key, written, typed(written.text(), parameter.name).unwrap_or(parameter.name), why);
         }
     }
-}
-
-/// A sentence for each parameter of an algorithm that was given although it does not ask for it with the others as they are.
-#[must_use]
-pub fn idle_parameters(algorithm: &Spec) -> Vec<String> {
-    let sentence = |(parameter, why)| format!("{}: `{parameter}` has no effect: {why}", algorithm.label());
-    idle(algorithm).map(sentence).collect()
-}
-
-/// Those parameters as they were typed, each with the reason.
-fn idle(algorithm: &Spec) -> impl Iterator<Item = (String, String)> {
-    let why = |help: &str| format!("the other parameters leave it out ({help})");
-    algorithm.unread().map(move |(parameter, text)| (format!("{}={text}", parameter.name), why(parameter.help)))
 }
 
 /// Why a receiver's window never holds a flow back.

@@ -19,7 +19,6 @@ use super::source::Source;
 use paths::Paths;
 use senders::{common_words, short, unread};
 
-pub use flows::idle_parameters;
 pub(crate) use senders::is_drawn;
 
 /// A setting that changes nothing.

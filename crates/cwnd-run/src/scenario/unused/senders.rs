@@ -33,8 +33,7 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
                 (!flow.algorithm.is_outside()).then(|| flow.algorithm.start(&begin).control())
             };
             let same = flow.era.policy.validate == otherwise.policy.validate && opens(&flow.era) == opens(otherwise);
-            let agent = || matches!(start(&flow.algorithm), Some(Algorithm::UdtAgent(_)));
-            protocol.filter(|_| same || entry.transport == Transport::Stack || agent())
+            protocol.filter(|_| same || entry.transport == Transport::Stack || flow.algorithm.grows_unused())
         }
         "slow_start" => match start(&flow.algorithm) {
             _ if protocol.is_some() => protocol,

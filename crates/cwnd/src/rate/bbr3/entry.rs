@@ -1,7 +1,7 @@
 //! BBRv3 in the registry.
 
 use super::{Bbr3, Rule, Settings};
-use crate::entry::{Entry, Family, Transport};
+use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 
 /// Registered as `bbr3`.
@@ -10,6 +10,7 @@ pub const BBR3: Entry<Bbr3> = Entry {
     title: "BBRv3: a model of bandwidth, round trip and safe volume, each probed in turn",
     family: Family::Baseline,
     transport: Transport::Acked,
+    basis: Basis::DeliveryRate,
     source: "draft-ietf-ccwg-bbr, the working group's text of 3 August 2026 (after -06)",
     deviations: &[
         "volumes count packets, whole ones in flight; the draft counts bytes",

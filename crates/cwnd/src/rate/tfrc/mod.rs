@@ -12,7 +12,7 @@ pub use receiver::Receiver;
 
 use super::{bounded, measured, within};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, Limit, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
@@ -195,6 +195,7 @@ pub const TFRC: Entry<Tfrc> = Entry {
     title: "TCP-friendly rate control: the throughput equation at the loss event rate the receiver measures",
     family: Family::Named,
     transport: Transport::Datagram,
+    basis: Basis::Losses,
     source: "RFC 5348",
     deviations: &[
         "no history discounting (section 5.5) and no reduction of oscillations (section 4.5), which are optional",

@@ -5,7 +5,7 @@ use alloc::format;
 
 use super::profile::{Acknowledge, AgentCuts, AtOnce, Choices, Counts, Grows, Habits, Naks, Profile, Step};
 use super::{Agent, Receiver, SYN, Udt};
-use crate::entry::{Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, Refusal, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::rate::Decrease;
 use crate::signal::Start;
@@ -26,6 +26,7 @@ pub const UDT: Entry<Built> = Entry {
     title: "UDT: a rate with decreasing increases under a window",
     family: Family::Core,
     transport: Transport::Reported,
+    basis: Basis::Losses,
     source: "daimd sections III and VI, eqs. 2, 8 and 21; the author's ns-2 agents of releases 1.1 (2003), 2.0 (2004) and 2.2 (2006); \
              libudt 4.11",
     deviations: &[

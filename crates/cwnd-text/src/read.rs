@@ -1,10 +1,8 @@
-//! Files that people name, which have an end.
-
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use cwnd_text::size;
+use crate::size;
 
 #[cfg(unix)]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -1,0 +1,34 @@
+//! Passes the revision of the sources on to the programs, so that results can name it.
+
+use std::env;
+use std::process::Command;
+
+fn main() {
+    let version = env!("CARGO_PKG_VERSION");
+    println!("cargo::rerun-if-env-changed={REVISION}");
+    // Outside a repository there is no revision to name.
+    let revision = env::var(REVISION).ok().filter(|revision| !revision.is_empty()).or_else(revision);
+    let named = revision.map_or_else(|| version.to_string(), |revision| format!("{version} ({revision})"));
+    println!("cargo::rustc-env=CWND_VERSION={named}");
+}
+
+/// The revision of the checkout. A commit, or a change in any crate, runs this script again, and with it the build of this crate
+/// and of those that use it.
+fn revision() -> Option<String> {
+    println!("cargo::rerun-if-changed=..");
+    for file in ["HEAD", "logs/HEAD"] {
+        if let Some(path) = git(&["rev-parse", "--git-path", file]) {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    git(&["describe", "--always", "--dirty", "--exclude=*"])
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok().map(|text| text.trim().to_string())
+}
+
+/// Names the revision in place of the repository: for packages built without one, and for builds while one works, which then
+/// compile again only the crates that changed.
+const REVISION: &str = "CWND_REVISION";
