@@ -3,10 +3,10 @@
 use cwnd_trace::Trace;
 
 use super::curve::Window;
-use super::entry::{Measure, Subject};
+use super::entry::{Measure, Shown, Subject};
 use super::run::Run;
 use super::statistics::Estimate;
-use super::table::{Measures, measured};
+use super::table::{MEASURES, Measures, measured};
 use super::throughput::goodput;
 
 /// The measures of one run.
@@ -31,6 +31,13 @@ impl Measure {
             [value] if self.subject != Subject::EachFlow => *value,
             _ => None,
         }
+    }
+}
+
+impl Shown {
+    /// The measures that get at least so far.
+    pub fn measures(self) -> impl Iterator<Item = &'static Measure> + Clone {
+        MEASURES.iter().copied().filter(move |measure| measure.shown >= self)
     }
 }
 
