@@ -6,12 +6,14 @@
 //! in CSV. [`counted`] and [`counted_with`] put a number and its noun together, [`decimal()`] and [`size`] write numbers so that none but zero reads as zero.
 //! These functions write for people: documents for programs (JSON) keep names as they are.
 
+mod capitalised;
 mod cell;
 mod count;
 mod decimal;
 mod message;
 mod printable;
 
+pub use capitalised::capitalised;
 pub use cell::cell;
 pub use count::{counted, counted_with};
 pub use decimal::{decimal, size};

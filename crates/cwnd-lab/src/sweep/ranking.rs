@@ -9,10 +9,10 @@ use thiserror::Error;
 
 use super::{Axis, PointResult, Sweep};
 use crate::compare::FEWEST_FOR_BEST;
-use cwnd_run::measure::{Better, Estimate, Measure, Shown, table};
+use cwnd_run::measure::{Better, Estimate, Measure, Reach, table};
 use cwnd_run::scenario::unknown;
 
-/// A measure that points are ranked by: one that algorithms are [compared](Shown::Compared) by and that says which way is better.
+/// A measure that points are ranked by: one that algorithms are [compared](Reach::Compared) by and that says which way is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct By {
     measure: &'static Measure,
@@ -82,7 +82,7 @@ pub struct Standing {
 impl By {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        Shown::Compared.measures().filter_map(|measure| Some(Self { measure, better: measure.better? }))
+        Reach::Compared.measures().filter_map(|measure| Some(Self { measure, better: measure.better? }))
     }
 
     /// The measure.

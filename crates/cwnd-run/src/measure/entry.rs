@@ -1,5 +1,7 @@
 //! What a measure declares of itself.
 
+use cwnd_text::capitalised;
+
 use super::statistics::{Domain, Estimate};
 
 /// A measure of a run. [`MEASURES`](super::MEASURES) has all of them.
@@ -13,8 +15,8 @@ pub struct Measure {
     pub source: &'static str,
     /// Its name within a sentence.
     pub title: &'static str,
-    /// Its heading in a table, where it stands behind those of its kind.
-    pub heading: &'static str,
+    /// Its heading in a table, where it stands behind those of its kind; empty where that is its name, see [`heading`](Self::heading).
+    pub short: &'static str,
     /// What it is taken of.
     pub subject: Subject,
     /// Its unit, and the one that people read.
@@ -28,7 +30,7 @@ pub struct Measure {
     /// Which way is better; none where that is a matter of taste.
     pub better: Option<Better>,
     /// How far it gets.
-    pub shown: Shown,
+    pub reach: Reach,
 }
 
 /// What a measure is taken of.
@@ -68,7 +70,7 @@ pub enum Better {
 
 /// Where a measure is shown: there, and wherever those before it are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shown {
+pub enum Reach {
     /// In JSON, CSV, Parquet and Python.
     Data,
     /// In reports.
@@ -88,15 +90,31 @@ impl Measure {
         meaning: "",
         source: "",
         title: "",
-        heading: "",
+        short: "",
         subject: Subject::Flows,
         scale: Scale::Plain,
         decimals: 1,
         domain: |_| Domain::POSITIVE,
         known_to: 0.0,
         better: None,
-        shown: Shown::Data,
+        reach: Reach::Data,
     };
+
+    /// Its heading in a table.
+    #[must_use]
+    pub const fn heading(&self) -> &'static str {
+        if self.short.is_empty() { self.title } else { self.short }
+    }
+
+    /// Its title with the unit that people read, for an axis.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let title = capitalised(self.title);
+        match self.scale.unit() {
+            "" => title,
+            unit => format!("{title} ({unit})"),
+        }
+    }
 
     /// Its meaning and its source.
     #[must_use]

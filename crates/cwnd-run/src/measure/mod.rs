@@ -31,7 +31,7 @@ mod throughput;
 pub(crate) use convergence::convergence_time;
 pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window, first_window};
-pub use entry::{Better, Measure, Scale, Shown, Subject};
+pub use entry::{Better, Measure, Reach, Scale, Subject};
 pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
 pub use life::{is_there, life_of_crowd, lifetime, seconds_of_cbr, stages};

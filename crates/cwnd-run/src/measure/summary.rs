@@ -3,7 +3,7 @@
 use cwnd_trace::Trace;
 
 use super::curve::Window;
-use super::entry::{Measure, Shown, Subject};
+use super::entry::{Measure, Reach, Subject};
 use super::run::Run;
 use super::statistics::Estimate;
 use super::table::{MEASURES, Measures, measured};
@@ -34,10 +34,10 @@ impl Measure {
     }
 }
 
-impl Shown {
+impl Reach {
     /// The measures that get at least so far.
     pub fn measures(self) -> impl Iterator<Item = &'static Measure> + Clone {
-        MEASURES.iter().copied().filter(move |measure| measure.shown >= self)
+        MEASURES.iter().copied().filter(move |measure| measure.reach >= self)
     }
 }
 

@@ -5,7 +5,7 @@
 use cwnd_trace::Histogram;
 
 use super::convergence_time;
-use super::entry::{Better, Measure, Scale, Shown, Subject, measures};
+use super::entry::{Better, Measure, Reach, Scale, Subject, measures};
 use super::fairness::{jain, relative_range};
 use super::link::{LinkCount, queue_delay_mean, queue_delay_quantile, time_to_utilisation, utilisation};
 use super::run::Run;
@@ -25,36 +25,28 @@ measures! {
         meaning: "Share of the bottleneck's capacity that was carried, 0..=1. The capacity is the rate of the line, or of a shaper or a \
                   policer where that is less.",
         title: "utilisation",
-        heading: "utilisation",
         subject: Subject::Link,
         scale: Scale::Share,
-        decimals: 1,
         domain: |_| Domain::SHARE,
         better: Some(Better::Higher),
-        shown: Shown::Glance,
+        reach: Reach::Glance,
     }
     GOODPUT = goodput_bps: One {
         of: |run| goodput_of_all(run.trace, &run.trace.flows, run.window),
         meaning: "Payload bits of all flows together that arrived for the first time, per second in which at least one of them is there.",
         title: "goodput",
-        heading: "goodput",
-        subject: Subject::Flows,
         scale: Scale::Rate,
-        decimals: 1,
         better: Some(Better::Higher),
-        shown: Shown::Glance,
+        reach: Reach::Glance,
     }
     FLOW_GOODPUT = flow_goodput_bps: Each {
         of: |run| run.goodputs.clone(),
         meaning: "Payload bits that arrived for the first time, per second in which it is there, for each flow in the order of the \
                   scenario; null for one that is left out.",
         title: "goodput of each flow",
-        heading: "goodput",
+        short: "goodput",
         subject: Subject::EachFlow,
         scale: Scale::Rate,
-        decimals: 1,
-        better: None,
-        shown: Shown::Data,
     }
     JAIN = jain: One {
         of: |run| jain(&run.known_goodputs()),
@@ -62,25 +54,20 @@ measures! {
         meaning: "Jain's index of the goodputs of the flows that are not left out, (Σx)²/(nΣx²): 1 where all are equal, 1/n where one flow \
                   has everything.",
         title: "Jain index",
-        heading: "Jain index",
-        subject: Subject::Flows,
-        scale: Scale::Plain,
         decimals: 2,
         domain: Domain::jain,
         better: Some(Better::Higher),
-        shown: Shown::Glance,
+        reach: Reach::Glance,
     }
     GOODPUT_RANGE = goodput_range: One {
         of: |run| relative_range(&run.known_goodputs()),
         meaning: "Largest less smallest goodput of a flow, divided by the mean of the flows; 0 where all are equal.",
         title: "range of goodput",
-        heading: "range",
-        subject: Subject::Flows,
-        scale: Scale::Plain,
+        short: "range",
         decimals: 2,
         domain: Domain::relative_range,
         better: Some(Better::Lower),
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     EFFICIENCY_INDEX = efficiency_index_bps: One {
         of: |run| efficiency_index(run.trace, &run.trace.flows, run.window, STABILITY_INTERVAL),
@@ -88,118 +75,98 @@ measures! {
         meaning: "The sum over flows of the mean goodput per interval of 1 s, bit/s. Time without a flow does not count: it is `goodput_bps` \
                   of the whole intervals since the warm-up.",
         title: "efficiency index",
-        heading: "efficiency index",
-        subject: Subject::Flows,
         scale: Scale::Rate,
-        decimals: 1,
         better: Some(Better::Higher),
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     STABILITY_INDEX = stability_index: One {
         of: |run| stability_index(&run.series(STABILITY_INTERVAL)?),
         source: "SI of `daimd` eq. 18.",
         meaning: "Deviation of a flow's goodput over intervals of 1 s divided by its mean, averaged over flows; 0 is perfectly stable.",
         title: "stability index",
-        heading: "stability index",
-        subject: Subject::Flows,
-        scale: Scale::Plain,
         decimals: 2,
         better: Some(Better::Lower),
-        shown: Shown::Table,
+        reach: Reach::Table,
     }
     SMOOTHNESS = smoothness: One {
         of: |run| run.mean_variation(SHORT_INTERVAL),
         meaning: "Coefficient of variation of a flow's goodput over intervals of 200 ms, mean over flows; 0 is perfectly smooth.",
         title: "smoothness",
-        heading: "smoothness",
-        subject: Subject::Flows,
-        scale: Scale::Plain,
         decimals: 2,
         better: Some(Better::Lower),
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     LOSS_RATE = loss_rate: One {
         of: |run| run.link_rate(LinkCount::Lost),
         meaning: "Packets dropped by the bottleneck's queue or lost at random on it, as a share of those offered to it.",
         title: "loss",
-        heading: "loss",
         subject: Subject::Link,
         scale: Scale::Share,
         decimals: 4,
         domain: |_| Domain::SHARE,
         better: Some(Better::Lower),
-        shown: Shown::Glance,
+        reach: Reach::Glance,
     }
     MARK_RATE = mark_rate: One {
         of: |run| run.link_rate(LinkCount::Marked),
         meaning: "Packets marked at the bottleneck as a share of those offered to it.",
         title: "marked",
-        heading: "marked",
         subject: Subject::Link,
         scale: Scale::Share,
         decimals: 4,
         domain: |_| Domain::SHARE,
-        better: None,
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     QUEUE_DELAY_MEAN = queue_delay_mean_s: One {
         of: |run| run.waited().and_then(queue_delay_mean),
         meaning: "Mean time packets waited at the bottleneck before their transmission began, seconds.",
         title: "mean queueing delay",
-        heading: "queueing delay",
+        short: "queueing delay",
         subject: Subject::Link,
         scale: Scale::Delay,
-        decimals: 1,
         better: Some(Better::Lower),
-        shown: Shown::Glance,
+        reach: Reach::Glance,
     }
     QUEUE_DELAY_P95 = queue_delay_p95_s: One {
         of: |run| queue_delay_quantile(run.waited()?, 0.95),
         meaning: "95th percentile of the time packets waited at the bottleneck, seconds.",
         title: "95th percentile of queueing delay",
-        heading: "95th percentile",
+        short: "95th percentile",
         subject: Subject::Link,
         scale: Scale::Delay,
-        decimals: 1,
         known_to: Histogram::RESOLUTION,
         better: Some(Better::Lower),
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     QUEUE_DELAY_P99 = queue_delay_p99_s: One {
         of: |run| queue_delay_quantile(run.waited()?, 0.99),
         meaning: "99th percentile of the time packets waited at the bottleneck, seconds.",
         title: "99th percentile of queueing delay",
-        heading: "99th percentile",
+        short: "99th percentile",
         subject: Subject::Link,
         scale: Scale::Delay,
-        decimals: 1,
         known_to: Histogram::RESOLUTION,
         better: Some(Better::Lower),
-        shown: Shown::Table,
+        reach: Reach::Table,
     }
     RETRANSMISSION_RATIO = retransmission_ratio: One {
         of: |run| retransmission_ratio(run.trace, &run.trace.flows, run.window),
         meaning: "Retransmissions of all flows as a share of the data packets they sent.",
         title: "retransmitted",
-        heading: "retransmitted",
-        subject: Subject::Flows,
         scale: Scale::Share,
         decimals: 4,
         domain: |_| Domain::SHARE,
         better: Some(Better::Lower),
-        shown: Shown::Compared,
+        reach: Reach::Compared,
     }
     TIME_TO_90_UTILISATION = time_to_90_utilisation_s: One {
         of: |run| time_to_utilisation(run.trace, run.link?, 0.9, SHORT_INTERVAL),
         meaning: "Time from the first start until the bottleneck was used to 90 % for 200 ms, seconds. Runs that do not get there are left \
                   out.",
         title: "time to 90 % utilisation",
-        heading: "time to 90 % utilisation",
-        subject: Subject::Flows,
         scale: Scale::Time,
-        decimals: 1,
         better: Some(Better::Lower),
-        shown: Shown::Compared,
+        reach: Reach::Compared,
     }
     CONVERGENCE_TIME = convergence_time_s: One {
         of: |run| convergence_time(run.trace, run.last_starter()?, 0.1, STABILITY_INTERVAL),
@@ -207,35 +174,22 @@ measures! {
         meaning: "Time from the start of the flow that started last until it had its share to within 10 % for 1 s, seconds; only where flows \
                   start at different times. Runs that do not get there are left out.",
         title: "time to a fair share",
-        heading: "time to a fair share",
-        subject: Subject::Flows,
         scale: Scale::Time,
-        decimals: 1,
         better: Some(Better::Lower),
-        shown: Shown::Report,
+        reach: Reach::Report,
     }
     SOURCE_LIMITED_SHARE = source_limited_share: One {
         of: |run| run.largest(|flow| source_limited_share(run.trace, flow, run.window)),
         meaning: "Share of the time during which the application of the most affected flow had nothing to send, 0..=1.",
         title: "limited by the source",
-        heading: "limited by the source",
-        subject: Subject::Flows,
         scale: Scale::Share,
-        decimals: 1,
         domain: |_| Domain::SHARE,
-        better: None,
-        shown: Shown::Data,
     }
     PEER_LIMITED_SHARE = peer_limited_share: One {
         of: |run| run.largest(|flow| peer_limited_share(run.trace, flow, run.window)),
         meaning: "Share of the time during which the receiver's window held the most affected flow, 0..=1.",
         title: "limited by the receiver",
-        heading: "limited by the receiver",
-        subject: Subject::Flows,
         scale: Scale::Share,
-        decimals: 1,
         domain: |_| Domain::SHARE,
-        better: None,
-        shown: Shown::Data,
     }
 }
