@@ -7,7 +7,7 @@ use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
 use cwnd_run::execute::{Interrupted, Progress};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Until, paired};
+use cwnd_run::measure::{Better, Domain, Estimate, Estimates, Measure, Until, paired};
 use cwnd_run::run::{FailedRun, Runs, run_each, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
 use cwnd_text::{counted, decimal};
@@ -65,34 +65,6 @@ pub struct ComparedAlgorithm {
     pub stationarity: Stationarity,
     /// Its runs together with the algorithm it was set against.
     pub versus: Option<Versus>,
-}
-
-/// A measure that algorithms are compared by.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// Its key in the JSON output.
-    pub key: &'static str,
-    /// Its heading in a table.
-    pub heading: &'static str,
-    /// The unit in which a table shows it; empty for a plain number.
-    pub unit: &'static str,
-    /// What the value is multiplied by to get there.
-    pub scale: f64,
-    /// Which way is better; none where that is a matter of taste.
-    pub better: Option<Better>,
-    /// Shown in the table on a terminal, which is narrow; reports and documents have them all.
-    pub in_table: bool,
-    /// The estimate in a row.
-    pub of: fn(&Estimates) -> Option<Estimate>,
-}
-
-/// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    Higher,
-    /// Less is better.
-    Lower,
 }
 
 impl Comparison {
@@ -212,12 +184,12 @@ impl ComparedAlgorithm {
 }
 
 impl Compared {
-    /// The row that is best in a column: what is shown of it (an interval, or a range) overlaps with no other's. None unless every row
+    /// The row that is best by a measure: what is shown of it (an interval, or a range) overlaps with no other's. None unless every row
     /// with a value was measured in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: what is not known to last can be neither
     /// the best nor beaten.
     #[must_use]
-    pub fn best(&self, column: &Column) -> Option<usize> {
-        self.best_of(column.better?, |row| (column.of)(&row.estimates))
+    pub fn best(&self, measure: &Measure) -> Option<usize> {
+        self.best_of(measure.better?, |row| measure.of(&row.estimates))
     }
 
     /// As [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
@@ -241,13 +213,12 @@ impl Compared {
         (alone && values.len() > 1).then_some(index)
     }
 
-    /// How far a row is from that of the [reference](Self::reference) in a column: the mean over seeds of the difference in each. None for
+    /// How far a row is from that of the [reference](Self::reference) by a measure: the mean over seeds of the difference in each. None for
     /// the reference itself, and where it failed.
     #[must_use]
-    pub fn difference(&self, row: usize, column: &Column) -> Option<Estimate> {
+    pub fn difference(&self, row: usize, measure: &Measure) -> Option<Estimate> {
         let each = |row: &ComparedAlgorithm| -> Vec<Option<f64>> {
-            let one = |run| (column.of)(&Estimates::over(std::slice::from_ref(run))).map(|value| value.mean);
-            row.alone.summaries.iter().map(one).collect()
+            row.alone.summaries.iter().map(|run| measure.of(run)).collect()
         };
         let first = self.rows.first().filter(|first| first.algorithm == self.reference)?;
         let other = self.rows.get(row).filter(|_| row > 0)?;
@@ -304,88 +275,3 @@ impl Compared {
 /// Seeds from which on a row may be called the best. Of two algorithms that do not differ, one has all of three values below all of the
 /// other's in one of twenty draws, all of two in one of six.
 pub const FEWEST_FOR_BEST: usize = 3;
-
-/// The columns of a comparison, in the order of a table.
-pub const COLUMNS: [Column; 9] = [
-    Column {
-        key: "utilisation",
-        heading: "utilisation",
-        unit: "%",
-        scale: 100.0,
-        better: Some(Better::Higher),
-        in_table: true,
-        of: |row| row.utilisation,
-    },
-    Column {
-        key: "goodput_bps",
-        heading: "goodput",
-        unit: "Mbit/s",
-        scale: 1e-6,
-        better: Some(Better::Higher),
-        in_table: true,
-        of: |row| row.goodput_bps,
-    },
-    Column {
-        key: "jain",
-        heading: "Jain index",
-        unit: "",
-        scale: 1.0,
-        better: Some(Better::Higher),
-        in_table: true,
-        of: |row| row.jain,
-    },
-    Column {
-        key: "stability_index",
-        heading: "stability index",
-        unit: "",
-        scale: 1.0,
-        better: Some(Better::Lower),
-        in_table: true,
-        of: |row| row.stability_index,
-    },
-    Column {
-        key: "loss_rate",
-        heading: "loss",
-        unit: "%",
-        scale: 100.0,
-        better: Some(Better::Lower),
-        in_table: true,
-        of: |row| row.loss_rate,
-    },
-    Column {
-        key: "queue_delay_mean_s",
-        heading: "queueing delay",
-        unit: "ms",
-        scale: 1e3,
-        better: Some(Better::Lower),
-        in_table: true,
-        of: |row| row.queue_delay_mean_s,
-    },
-    Column {
-        key: "queue_delay_p99_s",
-        heading: "99th percentile",
-        unit: "ms",
-        scale: 1e3,
-        better: Some(Better::Lower),
-        in_table: true,
-        of: |row| row.queue_delay_p99_s,
-    },
-    Column {
-        key: "retransmission_ratio",
-        heading: "retransmitted",
-        unit: "%",
-        scale: 100.0,
-        better: Some(Better::Lower),
-        in_table: false,
-        of: |row| row.retransmission_ratio,
-    },
-    Column {
-        key: "time_to_90_utilisation_s",
-        heading: "time to 90 % utilisation",
-        unit: "s",
-        scale: 1.0,
-        better: Some(Better::Lower),
-        in_table: false,
-        of: |row| row.time_to_90_utilisation_s,
-    },
-];

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{ALGORITHMS, CongestionControl, Maker, Span, Spec, Start};
-use cwnd_lab::compare::{COLUMNS, Column, Compared, ComparedAlgorithm, Comparison, DEFAULT};
+use cwnd_lab::compare::{Compared, ComparedAlgorithm, Comparison, DEFAULT};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
 use cwnd_run::files::{Folder, FolderError, fresh};
 use cwnd_run::measure::{Estimate, Estimates};
+use cwnd_run::measure::{MEASURES, Reach, table};
 use cwnd_run::run::{FailedRun, Runs, run, run_by, run_each, run_until};
 use cwnd_run::scenario::{Document, Dumbbell, Ecn, Scenario, Written};
 use proptest::prelude::*;
@@ -75,7 +76,7 @@ fn what_fails_keeps_no_other_from_running() {
     assert_eq!((none.rows.len(), none.failures.len()), (0, 3));
 
     // Differences are from the first algorithm that was asked for, and from no other in its place.
-    let difference = |compared: &Compared| compared.difference(compared.rows.len() - 1, &COLUMNS[0]);
+    let difference = |compared: &Compared| compared.difference(compared.rows.len() - 1, &table::UTILISATION);
     assert_eq!(compared(&[0]).reference, "reno");
     assert_eq!((difference(&compared(&[0])), difference(&compared(&[1])).is_some()), (None, true));
 
@@ -188,7 +189,7 @@ fn with_utilisations(values: &[(f64, Option<f64>)]) -> Compared {
 
 #[test]
 fn a_winner_is_named_only_where_no_interval_overlaps() {
-    let column = |key| COLUMNS.iter().find(|column: &&Column| column.key == key).expect("a column");
+    let column = |key| MEASURES.iter().find(|measure| measure.key == key).expect("a column");
     let (more, less) = (column("utilisation"), column("loss_rate"));
     let clear = with_utilisations(&[(0.8, Some(0.02)), (0.9, Some(0.02)), (0.85, Some(0.02))]);
     assert_eq!((clear.best(more), clear.best(less)), (Some(1), Some(0)));
@@ -202,7 +203,7 @@ fn a_winner_is_named_only_where_no_interval_overlaps() {
 
 #[test]
 fn a_star_needs_stationary_windows_and_three_seeds() {
-    let column = COLUMNS.iter().find(|column| column.key == "utilisation").expect("a column");
+    let column = &table::UTILISATION;
     let clear = with_utilisations(&[(0.8, Some(0.02)), (0.9, Some(0.02)), (0.85, Some(0.02))]);
     assert_eq!(clear.best(column), Some(1));
     for row in 0..3 {
@@ -222,7 +223,7 @@ proptest! {
     fn a_star_implies_stationary_windows_seeds_and_no_overlap(
         rows in proptest::collection::vec((0.0..1.0_f64, 0.0..0.1_f64, 0..5_u8, 1..7_usize), 1..5),
     ) {
-        let column = COLUMNS.iter().find(|column| column.key == "utilisation").expect("a column");
+        let column = &table::UTILISATION;
         let mut compared = with_utilisations(&rows.iter().map(|row| (row.0, Some(row.1))).collect::<Vec<_>>());
         for (row, given) in compared.rows.iter_mut().zip(&rows) {
             row.stationarity.stationary = given.2 > 0;
@@ -255,7 +256,7 @@ fn a_window_without_a_loss_is_no_sawtooth() {
     assert!((5.0 * 125.0..8.0 * 125.0).contains(&enough), "{enough}");
     let delay = |row: &ComparedAlgorithm| row.estimates.queue_delay_mean_s.expect("measured").mean;
     assert!(delay(reno) < delay(scalable), "it would have the star: {} {}", delay(reno), delay(scalable));
-    assert!(COLUMNS.iter().all(|column| compared.best(column).is_none()));
+    assert!(Reach::Compared.measures().all(|column| compared.best(column).is_none()));
 }
 
 #[test]
@@ -267,7 +268,7 @@ fn a_star_stands_where_windows_are_stationary() {
     for row in &compared.rows {
         assert_eq!(row.stationarity.reason, None, "{}: {:?}", row.algorithm, row.stationarity);
     }
-    let delay = COLUMNS.iter().find(|column| column.key == "queue_delay_mean_s").expect("a column");
+    let delay = &table::QUEUE_DELAY_MEAN;
     assert_eq!(compared.best(delay), Some(2), "Vegas keeps a few packets waiting, the others fill the buffer");
 }
 

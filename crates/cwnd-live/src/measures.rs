@@ -1,7 +1,7 @@
 //! What is measured of the seeds of a run: the measures of `cwnd compare`, the recovery, and how groups of flows share.
 
-use cwnd_lab::compare::{COLUMNS, group_shares, group_sizes, recovery};
-use cwnd_run::measure::{Domain, Estimate, Estimates, Summary, Window, fair_shares, summarise};
+use cwnd_lab::compare::{group_shares, group_sizes, recovery};
+use cwnd_run::measure::{Domain, Estimate, Estimates, Measure, Reach, Summary, Window, fair_shares, summarise};
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde_json::{Value, json};
@@ -37,9 +37,10 @@ impl Measured {
 
 /// The columns of the table: those of `cwnd compare`, and the recovery.
 pub(crate) fn columns() -> Value {
-    let shared = COLUMNS.iter().map(
-        |column| json!({ "key": column.key, "title": column.heading, "unit": column.unit, "scale": column.scale }),
-    );
+    let shared = Reach::Compared.measures().map(|measure| {
+        let Measure { key, scale, .. } = measure;
+        json!({ "key": key, "title": measure.heading(), "unit": scale.unit(), "scale": scale.factor() })
+    });
     let recovery = json!({ "key": RECOVERY, "title": "recovery", "unit": "s", "scale": 1.0 });
     shared.chain([recovery]).collect()
 }

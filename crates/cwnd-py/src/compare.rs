@@ -6,12 +6,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_lab::compare::{COLUMNS, Compared as LabCompared, Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
+use cwnd_lab::compare::{Compared as LabCompared, Comparison, DEFAULT, DEFAULT_OPPONENT, default_base};
 use cwnd_report::page::comparison_html;
 use cwnd_report::plot::{ComparisonPlots, Shown};
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
-use cwnd_run::measure::{Estimate, Until};
+use cwnd_run::measure::{Estimate, Reach, Until};
 use cwnd_run::run::run_until;
 use cwnd_run::scenario::{Document, Dumbbell, ScenarioError, Written, default_warmup};
 use cwnd_trace::Trace;
@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use crate::failure::Failure;
 use crate::outside::{all_written, apart, written};
 use crate::plot::{Drawn, lines};
-use crate::runs::{MEASURES, Runs, of_seed};
+use crate::runs::{Runs, of_runs, of_seed};
 use crate::table::Table;
 use crate::work;
 
@@ -117,16 +117,9 @@ impl Compared {
     fn table(&self) -> Result<Table, Failure> {
         let mut cells = Vec::new();
         for row in &self.compared.rows {
-            let estimates =
-                serde_json::to_value(&row.estimates).map_err(|error| Failure::Unexpected(error.to_string()))?;
-            for (measure, unit, ..) in MEASURES {
-                let number = |key: &str| estimates[measure][key].as_f64();
-                if let (Some(mean), Some(low), Some(high)) = (number("mean"), number("low"), number("high")) {
-                    let n = number("n").unwrap_or(0.0) as usize;
-                    let found = Estimate { mean, ci95: number("ci95"), n, low, high };
-                    cells.push((row.algorithm.as_str(), measure, unit, found));
-                }
-            }
+            cells.extend(of_runs().filter_map(|measure| {
+                Some((row.algorithm.as_str(), measure.key, measure.scale.base(), measure.of(&row.estimates)?))
+            }));
         }
         estimates(&cells, "over independent seeds, in the unit of the row")
     }
@@ -135,12 +128,10 @@ impl Compared {
     fn differences(&self) -> Result<Table, Failure> {
         let mut cells = Vec::new();
         for (index, row) in self.compared.rows.iter().enumerate() {
-            for column in &COLUMNS {
-                let unit =
-                    MEASURES.iter().find(|(measure, ..)| *measure == column.key).map_or("", |(_, unit, ..)| unit);
-                let found = self.compared.difference(index, column);
-                cells.extend(found.map(|difference| (row.algorithm.as_str(), column.key, unit, difference)));
-            }
+            cells.extend(Reach::Compared.measures().filter_map(|measure| {
+                let difference = self.compared.difference(index, measure)?;
+                Some((row.algorithm.as_str(), measure.key, measure.scale.base(), difference))
+            }));
         }
         estimates(&cells, "of the differences from the first algorithm, seed by seed, in the unit of the row")
     }

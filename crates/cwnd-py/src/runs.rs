@@ -10,7 +10,8 @@ use cwnd_report::page::run_html;
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::{
-    Summary, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio, source_limited_share,
+    MEASURES, Measure, Subject, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
+    source_limited_share,
 };
 use cwnd_run::run::Runs as LabRuns;
 use cwnd_trace::{FlowTrace, Trace};
@@ -55,8 +56,13 @@ pub(crate) fn run(
 
 /// Name, unit and description of every measure of a run.
 #[pyfunction]
-pub(crate) fn measures() -> Vec<(&'static str, &'static str, &'static str)> {
-    MEASURES.map(|(name, unit, description, _)| (name, unit, description)).to_vec()
+pub(crate) fn measures() -> Vec<(&'static str, &'static str, String)> {
+    of_runs().map(|measure| (measure.key, measure.scale.base(), measure.described())).collect()
+}
+
+/// The measures with one value per run.
+pub(crate) fn of_runs() -> impl Iterator<Item = &'static Measure> {
+    MEASURES.iter().copied().filter(|measure| measure.subject != Subject::EachFlow)
 }
 
 impl Runs {
@@ -167,8 +173,9 @@ fn flows(seeds: &[(u64, &Trace)]) -> cwnd_parquet::Table {
 fn summary(runs: &LabRuns) -> cwnd_parquet::Table {
     let mut table = cwnd_parquet::Table::default();
     table.whole("seed", "", "the seed of the run", runs.scenario.seeds());
-    for (name, unit, description, of) in MEASURES {
-        table.real(name, unit, description, runs.summaries.iter().map(|run| of(run).unwrap_or(f64::NAN)));
+    for measure in of_runs() {
+        let values = runs.summaries.iter().map(|run| measure.of(run).unwrap_or(f64::NAN));
+        table.real(measure.key, measure.scale.base(), &measure.described(), values);
     }
     let digests: Vec<String> = runs.traces.iter().map(|trace| format!("{:016x}", trace.digest)).collect();
     table.text(
@@ -180,7 +187,6 @@ fn summary(runs: &LabRuns) -> cwnd_parquet::Table {
 }
 
 type FlowMeasure = (&'static str, &'static str, &'static str, fn(&Trace, &FlowTrace, Window) -> Option<f64>);
-pub(crate) type Measure = (&'static str, &'static str, &'static str, fn(&Summary) -> Option<f64>);
 
 const FLOW_MEASURES: [FlowMeasure; 5] = [
     ("goodput_bps", "bit/s", "payload that arrived for the first time, over its life after the warm-up", goodput),
@@ -190,30 +196,4 @@ const FLOW_MEASURES: [FlowMeasure; 5] = [
     }),
     ("source_limited_share", "", "share of its life without data to send", source_limited_share),
     ("peer_limited_share", "", "share of its life held by the receiver's window", peer_limited_share),
-];
-
-pub(crate) const MEASURES: [Measure; 17] = [
-    ("utilisation", "", "share of the bottleneck's capacity that was carried", |run| run.utilisation),
-    ("goodput_bps", "bit/s", "payload of all flows that arrived for the first time, while any is there", |run| {
-        run.goodput_bps
-    }),
-    ("jain", "", "Jain's index of the flows' goodputs", |run| run.jain),
-    ("goodput_range", "", "(max - min) / mean of the flows' goodputs", |run| run.goodput_range),
-    ("efficiency_index_bps", "bit/s", "sum over flows of the mean goodput per second", |run| run.efficiency_index_bps),
-    ("stability_index", "", "deviation over mean of goodput per second, mean over flows", |run| run.stability_index),
-    ("smoothness", "", "the same per 200 ms", |run| run.smoothness),
-    ("loss_rate", "", "packets lost at the bottleneck as a share of those offered", |run| run.loss_rate),
-    ("mark_rate", "", "packets marked there as a share of those offered", |run| run.mark_rate),
-    ("queue_delay_mean_s", "s", "mean wait of packets at the bottleneck", |run| run.queue_delay_mean_s),
-    ("queue_delay_p95_s", "s", "the 95th percentile of that", |run| run.queue_delay_p95_s),
-    ("queue_delay_p99_s", "s", "the 99th percentile of that", |run| run.queue_delay_p99_s),
-    ("retransmission_ratio", "", "retransmissions as a share of data packets", |run| run.retransmission_ratio),
-    ("time_to_90_utilisation_s", "s", "from the first start to 90 % of the bottleneck", |run| {
-        run.time_to_90_utilisation_s
-    }),
-    ("convergence_time_s", "s", "from the last start to a fair share", |run| run.convergence_time_s),
-    ("source_limited_share", "", "share of the time the worst flow had no data", |run| run.source_limited_share),
-    ("peer_limited_share", "", "share of the time the worst flow was held by its receiver", |run| {
-        run.peer_limited_share
-    }),
 ];

@@ -1,16 +1,19 @@
 //! What `--json` prints and `summary.json` holds. Keys carry their unit; numbers are in base SI units.
 
+use std::borrow::Cow;
+
 use cwnd::registry::{Entry, Family, Transport};
 use cwnd_trace::{CrowdTrace, Trace};
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 pub use super::traffic::{Arrivals, Cbr, Completion};
-use cwnd_lab::compare::{self, COLUMNS, Compared};
+use cwnd_lab::compare::{self, Compared};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::measure::{
-    Domain, Estimate, Estimates, Window, fair_shares, flow_loss_rate, goodput, mean, peer_limited_share,
-    retransmission_ratio, source_limited_share, summarise,
+    Domain, Estimate, Estimates, MEASURES, Measure, Reach, Subject, Window, fair_shares, flow_loss_rate, goodput, mean,
+    peer_limited_share, retransmission_ratio, source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{self, Document, Ecn, Scenario};
@@ -180,18 +183,42 @@ pub struct Link {
     pub link: String,
     /// Its rate, bit/s; null for a link of pure delay.
     pub rate_bps: Option<u64>,
-    /// Share of its capacity that was carried, 0..=1: of its rate, or of that of a shaper or a policer where it is less.
-    pub utilisation: Option<Estimate>,
-    /// Packets dropped or lost at random as a share of those offered.
-    pub loss_rate: Option<Estimate>,
-    /// Packets marked as a share of those offered.
-    pub mark_rate: Option<Estimate>,
-    /// Mean time packets waited, seconds.
-    pub queue_delay_mean_s: Option<Estimate>,
-    /// The 95th percentile of that.
-    pub queue_delay_p95_s: Option<Estimate>,
-    /// The 99th percentile of that.
-    pub queue_delay_p99_s: Option<Estimate>,
+    /// The measures of a link, taken at this one.
+    #[serde(flatten)]
+    pub measures: OfLink,
+}
+
+/// The measures of a link, in the order of all measures.
+#[derive(Debug)]
+pub struct OfLink(pub Estimates);
+
+impl OfLink {
+    fn all() -> impl Iterator<Item = &'static Measure> {
+        MEASURES.iter().copied().filter(|measure| measure.subject == Subject::Link)
+    }
+}
+
+impl Serialize for OfLink {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Self::all().map(|measure| (measure.key, measure.of(&self.0))))
+    }
+}
+
+impl JsonSchema for OfLink {
+    fn schema_name() -> Cow<'static, str> {
+        "OfLink".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let property = |measure: &Measure| {
+            let mut schema = generator.subschema_for::<Option<Estimate>>();
+            schema.insert("description".into(), measure.described().replace("the bottleneck", "the link").into());
+            (measure.key.to_string(), schema.to_value())
+        };
+        let properties: Map<String, Value> = Self::all().map(property).collect();
+        let required: Vec<&String> = properties.keys().collect();
+        json_schema!({ "type": "object", "required": required, "properties": properties })
+    }
 }
 
 /// The speed of the simulator: `cwnd bench sim --json`.
@@ -287,7 +314,7 @@ impl Comparison {
         let groups = compared.rows.iter().flat_map(|row| row.alone.scenario.document().flow.clone());
         origin.path = Document { flow: groups.collect(), ..origin.scenario.clone() }.path();
         let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();
-        let best = COLUMNS.iter().map(|column| (column.key, compared.best(column)));
+        let best = Reach::Compared.measures().map(|measure| (measure.key, compared.best(measure)));
         let best: Vec<(&str, Option<usize>)> = best.chain([("recovery_time_s", compared.best_recovery())]).collect();
         let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {
             algorithm: row.algorithm.clone(),
@@ -296,10 +323,10 @@ impl Comparison {
             recovery_time_s: row.recovery_time_s,
             stationarity: row.stationarity.clone(),
             best_in: best.iter().filter(|(_, at)| *at == Some(index)).map(|(key, _)| *key).collect(),
-            differences: COLUMNS
-                .iter()
-                .filter_map(|column| {
-                    Some(Difference { key: column.key, difference: compared.difference(index, column)? })
+            differences: Reach::Compared
+                .measures()
+                .filter_map(|measure| {
+                    Some(Difference { key: measure.key, difference: compared.difference(index, measure)? })
                 })
                 .collect(),
             versus: row.versus.as_ref().map(Versus::of),
@@ -421,16 +448,10 @@ impl FlowResult {
 impl Link {
     fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
         let summaries: Vec<_> = runs.traces.iter().map(|trace| summarise(trace, index)).collect();
-        let measures = Estimates::over(&summaries);
         Self {
             link: first.links[index].name.clone(),
             rate_bps: first.links[index].rate,
-            utilisation: measures.utilisation,
-            loss_rate: measures.loss_rate,
-            mark_rate: measures.mark_rate,
-            queue_delay_mean_s: measures.queue_delay_mean_s,
-            queue_delay_p95_s: measures.queue_delay_p95_s,
-            queue_delay_p99_s: measures.queue_delay_p99_s,
+            measures: OfLink(Estimates::over(&summaries)),
         }
     }
 }

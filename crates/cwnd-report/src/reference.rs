@@ -13,6 +13,7 @@ use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
 use cwnd_lab::sweep::{Progressed, Swept};
 use cwnd_papers::JudgedRow;
+use cwnd_text::capitalised;
 
 /// `docs/algorithms.md`.
 #[must_use]
@@ -78,7 +79,7 @@ pub fn json() -> String {
 }
 
 fn algorithm(entry: &Known) -> String {
-    let mut section = format!("\n## {}\n\n{}. Source: {}.\n", entry.name, sentence(entry.title), entry.source);
+    let mut section = format!("\n## {}\n\n{}. Source: {}.\n", entry.name, capitalised(entry.title), entry.source);
     if !entry.aliases.is_empty() {
         let _ = write!(section, "\nOther names: `{}`.\n", entry.aliases.join("`, `"));
     }
@@ -166,10 +167,4 @@ fn words(target: &Value) -> Option<impl Iterator<Item = &str>> {
 fn row(page: &mut String, cells: &[&str]) {
     let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
     let _ = writeln!(page, "| {} |", escaped.join(" | "));
-}
-
-/// A title as the beginning of a sentence.
-fn sentence(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -7,6 +7,7 @@ use super::json;
 use super::table::{Table, short};
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut};
 use cwnd_run::measure::digits::{cell, legend, number_to};
+use cwnd_run::measure::{Measure, table};
 use cwnd_text::{counted, one_line};
 
 pub use super::table::wrapped;
@@ -95,28 +96,20 @@ pub fn run(document: &json::Run) -> String {
     if document.flows.len() > MAX_ROWS {
         text.push_str(&format!("and {} more flows: see --json\n", document.flows.len() - MAX_ROWS));
     }
-    let total = [
-        ("Jain index of all flows", document.measures.jain, 1.0, ""),
-        ("goodput of all flows", document.measures.goodput_bps, 1e-6, " Mbit/s"),
-    ];
-    for (what, estimate, scale, unit) in total {
-        text.push_str(&format!("{what}: {}{unit}\n", cell(estimate, scale)));
+    for measure in [&table::JAIN, &table::GOODPUT] {
+        let total = cell(measure.of(&document.measures), measure.scale.factor());
+        let total = format!("{total} {}", measure.scale.unit());
+        text.push_str(&format!("{} of all flows: {}\n", measure.title, total.trim_end()));
     }
 
     text.push_str(&cbr(&document.cbr));
     text.push_str(&arrivals(&document.arrivals));
     let mut links = Table::default();
-    links.row(["link", "utilisation", "loss", "marked", "queueing delay", "99th percentile"]);
-    links.row(["", "%", "%", "%", "ms", "ms"]);
+    links.row(std::iter::once("link").chain(OF_LINKS.iter().map(|measure| measure.heading())));
+    links.row(std::iter::once("").chain(OF_LINKS.iter().map(|measure| measure.scale.unit())));
     for link in document.links.iter().filter(|link| link.rate_bps.is_some()).take(MAX_ROWS) {
-        links.row([
-            link.link.clone(),
-            cell(link.utilisation, 100.0),
-            cell(link.loss_rate, 100.0),
-            cell(link.mark_rate, 100.0),
-            cell(link.queue_delay_mean_s, 1e3),
-            cell(link.queue_delay_p99_s, 1e3),
-        ]);
+        let cells = OF_LINKS.iter().map(|measure| cell(measure.of(&link.measures.0), measure.scale.factor()));
+        links.row(std::iter::once(link.link.clone()).chain(cells));
     }
     let legend = legend(origin.seeds as usize);
     let digests = wrapped(&format!("digests: {}", document.digests.join(" ")));
@@ -166,6 +159,9 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
     text
 }
 
+/// Columns of the table of links.
+static OF_LINKS: [&Measure; 5] =
+    [&table::UTILISATION, &table::LOSS_RATE, &table::MARK_RATE, &table::QUEUE_DELAY_MEAN, &table::QUEUE_DELAY_P99];
 /// Characters of the name of an evaluated algorithm.
 const LONGEST: usize = 20;
 /// A terminal's height; more rows are no table to judge.

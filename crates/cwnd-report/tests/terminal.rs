@@ -211,11 +211,11 @@ fn nothing_but_zero_reads_as_zero() {
         }
         for link in &mut document.links {
             let measures = [
-                &mut link.utilisation,
-                &mut link.loss_rate,
-                &mut link.mark_rate,
-                &mut link.queue_delay_mean_s,
-                &mut link.queue_delay_p99_s,
+                &mut link.measures.0.utilisation,
+                &mut link.measures.0.loss_rate,
+                &mut link.measures.0.mark_rate,
+                &mut link.measures.0.queue_delay_mean_s,
+                &mut link.measures.0.queue_delay_p99_s,
             ];
             measures.into_iter().for_each(|measure| *measure = tiny(mean));
         }

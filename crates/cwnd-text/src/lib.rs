@@ -7,6 +7,7 @@
 //! These functions write for people: documents for programs keep names as they are, and [`to_json`] writes them. [`read_limited`] and
 //! [`read_text`] read files that people name. [`VERSION`] is that of the programs.
 
+mod capitalised;
 mod cell;
 mod count;
 mod decimal;
@@ -15,6 +16,7 @@ mod message;
 mod printable;
 mod read;
 
+pub use capitalised::capitalised;
 pub use cell::cell;
 pub use count::{counted, counted_with};
 pub use decimal::{decimal, size};

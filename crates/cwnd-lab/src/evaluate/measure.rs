@@ -1,6 +1,6 @@
 //! The numbers of an evaluation.
 
-use cwnd_run::measure::{Domain, domain, mean};
+use cwnd_run::measure::{self, Domain, Scale, mean, table};
 use cwnd_run::probe::Kept;
 
 use super::Shown;
@@ -8,8 +8,8 @@ use super::Shown;
 /// A number of one seed's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
-    /// One that is kept under this name.
-    Kept(&'static str),
+    /// One of a run.
+    Kept(&'static measure::Measure),
     /// The goodput of the contender's flows as a share of that of all; the first so many flows are its own.
     Share(usize),
     /// The goodput of the worst-off flow over its max-min fair share.
@@ -34,11 +34,11 @@ impl Measure {
         let first = *runs.first()?;
         let goodput = first.all("flow_goodput_bps");
         let total: f64 = goodput.iter().sum();
-        let pair = |name: &str| Some((first.one(name)?, runs.get(1)?.one(name)?));
+        let pair = |of: &measure::Measure| Some((first.one(of.key)?, runs.get(1)?.one(of.key)?));
         // Less is better: harm is the part of what there is that would not be there.
         let less_is_better = |(with, without): (f64, f64)| (with > 0.0).then(|| (with - without) / with);
         let value = match self {
-            Self::Kept(name) => first.one(name),
+            Self::Kept(measure) => first.one(measure.key),
             Self::Share(own) => Some(goodput.get(..own)?.iter().sum::<f64>() / total),
             Self::Least => {
                 let shares = first.all("flow_fair_share_bps");
@@ -48,8 +48,8 @@ impl Measure {
                 let (with, without) = (mean(goodput.get(own..)?)?, mean(runs.get(1)?.all("flow_goodput_bps"))?);
                 Some((without - with) / without)
             }
-            Self::DelayHarm => less_is_better(pair("queue_delay_mean_s")?),
-            Self::LossHarm => less_is_better(pair("loss_rate")?),
+            Self::DelayHarm => less_is_better(pair(&table::QUEUE_DELAY_MEAN)?),
+            Self::LossHarm => less_is_better(pair(&table::LOSS_RATE)?),
             Self::LongOverShort => match goodput {
                 [short, long] => Some(long / short),
                 _ => None,
@@ -62,15 +62,7 @@ impl Measure {
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Kept("utilisation") => "utilisation",
-            Self::Kept("jain") => "Jain index",
-            Self::Kept("loss_rate") => "loss",
-            Self::Kept("retransmission_ratio") => "retransmitted",
-            Self::Kept("queue_delay_mean_s") => "mean queueing delay",
-            Self::Kept("queue_delay_p99_s") => "99th percentile of queueing delay",
-            Self::Kept("convergence_time_s") => "time to a fair share",
-            Self::Kept("time_to_90_utilisation_s") => "time to 90 % utilisation",
-            Self::Kept(name) => name,
+            Self::Kept(measure) => measure.title,
             Self::Share(_) => "share of the goodput",
             Self::Least => "worst-off flow over its fair share",
             Self::GoodputHarm(_) => "harm to goodput",
@@ -85,7 +77,7 @@ impl Measure {
     /// The values it can have with so many flows.
     pub(super) fn domain(self, flows: usize) -> Domain {
         match self {
-            Self::Kept(name) => domain(name, flows).unwrap_or(Domain::ANY),
+            Self::Kept(measure) => (measure.domain)(flows),
             Self::Share(_) | Self::Least => Domain::SHARE,
             Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => Domain::AT_MOST_ONE,
             Self::LongOverShort | Self::Completion | Self::SentPerRound(_) => Domain::POSITIVE,
@@ -94,19 +86,19 @@ impl Measure {
 
     /// What a table multiplies it by, and the unit that it then has: shares in per cent, times in milliseconds.
     pub(super) fn shown(self) -> Shown {
-        let (scale, unit) = match self {
-            Self::Kept("jain") | Self::Least => (1.0, ""),
-            Self::Kept(_) if self.unit() == "1" => (100.0, "%"),
-            Self::Share(_) | Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => (100.0, "%"),
-            Self::LongOverShort | Self::SentPerRound(_) => (1.0, ""),
-            Self::Kept(_) | Self::Completion => (1e3, "ms"),
+        let scale = match self {
+            Self::Kept(measure) if measure.scale == Scale::Time => Scale::Delay,
+            Self::Kept(measure) => measure.scale,
+            Self::Share(_) | Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => Scale::Share,
+            Self::Least | Self::LongOverShort | Self::SentPerRound(_) => Scale::Plain,
+            Self::Completion => Scale::Delay,
         };
-        Shown { scale, unit }
+        Shown { scale: scale.factor(), unit: scale.unit() }
     }
 
     pub(super) fn unit(self) -> &'static str {
         match self {
-            Self::Kept(name) if name.ends_with("_s") => "s",
+            Self::Kept(measure) if !measure.scale.base().is_empty() => measure.scale.base(),
             Self::Completion => "s",
             _ => "1",
         }

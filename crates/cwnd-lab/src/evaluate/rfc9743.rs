@@ -6,14 +6,15 @@ use cwnd::{Span, Spec};
 
 use super::measure::Measure;
 use super::{Bottleneck, Plan, REFERENCES, Traffic};
+use cwnd_run::measure::table;
 use cwnd_run::probe::Probe;
 use cwnd_run::scenario::{FlowGroup, ScenarioError, Written};
 
-const UTILISATION: Measure = Measure::Kept("utilisation");
-const JAIN: Measure = Measure::Kept("jain");
-const LOSS: Measure = Measure::Kept("loss_rate");
-const DELAY: Measure = Measure::Kept("queue_delay_mean_s");
-const DELAY_P99: Measure = Measure::Kept("queue_delay_p99_s");
+const UTILISATION: Measure = Measure::Kept(&table::UTILISATION);
+const JAIN: Measure = Measure::Kept(&table::JAIN);
+const LOSS: Measure = Measure::Kept(&table::LOSS_RATE);
+const DELAY: Measure = Measure::Kept(&table::QUEUE_DELAY_MEAN);
+const DELAY_P99: Measure = Measure::Kept(&table::QUEUE_DELAY_P99);
 
 pub(super) fn sections(plan: &mut Plan) -> Result<(), ScenarioError> {
     single(plan)?;
@@ -45,7 +46,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.ask(
         path("1mbit", "50ms", "droptail:10p"),
         "32 flows",
-        &[LOSS, Measure::Kept("retransmission_ratio"), UTILISATION],
+        &[LOSS, Measure::Kept(&table::RETRANSMISSION_RATIO), UTILISATION],
         |x| vec![summary([flows(x, 32)])],
     )?;
     plan.section(
@@ -81,7 +82,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.ask(
         path("10mbit", "50ms", "droptail:1bdp"),
         "2 flows, the second starts at the end of the warm-up",
-        &[Measure::Kept("convergence_time_s")],
+        &[Measure::Kept(&table::CONVERGENCE_TIME)],
         |x| vec![summary([flows(x, 1), FlowGroup { start: Some(seconds(start)), ..flows(x, 1) }])],
     )?;
     for queue in ["droptail:0.25bdp", "droptail:1bdp", "droptail:4bdp"] {
@@ -221,7 +222,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.ask(varying, "2 flows", &[UTILISATION, DELAY], |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.4", "Internet of Things and Constrained Nodes", "Power and processors are not modelled.");
     plan.section("7.5", "Paths with High Delay", "Satellites. Read here: 2 flows at a round-trip time of 600 ms.");
-    let measures = [UTILISATION, Measure::Kept("time_to_90_utilisation_s"), DELAY];
+    let measures = [UTILISATION, Measure::Kept(&table::TIME_TO_90_UTILISATION), DELAY];
     plan.ask(path("50mbit", "600ms", "droptail:1bdp"), "2 flows", &measures, |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.6", "Misbehaving Nodes", "All senders and receivers here do as they should.");
     plan.section(

@@ -108,7 +108,7 @@ pub(super) fn write(sweep: &Sweep) -> String {
     let mut root = toml::Table::new();
     root.extend(sweep.title.clone().map(|title| ("title".to_string(), title.into())));
     if sweep.by != By::default() {
-        root.insert("by".to_string(), sweep.by.column().key.into());
+        root.insert("by".to_string(), sweep.by.measure().key.into());
     }
     root.insert("base".to_string(), base.into());
     let mut text = toml::to_string(&root).expect("what was read as TOML can be written");

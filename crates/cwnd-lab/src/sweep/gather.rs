@@ -127,7 +127,7 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         done_cells: rows.len() as u64 - failed_cells,
         failed_cells,
         warnings: sweep.warnings().into_iter().chain(unmeasured).collect(),
-        by: ranking.by.column().key,
+        by: ranking.by.measure().key,
         better: ranking.by.direction(),
         contender: ranking.contender.map(|key| sweep.keys()[key].clone()),
         standings: ranking.standings,

@@ -8,20 +8,20 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::{Axis, PointResult, Sweep};
-use crate::compare::{Better, COLUMNS, Column, FEWEST_FOR_BEST};
-use cwnd_run::measure::Estimate;
+use crate::compare::FEWEST_FOR_BEST;
+use cwnd_run::measure::{Better, Estimate, Measure, Reach, table};
 use cwnd_run::scenario::unknown;
 
-/// A measure that points are ranked by: one of [`COLUMNS`] that says which way is better.
-#[derive(Clone, Copy, Debug)]
+/// A measure that points are ranked by: one that algorithms are [compared](Reach::Compared) by and that says which way is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct By {
-    column: Column,
+    measure: &'static Measure,
     better: Better,
 }
 
 /// Not a measure to rank by.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{}", unknown("measure", .0, &By::all().map(|by| by.column.key).collect::<Vec<_>>()))]
+#[error("{}", unknown("measure", .0, &By::all().map(|by| by.measure.key).collect::<Vec<_>>()))]
 pub struct ByError(String);
 
 /// The points of a sweep in the order of a measure.
@@ -82,20 +82,13 @@ pub struct Standing {
 impl By {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        COLUMNS.into_iter().filter_map(|column| Some(Self { column, better: column.better? }))
+        Reach::Compared.measures().filter_map(|measure| Some(Self { measure, better: measure.better? }))
     }
 
-    /// The column of comparisons that it is.
+    /// The measure.
     #[must_use]
-    pub fn column(&self) -> &Column {
-        &self.column
-    }
-
-    /// What it is, in a few words.
-    #[must_use]
-    pub fn words(&self) -> &'static str {
-        // The heading stands behind that of the mean.
-        if self.column.key == "queue_delay_p99_s" { "99th percentile of queueing delay" } else { self.column.heading }
+    pub const fn measure(&self) -> &'static Measure {
+        self.measure
     }
 
     /// Which values come first, in a word.
@@ -110,7 +103,7 @@ impl By {
     /// The measure at a point.
     #[must_use]
     pub fn of(&self, point: &PointResult) -> Option<Estimate> {
-        (self.column.of)(&point.measures).filter(|estimate| estimate.mean.is_finite())
+        self.measure.of(&point.measures).filter(|estimate| estimate.mean.is_finite())
     }
 
     /// Larger for what is better.
@@ -130,14 +123,7 @@ impl By {
 
 impl Default for By {
     fn default() -> Self {
-        let usual = Self::all().find(|by| by.column.key == "goodput_bps");
-        usual.expect("goodput is a column of comparisons")
-    }
-}
-
-impl PartialEq for By {
-    fn eq(&self, other: &Self) -> bool {
-        self.column.key == other.column.key
+        Self { measure: &table::GOODPUT, better: Better::Higher }
     }
 }
 
@@ -145,7 +131,7 @@ impl FromStr for By {
     type Err = ByError;
 
     fn from_str(key: &str) -> Result<Self, ByError> {
-        Self::all().find(|by| by.column.key == key).ok_or_else(|| ByError(key.to_string()))
+        Self::all().find(|by| by.measure.key == key).ok_or_else(|| ByError(key.to_string()))
     }
 }
 

@@ -1,9 +1,7 @@
 //! Rows as a table: a row per cell, columns with units.
 
-use schemars::schema_for;
-
 use super::{FinishedCell, Sweep};
-use cwnd_run::measure::Summary;
+use cwnd_run::measure::{MEASURES, Subject};
 
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,13 +52,16 @@ pub fn columns(sweep: &Sweep, rows: &[FinishedCell]) -> Vec<Column> {
         description: "why the run has no measures; none where it has".to_string(),
         values: Values::Text(rows.iter().map(|row| row.outcome.as_ref().err().map(ToString::to_string)).collect()),
     });
-    columns.extend(measures().into_iter().map(|(name, description)| {
+    columns.extend(MEASURES.iter().map(|measure| {
         let kept = rows.iter().map(|row| row.outcome.as_ref().ok());
-        let values = match name.as_str() {
-            PER_FLOW => Values::Lists(kept.map(|kept| kept.map_or(&[][..], |kept| kept.all(&name)).to_vec()).collect()),
-            _ => Values::Real(kept.map(|kept| kept.and_then(|kept| kept.one(&name)).unwrap_or(f64::NAN)).collect()),
+        let key = measure.key;
+        let values = match measure.subject {
+            Subject::EachFlow => {
+                Values::Lists(kept.map(|kept| kept.map_or(&[][..], |kept| kept.all(key)).to_vec()).collect())
+            }
+            _ => Values::Real(kept.map(|kept| kept.and_then(|kept| kept.one(key)).unwrap_or(f64::NAN)).collect()),
         };
-        Column { unit: unit(&name), description, values, name }
+        Column { name: key.to_string(), unit: measure.scale.base(), description: measure.described(), values }
     }));
     columns.extend((0..sweep.keys().len()).filter_map(|key| quantity(sweep, key, rows)));
     columns
@@ -112,26 +113,3 @@ fn quantity(sweep: &Sweep, key: usize, rows: &[FinishedCell]) -> Option<Column> 
 fn is_number(sweep: &Sweep, key: usize) -> bool {
     sweep.values(key).all(|value| value.number.is_some())
 }
-
-/// The names of the measures with what they mean, as they are declared.
-fn measures() -> Vec<(String, String)> {
-    let schema = schema_for!(Summary);
-    let properties = schema.get("properties").and_then(serde_json::Value::as_object);
-    let described = properties.into_iter().flatten().map(|(name, property)| {
-        let meaning = property.get("description").and_then(serde_json::Value::as_str).unwrap_or_default();
-        (name.clone(), meaning.replace('\n', " "))
-    });
-    described.collect()
-}
-
-/// Keys carry their unit.
-fn unit(name: &str) -> &'static str {
-    match name {
-        name if name.ends_with("_bps") => "bit/s",
-        name if name.ends_with("_s") => "s",
-        _ => "",
-    }
-}
-
-/// The measure with a value per flow.
-const PER_FLOW: &str = "flow_goodput_bps";

@@ -4,7 +4,7 @@ use askama::Template;
 use cwnd_conform::text::{causes, found as number_found, place};
 use cwnd_conform::{Conformance, Curve, Judged, Verdict, span};
 use cwnd_run::VERSION;
-use cwnd_text::counted;
+use cwnd_text::{capitalised, counted};
 use serde_json::{Value, json};
 
 use super::assets::{data, render};
@@ -153,11 +153,6 @@ fn found(judged: &Judged) -> String {
         }
         (None, None) => String::new(),
     }
-}
-
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The window of the subject, of this program's sender of the same law, and by formula; none where the subject shows no window.

@@ -1,22 +1,9 @@
-//! Every measure of a page of results, with its meaning, and how its numbers are written.
+//! The measures of a page of results, and how their numbers are written.
 
 use cwnd_run::measure::digits::{Pair, cell, pair};
-use cwnd_run::measure::{Estimate, Estimates};
+use cwnd_run::measure::{Estimate, Estimates, Measure, Reach, table};
 
 use crate::plot::{DataSet, Frame, Group};
-
-/// A column of the table of results.
-pub(super) struct Column {
-    pub(super) title: &'static str,
-    /// Empty for shares and indices.
-    pub(super) unit: &'static str,
-    /// The key in JSON and CSV.
-    pub(super) key: &'static str,
-    /// Shown units in one base unit.
-    scale: f64,
-    of: fn(&Estimates) -> Option<Estimate>,
-    pub(super) meaning: &'static str,
-}
 
 /// A mean as the table has it.
 #[derive(Debug, PartialEq)]
@@ -30,36 +17,34 @@ pub(super) struct Cell {
     pub(super) seeds: Option<usize>,
 }
 
-impl Column {
-    /// The cell of these measures over so many seeds.
-    pub(super) fn cell(&self, measures: &Estimates, seeds: usize) -> Option<Cell> {
-        (self.of)(measures).map(|estimate| Cell::of(estimate, self.scale, seeds))
-    }
-}
-
 impl Cell {
+    /// The cell of a measure over so many seeds; none without a value.
+    pub(super) fn of_measure(measure: &Measure, measures: &Estimates, seeds: usize) -> Option<Self> {
+        Some(Self::of(measure.of(measures)?, measure.scale.factor(), seeds))
+    }
+
     /// The cell of an estimate over so many seeds, in a unit that is `scale` times as fine.
-    pub(super) fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
+    fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
         let Pair { mean, beside: spread } = pair(&estimate, scale);
         Self { value: estimate.mean, mean, spread, seeds: (estimate.n < seeds).then_some(estimate.n) }
     }
 }
 
-/// Only the columns in which something has a value.
-pub(super) fn columns(frame: &Frame<'_>) -> Vec<&'static Column> {
-    let known = |column: &&Column| frame.shown.iter().any(|one| (column.of)(one.measures).is_some());
-    COLUMNS.iter().filter(known).collect()
+/// The measures of a report that something has a value of.
+pub(super) fn columns(frame: &Frame<'_>) -> Vec<&'static Measure> {
+    let known = |measure: &&Measure| frame.shown.iter().any(|one| measure.of(one.measures).is_some());
+    Reach::Report.measures().filter(known).collect()
 }
 
 /// The same numbers for the CSV file, in base units.
 pub(super) fn data(frame: &Frame<'_>) -> DataSet {
     let groups = frame.shown.iter().zip(&frame.labels).flat_map(|(one, label)| {
-        COLUMNS.iter().filter_map(move |column| {
-            let estimate = (column.of)(one.measures)?;
+        Reach::Report.measures().filter_map(move |measure| {
+            let estimate = measure.of(one.measures)?;
             let half = estimate.ci95.unwrap_or(f64::NAN);
             let numbers = [estimate.mean, half, estimate.low, estimate.high, estimate.n as f64];
             Some(Group {
-                texts: vec![label.clone(), column.key.to_string()],
+                texts: vec![label.clone(), measure.key.to_string()],
                 numbers: numbers.map(|value| vec![value]).into(),
             })
         })
@@ -69,139 +54,13 @@ pub(super) fn data(frame: &Frame<'_>) -> DataSet {
 
 /// The measures in one line, for the head of a section.
 pub(super) fn headline(measures: &Estimates) -> String {
-    let shown = [
-        ("utilisation", measures.utilisation, 100.0, " %"),
-        ("Jain", measures.jain, 1.0, ""),
-        ("p95 queueing delay", measures.queue_delay_p95_s, 1e3, " ms"),
-    ];
-    let parts = shown.into_iter().filter_map(|(name, estimate, scale, unit)| {
-        estimate.map(|estimate| format!("{name} {}{unit}", cell(Some(estimate), scale)))
+    let shown = [&table::UTILISATION, &table::JAIN, &table::QUEUE_DELAY_P95];
+    let parts = shown.into_iter().filter_map(|measure| {
+        let value = cell(Some(measure.of(measures)?), measure.scale.factor());
+        Some(format!("{} {value} {}", measure.title, measure.scale.unit()).trim_end().to_string())
     });
     parts.collect::<Vec<_>>().join(", ")
 }
-
-const COLUMNS: &[Column] = &[
-    Column {
-        title: "Utilisation",
-        unit: "%",
-        key: "utilisation",
-        scale: 1e2,
-        of: |estimates| estimates.utilisation,
-        meaning: "Bits carried by the bottleneck as a share of what it could carry: its rate, or that of a shaper or a policer where it is less.",
-    },
-    Column {
-        title: "Goodput",
-        unit: "Mbit/s",
-        key: "goodput_bps",
-        scale: 1e-6,
-        of: |estimates| estimates.goodput_bps,
-        meaning: "Payload of all flows together that arrived for the first time, per second in which at least one of them was there.",
-    },
-    Column {
-        title: "Jain’s index",
-        unit: "",
-        key: "jain",
-        scale: 1.0,
-        of: |estimates| estimates.jain,
-        meaning: "(Σx)²/(nΣx²) of the goodputs of the flows that were there, each over its life: 1 is equal, 1/n is one flow having all.",
-    },
-    Column {
-        title: "Range",
-        unit: "",
-        key: "goodput_range",
-        scale: 1.0,
-        of: |estimates| estimates.goodput_range,
-        meaning: "Largest less smallest goodput of a flow, divided by the mean.",
-    },
-    Column {
-        title: "Queueing delay",
-        unit: "mean, ms",
-        key: "queue_delay_mean_s",
-        scale: 1e3,
-        of: |estimates| estimates.queue_delay_mean_s,
-        meaning: "How long packets waited at the bottleneck before their transmission began.",
-    },
-    Column {
-        title: "Queueing delay",
-        unit: "p95, ms",
-        key: "queue_delay_p95_s",
-        scale: 1e3,
-        of: |estimates| estimates.queue_delay_p95_s,
-        meaning: "Its 95th percentile.",
-    },
-    Column {
-        title: "Queueing delay",
-        unit: "p99, ms",
-        key: "queue_delay_p99_s",
-        scale: 1e3,
-        of: |estimates| estimates.queue_delay_p99_s,
-        meaning: "Its 99th percentile.",
-    },
-    Column {
-        title: "Loss",
-        unit: "%",
-        key: "loss_rate",
-        scale: 1e2,
-        of: |estimates| estimates.loss_rate,
-        meaning: "Packets dropped by the queue or lost at random, of those offered to the bottleneck.",
-    },
-    Column {
-        title: "Marks",
-        unit: "%",
-        key: "mark_rate",
-        scale: 1e2,
-        of: |estimates| estimates.mark_rate,
-        meaning: "Packets marked, of those offered to the bottleneck.",
-    },
-    Column {
-        title: "Retransmitted",
-        unit: "%",
-        key: "retransmission_ratio",
-        scale: 1e2,
-        of: |estimates| estimates.retransmission_ratio,
-        meaning: "Retransmissions of all data packets sent.",
-    },
-    Column {
-        title: "Efficiency index",
-        unit: "Mbit/s",
-        key: "efficiency_index_bps",
-        scale: 1e-6,
-        of: |estimates| estimates.efficiency_index_bps,
-        meaning: "EI: sum of the flows’ mean goodputs over whole intervals of 1 s.",
-    },
-    Column {
-        title: "Stability index",
-        unit: "",
-        key: "stability_index",
-        scale: 1.0,
-        of: |estimates| estimates.stability_index,
-        meaning: "SI: deviation of a flow’s goodput over intervals of 1 s divided by its mean, averaged over flows; 0 is steady.",
-    },
-    Column {
-        title: "Smoothness",
-        unit: "",
-        key: "smoothness",
-        scale: 1.0,
-        of: |estimates| estimates.smoothness,
-        meaning: "The same over intervals of 200 ms.",
-    },
-    Column {
-        title: "Time to 90 %",
-        unit: "s",
-        key: "time_to_90_utilisation_s",
-        scale: 1.0,
-        of: |estimates| estimates.time_to_90_utilisation_s,
-        meaning: "From the first start until the bottleneck was used to 90 % for 200 ms.",
-    },
-    Column {
-        title: "Convergence",
-        unit: "s",
-        key: "convergence_time_s",
-        scale: 1.0,
-        of: |estimates| estimates.convergence_time_s,
-        meaning: "From the last start until that flow had its fair share to within 10 % for 1 s.",
-    },
-];
 
 #[cfg(test)]
 mod tests {

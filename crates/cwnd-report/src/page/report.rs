@@ -5,11 +5,12 @@ use cwnd::Spec;
 use cwnd_run::measure::digits::legend;
 
 use super::assets::{data, render};
-use super::measures::{self, Cell, Column, columns, headline};
+use super::measures::{self, Cell, columns, headline};
 use super::names;
 use super::parts::{Algorithm, Top, seed_text};
 use crate::plot::colour::Palette;
 use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
+use cwnd_run::measure::Measure;
 
 /// What the page shows.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +94,7 @@ struct ReportPage<'a> {
     palette: &'a Palette,
     overview: &'a [Plot],
     sections: &'a [Section<'a>],
-    columns: Vec<&'static Column>,
+    columns: Vec<&'static Measure>,
     algorithms: Vec<Algorithm<'a>>,
     data: String,
 }
@@ -108,14 +109,14 @@ struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    fn of(frame: &'a Frame<'_>, columns: &[&Column], index: usize) -> Self {
+    fn of(frame: &'a Frame<'_>, columns: &[&Measure], index: usize) -> Self {
         let measures = frame.shown[index].measures;
         Self {
             label: &frame.labels[index],
             colour: frame.colour(index),
             headline: headline(measures),
             plots: [over_time(frame, index), traffic(frame, index)].concat(),
-            cells: columns.iter().map(|column| column.cell(measures, frame.seeds)).collect(),
+            cells: columns.iter().map(|column| Cell::of_measure(column, measures, frame.seeds)).collect(),
         }
     }
 }

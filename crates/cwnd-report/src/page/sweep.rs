@@ -2,9 +2,9 @@
 
 use askama::Template;
 use cwnd::Spec;
-use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::sweep::{Axis as Key, PointResult, Ranked, Ranking, Sweep, Swept, Unit};
 use cwnd_run::measure::digits::{legend, number};
+use cwnd_run::measure::{Measure, Reach};
 use cwnd_text::counted;
 
 use super::assets::{data, render};
@@ -33,7 +33,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let specs = contender.into_iter().flat_map(|key| &key.values).filter_map(|value| Spec::parse(&value.label).ok());
     let specs: Vec<Spec> = specs.collect();
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
-    let by = ranking.by.column();
+    let by = ranking.by.measure();
     let toml = sweep.to_toml();
     // In the folder of the page, so that the page is equal whoever has run it.
     let command = format!("cwnd sweep sweep.toml --out . --by {}", by.key);
@@ -57,7 +57,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
         warnings,
         note: legend(seeds),
         contender: contender.map(|key| key.name.as_str()),
-        behind: if by.unit.is_empty() { String::new() } else { by.unit.to_string() },
+        behind: by.scale.unit().to_string(),
         standings: standings(swept, &ranking, &frame),
         has_ranks: points.iter().any(|point| point.rank.is_some()),
         failed,
@@ -101,7 +101,7 @@ struct SweepPage<'a> {
     failed: bool,
     /// Their names and units.
     keys: Vec<(String, &'static str)>,
-    columns: Vec<&'static Column>,
+    columns: Vec<&'static Measure>,
     rows: Vec<Row>,
     /// Whether the table is not in a box that scrolls.
     whole: bool,
@@ -129,27 +129,24 @@ struct Row {
 }
 
 impl Row {
-    fn of(sweep: &Sweep, ranking: &Ranking, point: &PointResult, columns: &[&Column]) -> Self {
+    fn of(sweep: &Sweep, ranking: &Ranking, point: &PointResult, columns: &[&Measure]) -> Self {
         let seeds = sweep.seeds_of(point.point);
         let label = |key: &Key| key.values[key.place(sweep, point.point)].label.clone();
         Self {
             rank: point.rank.map(|rank| format!("{rank}{}", if point.tied { " tied" } else { "" })),
             keys: ranking.keys.iter().map(label).collect(),
-            cells: columns
-                .iter()
-                .map(|column| Some(Cell::of((column.of)(&point.measures)?, column.scale, seeds)))
-                .collect(),
+            cells: columns.iter().map(|column| Cell::of_measure(column, &point.measures, seeds)).collect(),
             failed: point.failed,
         }
     }
 }
 
 /// The measure that points are ranked by, then the others of a comparison that have a value; the first alone where there are many points.
-fn columns(ranking: &Ranking, points: &[PointResult]) -> Vec<&'static Column> {
-    let by = ranking.by.column().key;
-    let known = |column: &&Column| points.iter().any(|point| (column.of)(&point.measures).is_some());
-    let others = COLUMN_LIST.iter().filter(|column| column.key != by && points.len() <= MANY).filter(known);
-    COLUMN_LIST.iter().filter(|column| column.key == by).chain(others).collect()
+fn columns(ranking: &Ranking, points: &[PointResult]) -> Vec<&'static Measure> {
+    let by = ranking.by.measure();
+    let known = |measure: &&Measure| points.iter().any(|point| measure.of(&point.measures).is_some());
+    let others = Reach::Compared.measures().filter(|measure| *measure != by && points.len() <= MANY).filter(known);
+    std::iter::once(by).chain(others).collect()
 }
 
 fn standings(swept: &Swept, ranking: &Ranking, frame: &SweepFrame<'_>) -> Vec<Standing> {
@@ -161,7 +158,7 @@ fn standings(swept: &Swept, ranking: &Ranking, frame: &SweepFrame<'_>) -> Vec<St
         alone: standing.alone,
         tied: standing.tied,
         settings: standing.settings,
-        furthest_behind: number(Some(standing.furthest_behind * ranking.by.column().scale)),
+        furthest_behind: number(Some(standing.furthest_behind * ranking.by.measure().scale.factor())),
     });
     each.collect()
 }
@@ -178,7 +175,7 @@ fn seeds_of(sweep: &Sweep) -> String {
 }
 
 /// The same points for the CSV file, numbers in base units.
-fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&Column]) -> DataSet {
+fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&Measure]) -> DataSet {
     let keys = sweep.keys();
     // Keys that were written as numbers are those already.
     let quantities: Vec<(usize, String)> = (0..keys.len())
@@ -203,7 +200,7 @@ fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&C
             .collect();
         numbers.extend([one.rank.map_or(f64::NAN, |rank| rank as f64), point.failed as f64]);
         for column in columns {
-            let estimate = (column.of)(&point.measures);
+            let estimate = column.of(&point.measures);
             let of = |value: fn(&cwnd_run::measure::Estimate) -> f64| estimate.as_ref().map_or(f64::NAN, value);
             numbers.extend([of(|e| e.mean), of(|e| e.low), of(|e| e.high), of(|e| e.n as f64)]);
         }
@@ -211,8 +208,6 @@ fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&C
     };
     DataSet::new("points", names, order.iter().map(group).collect())
 }
-
-static COLUMN_LIST: [Column; COLUMNS.len()] = COLUMNS;
 /// Points from which on the table has one measure, so that the page stays below 5 MB.
 const MANY: usize = 2000;
 /// Rows of a table that is no box of its own.

@@ -1,5 +1,7 @@
 //! The axes of plots: which column of the data they show, and in which unit.
 
+use cwnd_run::measure::{MEASURES, Measure, Scale};
+use cwnd_text::capitalised;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -53,9 +55,12 @@ impl Axis {
         Self { scale: 1e2, ..Self::new(field, format!("{title} (%)")) }.bounded(Some(0.0), Some(1.0))
     }
 
-    /// The axis of a column of a trace or of a measure, titled by its name, which ends in its unit. Internals of algorithms have none.
+    /// The axis of a measure, or of a column of a trace, titled by its name, which ends in its unit. Internals of algorithms have none.
     #[must_use]
     pub fn of_column(name: &str) -> Self {
+        if let Some(measure) = measure(name) {
+            return Self { scale: measure.scale.factor(), ..Self::new(name, measure.label()) };
+        }
         if let Some((_, title, scale)) = TITLES.iter().find(|(known, ..)| *known == name) {
             return Self { scale: *scale, ..Self::new(name, *title) };
         }
@@ -136,14 +141,9 @@ fn in_lines(title: &str) -> Value {
 /// Letters of a line of a title.
 const LETTERS: usize = 40;
 
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// The bounds of a column by its name: nothing that is counted or timed is below zero, and no share above 1.
 fn bounds(name: &str) -> [Option<f64>; 2] {
-    let is_share = SHARES.contains(&name) || name.ends_with("_share") || name == "retransmission_ratio";
+    let is_share = SHARES.contains(&name) || measure(name).is_some_and(|measure| measure.scale == Scale::Share);
     let is_amount = UNITS.iter().any(|(ending, ..)| name.ends_with(ending)) || name == "timeouts";
     match (is_share, is_amount) {
         (true, _) => [Some(0.0), Some(1.0)],
@@ -152,8 +152,13 @@ fn bounds(name: &str) -> [Option<f64>; 2] {
     }
 }
 
-/// Columns of shares.
-const SHARES: [&str; 6] = ["utilisation", "share", "loss_rate", "mark_rate", "jain", "loss"];
+/// The measure that a column has the name of.
+fn measure(name: &str) -> Option<&'static Measure> {
+    MEASURES.iter().copied().find(|measure| measure.key == name)
+}
+
+/// Columns of shares, and of what is at most 1 like them, that are no measures in per cent.
+const SHARES: [&str; 3] = ["share", "jain", "loss"];
 
 /// Endings of the names of columns, the unit of their axes, and the factor to it.
 const UNITS: [(&str, &str, f64); 6] = [
@@ -166,20 +171,7 @@ const UNITS: [(&str, &str, f64); 6] = [
 ];
 
 /// Columns whose names say too little.
-const TITLES: [(&str, &str, f64); 12] = [
-    ("utilisation", "Utilisation (%)", 1e2),
-    ("loss_rate", "Loss (%)", 1e2),
-    ("mark_rate", "Marked (%)", 1e2),
-    ("retransmission_ratio", "Retransmitted (%)", 1e2),
-    ("source_limited_share", "Limited by the source (%)", 1e2),
-    ("peer_limited_share", "Limited by the receiver (%)", 1e2),
-    ("jain", "Jain's index", 1.0),
-    ("queue_delay_mean_s", "Mean queueing delay (ms)", 1e3),
-    ("queue_delay_p95_s", "95th percentile of queueing delay (ms)", 1e3),
-    ("queue_delay_p99_s", "99th percentile of queueing delay (ms)", 1e3),
-    ("srtt_s", "Round-trip time (ms)", 1e3),
-    ("timeouts", "Time-outs", 1.0),
-];
+const TITLES: [(&str, &str, f64); 2] = [("srtt_s", "Round-trip time (ms)", 1e3), ("timeouts", "Time-outs", 1.0)];
 
 /// The scale and the ticks of values on one axis. Those of several orders of magnitude get a logarithmic one, since the small ones would
 /// all be at the edge of a linear one; it is linear below the smallest above zero where some are zero.

@@ -7,7 +7,9 @@ mod maps;
 use std::collections::BTreeMap;
 
 use cwnd_lab::sweep::{Axis as Key, Place, PointResult, Ranked, Ranking, Sweep};
+use cwnd_run::measure::Measure;
 use cwnd_run::measure::digits::whiskers;
+use cwnd_text::capitalised;
 use serde_json::{Value, json};
 
 use super::axis::Axis;
@@ -91,7 +93,7 @@ impl<'a> SweepFrame<'a> {
 
     /// The measure over one key.
     fn line(&self, key: &Key) -> Plot {
-        let column = self.ranking.by.column();
+        let measure = self.ranking.by.measure();
         let field = column_name(key);
         let numeric = key.is_numeric();
         let mut groups = Vec::new();
@@ -109,7 +111,7 @@ impl<'a> SweepFrame<'a> {
                 });
             }
         }
-        let table = DataSet::new("table", ["series", &field, column.key, "low", "high"], groups);
+        let table = DataSet::new("table", ["series", &field, measure.key, "low", "high"], groups);
         let names: Vec<String> = (0..self.names.len().max(1)).map(|contender| self.series(contender)).collect();
         let colours: Vec<Value> = (0..names.len()).map(|contender| self.colour(contender).into()).collect();
         let dashes: Vec<Value> = (0..names.len()).map(|contender| json!(colour::dash(contender))).collect();
@@ -135,7 +137,7 @@ impl<'a> SweepFrame<'a> {
             &y,
             &[],
         ));
-        let title = format!("{} over {}", capitalised(self.ranking.by.words()), key.name);
+        let title = format!("{} over {}", capitalised(self.ranking.by.measure().title), key.name);
         self.finish("values-1", &title, 300, &layers, table)
     }
 
@@ -153,7 +155,7 @@ impl<'a> SweepFrame<'a> {
         let names: Vec<String> = groups.iter().map(|group| group.texts[0].clone()).collect();
         let colours: Vec<String> =
             ranked.iter().filter(|one| one.estimate.is_some()).map(|one| self.colour(self.contender(one))).collect();
-        let table = DataSet::new("table", ["series", self.ranking.by.column().key, "low", "high"], groups);
+        let table = DataSet::new("table", ["series", self.ranking.by.measure().key, "low", "high"], groups);
         let (y, height) = names::axis("series", &names);
         let x = self.vertical().channel();
         let mut low = x.clone();
@@ -166,19 +168,20 @@ impl<'a> SweepFrame<'a> {
             json!({ "mark": { "type": "point", "filled": true, "size": 70, "opacity": 1, "tooltip": { "content": "data" } },
                 "encoding": { "x": x, "y": y, "color": colour } }),
         ];
-        Some(self.finish("values-1", &capitalised(self.ranking.by.words()), height.max(180), &layers, table))
+        Some(self.finish("values-1", &capitalised(self.ranking.by.measure().title), height.max(180), &layers, table))
     }
 
     fn finish(&self, id: &str, title: &str, height: u32, layers: &[Value], table: DataSet) -> Plot {
         let seeds = self.places.values().flatten().filter_map(|one| one.estimate).map(|estimate| estimate.n).max();
         let better = self.ranking.by.direction();
-        let caption = format!("Mean {}, {better} is better. {}", self.measure(), whiskers(seeds.unwrap_or(0)));
+        let measure = capitalised(&self.measure());
+        let caption = format!("{measure}, mean over seeds; {better} is better. {}", whiskers(seeds.unwrap_or(0)));
         Plot::new(id.to_string(), (title, "a sweep", &caption), ("container".into(), height), layers, vec![table])
     }
 
     /// The name of a line: that of its contender.
     fn series(&self, contender: usize) -> String {
-        self.names.get(contender).cloned().unwrap_or_else(|| self.ranking.by.words().to_string())
+        self.names.get(contender).cloned().unwrap_or_else(|| self.ranking.by.measure().title.to_string())
     }
 
     fn contender_name(&self) -> &str {
@@ -187,20 +190,15 @@ impl<'a> SweepFrame<'a> {
 
     /// The measure with its unit.
     fn measure(&self) -> String {
-        let (words, unit) = (self.ranking.by.words(), self.ranking.by.column().unit);
-        if unit.is_empty() { words.to_string() } else { format!("{words} in {unit}") }
+        let Measure { title, scale, .. } = self.ranking.by.measure();
+        if scale.unit().is_empty() { (*title).to_string() } else { format!("{title} in {}", scale.unit()) }
     }
 
     /// The axis of the measure, with room around all intervals.
     fn vertical(&self) -> Axis {
-        let column = self.ranking.by.column();
-        let title = match column.unit {
-            "" => capitalised(self.ranking.by.words()),
-            unit => format!("{} ({unit})", capitalised(self.ranking.by.words())),
-        };
         let (low, high) = self.ends;
         let beyond = (0.06 * (high - low)).max(0.01 * high.abs()).max(1e-9);
-        Axis { scale: column.scale, ..Axis::new(column.key, title) }.within((low - beyond).max(0.0), high + beyond)
+        Axis::of_column(self.ranking.by.measure().key).within((low - beyond).max(0.0), high + beyond)
     }
 }
 
@@ -233,11 +231,6 @@ fn column_name(key: &Key) -> String {
     let words = format!("{} {}", key.name, key.unit);
     let plain: String = words.trim_end().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
     plain
-}
-
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Characters of the name of a contender.

@@ -1,8 +1,8 @@
 //! Comparisons as text.
 
-use cwnd_lab::compare::{COLUMNS, Column, FEWEST_FOR_BEST};
+use cwnd_lab::compare::FEWEST_FOR_BEST;
 use cwnd_run::measure::digits::{cell, cell_of_range, cell_to, legend, legend_of_ranges};
-use cwnd_run::measure::{ENOUGH_FOR_INTERVAL, Estimate};
+use cwnd_run::measure::{ENOUGH_FOR_INTERVAL, Estimate, Measure, Reach, Scale, Subject};
 use cwnd_run::scenario::Document;
 use cwnd_text::{counted, one_line};
 
@@ -38,13 +38,13 @@ pub fn differences(document: &json::Comparison) -> String {
     if others.is_empty() {
         return format!("\n{}", wrapped(&format!("No differences from {reference}: all others failed")));
     }
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.in_table).collect();
+    let columns: Vec<&Measure> = Reach::Table.measures().collect();
     let mut table = Table::default();
-    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading)));
-    table.row(std::iter::once("").chain(columns.iter().map(|column| column.unit)));
+    table.row(std::iter::once("algorithm").chain(columns.iter().map(|column| column.heading())));
+    table.row(std::iter::once("").chain(columns.iter().map(|column| column.scale.unit())));
     for (row, label) in others.iter().zip(short(others.iter().map(|row| row.algorithm.as_str()), LOOKS[0].longest)) {
         let difference = |key| row.differences.iter().find(|found| found.key == key).map(|found| found.difference);
-        let cells = columns.iter().map(|column| cell(difference(column.key), column.scale));
+        let cells = columns.iter().map(|column| cell(difference(column.key), column.scale.factor()));
         table.row(std::iter::once(label).chain(cells));
     }
     let heading = wrapped(&format!("Differences from {reference}, seed by seed"));
@@ -59,52 +59,43 @@ fn heading(document: &json::Comparison) -> String {
 }
 
 /// A column of the table of a comparison.
-struct Shown {
+struct Column {
     key: &'static str,
     /// Two lines, the second of which ends in the unit.
     heading: [String; 2],
-    scale: f64,
+    scale: Scale,
     /// Decimals beyond these say nothing at a glance.
     decimals: usize,
-    of: Of,
+    of: Box<dyn Fn(&json::Algorithm) -> Option<Estimate>>,
 }
-
-/// The estimate in a row.
-type Of = fn(&json::Algorithm) -> Option<Estimate>;
 
 /// Those that fit on a terminal of 100 columns: against an opponent its share, and what the algorithm does to the path; otherwise what its
 /// own flows get, too.
-fn comparison_columns(document: &json::Comparison, names: &Names<'_>) -> Vec<Shown> {
+fn comparison_columns(document: &json::Comparison, names: &Names<'_>) -> Vec<Column> {
     let opponent = names.opponent();
-    let share = opponent.map(|opponent| Shown {
+    let share = opponent.map(|opponent| Column {
         key: "",
         heading: ["share".to_string(), format!("vs {opponent}, %")],
-        scale: 100.0,
+        scale: Scale::Share,
         decimals: 1,
-        of: |row| row.versus.as_ref().and_then(|versus| versus.share),
+        of: Box::new(|row| row.versus.as_ref().and_then(|versus| versus.share)),
     });
     let recovers = document.algorithms.iter().any(|row| row.recovery_time_s.is_some());
-    let recovery = recovers.then(|| Shown {
+    let recovery = recovers.then(|| Column {
         key: "recovery_time_s",
         heading: ["recovery", "s"].map(String::from),
-        scale: 1.0,
+        scale: Scale::Time,
         decimals: 1,
-        of: |row| row.recovery_time_s,
+        of: Box::new(|row| row.recovery_time_s),
     });
-    let measured: [(&str, usize, Of); 5] = [
-        ("utilisation", 1, |row| row.measures.utilisation),
-        ("goodput_bps", 1, |row| row.measures.goodput_bps),
-        ("jain", 2, |row| row.measures.jain),
-        ("loss_rate", 4, |row| row.measures.loss_rate),
-        ("queue_delay_mean_s", 1, |row| row.measures.queue_delay_mean_s),
-    ];
-    let measured =
-        measured.into_iter().filter(|(key, ..)| opponent.is_none() || !["goodput_bps", "jain"].contains(key));
-    let measured = measured.filter_map(|(key, decimals, of)| {
-        let Column { heading, unit, scale, .. } = *COLUMNS.iter().find(|column| column.key == key)?;
+    let of_path = |measure: &&Measure| measure.subject == Subject::Link;
+    let measured = Reach::Glance.measures().filter(|measure| opponent.is_none() || of_path(measure)).map(|measure| {
+        let Measure { key, scale, decimals, .. } = *measure;
+        let heading = measure.heading();
         let (first, second) = heading.split_once(' ').unwrap_or((heading, ""));
-        let second = [second, unit].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        Some(Shown { key, heading: [first.to_string(), second], scale, decimals, of })
+        let second = [second, scale.unit()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let of = Box::new(|row: &json::Algorithm| measure.of(&row.measures));
+        Column { key, heading: [first.to_string(), second], scale, decimals, of }
     });
     share.into_iter().chain(recovery).chain(measured).collect()
 }
@@ -138,7 +129,7 @@ fn table(document: &json::Comparison, look: Look) -> String {
             let star = if row.best_in.contains(&column.key) { "* " } else { "" };
             let decimals = column.decimals.saturating_sub(look.fewer).max(usize::from(column.decimals > 1));
             let of = if look.means { cell_to } else { cell_of_range };
-            format!("{star}{}", of((column.of)(row), column.scale, decimals))
+            format!("{star}{}", of((column.of)(row), column.scale.factor(), decimals))
         });
         table.row(std::iter::once(label.clone()).chain(cells));
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use cwnd_lab::compare::{COLUMNS, Column};
 use cwnd_lab::sweep::{Axis, Place, Progressed, Ranking, Sweep, Swept};
 use cwnd_run::measure::digits::{cell, legend, number};
+use cwnd_run::measure::{Measure, Reach};
 use cwnd_text::{counted, one_line};
 
 use crate::table::{Table, cut, fits, short, wrapped};
@@ -45,7 +45,8 @@ pub fn sweep(sweep: &Sweep, swept: &Swept, folder: Option<&Path>) -> String {
 /// What a sweep answers: which contender or point is best by its measure, where.
 pub(crate) fn question(sweep: &Sweep, swept: &Swept) -> String {
     let ranking = Ranking::of(sweep, &swept.points);
-    let (heading, unit) = (ranking.by.words(), ranking.by.column().unit);
+    let Measure { title, scale, .. } = ranking.by.measure();
+    let unit = scale.unit();
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     let better = ranking.by.direction();
     let axes: Vec<&str> = ranking.axes.iter().map(|axis| ranking.keys[*axis].name.as_str()).collect();
@@ -59,11 +60,11 @@ pub(crate) fn question(sweep: &Sweep, swept: &Swept) -> String {
                 1 => format!(" at one setting of {axes}"),
                 places => format!(" at each of {} of {axes}", counted(places, "setting")),
             };
-            format!("Which {name} of {count} has the best {heading}{unit} ({better} is better){places}?")
+            format!("Which {name} of {count} has the best {title}{unit} ({better} is better){places}?")
         }
-        None if axes.is_empty() => format!("The {heading}{unit} at the one point of the sweep"),
+        None if axes.is_empty() => format!("The {title}{unit} at the one point of the sweep"),
         None => format!(
-            "Which of {} over {axes} has the best {heading}{unit} ({better} is better)?",
+            "Which of {} over {axes} has the best {title}{unit} ({better} is better)?",
             counted(swept.points.len(), "point")
         ),
     }
@@ -80,14 +81,14 @@ pub(crate) fn listed(names: &[String]) -> String {
 
 /// How often each contender is best.
 fn standings(swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
-    let Column { unit, scale, .. } = ranking.by.column();
+    let scale = ranking.by.measure().scale;
     let labels = short(swept.standings.iter().map(|standing| standing.contender.as_str()), 28);
     let mut table = Table::default();
     table.row([contenders.name.as_str(), "best alone", "shares first place", "of settings", "furthest behind"]);
-    table.row(["", "", "", "", unit]);
+    table.row(["", "", "", "", scale.unit()]);
     for (standing, label) in swept.standings.iter().zip(labels).take(MOST_STANDINGS) {
         let counts = [standing.alone, standing.tied, standing.settings].map(|count| count.to_string());
-        let behind = number(Some(standing.furthest_behind * scale));
+        let behind = number(Some(standing.furthest_behind * scale.factor()));
         table.row([label].into_iter().chain(counts).chain([behind]));
     }
     format!("{}{}\n", table.fitted(), more(swept.standings.len(), MOST_STANDINGS, &contenders.name))
@@ -95,7 +96,9 @@ fn standings(swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
 
 /// The best contender at each setting, and the next where there is room for it.
 fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) -> String {
-    let Column { heading, unit, scale, .. } = ranking.by.column();
+    let measure = ranking.by.measure();
+    let (heading, scale) = (measure.heading(), measure.scale);
+    let unit = scale.unit();
     let mut shown: Vec<&Place> = ranking.settings.iter().collect();
     if shown.len() > MOST_SETTINGS {
         // Those that tell contenders apart come first.
@@ -116,7 +119,7 @@ fn settings(sweep: &Sweep, swept: &Swept, ranking: &Ranking, contenders: &Axis) 
         let of = |place: &Place, nth: usize| {
             let one = place.ranked.get(nth)?;
             let at = contenders.place(sweep, swept.points[one.point].point);
-            Some((contenders.values[at].label.as_str(), cell(Some(one.estimate?), *scale)))
+            Some((contenders.values[at].label.as_str(), cell(Some(one.estimate?), scale.factor())))
         };
         let named = |nth: usize| cut(shown.iter().map(|place| of(place, nth).map_or("–", |(label, _)| label)), longest);
         let (best, next) = (named(0), named(1));
@@ -147,9 +150,9 @@ fn verdict(place: &Place) -> String {
 
 /// The best points, with as many measures as fit.
 fn best_points(sweep: &Sweep, swept: &Swept, ranking: &Ranking) -> String {
-    let by = ranking.by.column();
-    let others = COLUMNS.iter().filter(|column| column.in_table && column.key != by.key);
-    let columns: Vec<&Column> = std::iter::once(by).chain(others).collect();
+    let by = ranking.by.measure();
+    let others = Reach::Table.measures().filter(|measure| *measure != by);
+    let columns: Vec<&Measure> = std::iter::once(by).chain(others).collect();
     let shown: Vec<_> = ranking.settings.iter().flat_map(|place| &place.ranked).take(MOST_POINTS).collect();
     let axes: Vec<&Axis> = ranking.axes.iter().map(|axis| &ranking.keys[*axis]).collect();
     let ranks = swept.points.iter().any(|point| point.rank.is_some());
@@ -163,21 +166,21 @@ fn best_points(sweep: &Sweep, swept: &Swept, ranking: &Ranking) -> String {
             })
             .collect();
         let mut table = Table::default();
-        let head = |rank: &str, key: fn(&Axis) -> String, of: fn(&Column) -> &str| {
+        let head = |rank: &str, key: fn(&Axis) -> String, of: fn(&Measure) -> &str| {
             let rank = ranks.then(|| rank.to_string());
             let keys = axes.iter().map(|axis| key(axis));
             let measures: Vec<String> = measures.iter().map(|column| of(column).to_string()).collect();
             rank.into_iter().chain(keys).chain(measures).collect::<Vec<_>>()
         };
-        table.row(head("rank", |axis| axis.name.clone(), |column| column.heading));
-        table.row(head("", |axis| axis.unit.to_string(), |column| column.unit));
+        table.row(head("rank", |axis| axis.name.clone(), |column| column.heading()));
+        table.row(head("", |axis| axis.unit.to_string(), |column| column.scale.unit()));
         for (row, one) in shown.iter().enumerate() {
             let rank = match one.rank {
                 Some(rank) => format!("{rank}{}", if one.tied { " tied" } else { "" }),
                 None => "–".to_string(),
             };
             let measures =
-                measures.iter().map(|column| cell((column.of)(&swept.points[one.point].measures), column.scale));
+                measures.iter().map(|column| cell(column.of(&swept.points[one.point].measures), column.scale.factor()));
             table.row(ranks.then_some(rank).into_iter().chain(keys.iter().map(|key| key[row].clone())).chain(measures));
         }
         table

@@ -4,7 +4,7 @@
 //! Times are nanoseconds as in the trace, results are in base units: bit/s, seconds, shares between 0 and 1. A measure that a
 //! trace cannot answer (no packet queued, too few samples, a threshold never reached) is `None`, never a made-up number.
 //!
-//! [`summarise`] gathers all measures of one run, [`Estimates::over`] the runs of independent seeds.
+//! [`MEASURES`] lists all measures; [`summarise`] takes them of one run, [`Estimates::over`] the runs of independent seeds.
 //!
 //! [`Trace`]: cwnd_trace::Trace
 
@@ -12,6 +12,7 @@ mod convergence;
 mod correlation;
 mod curve;
 pub mod digits;
+mod entry;
 mod fair;
 mod fairness;
 mod life;
@@ -19,15 +20,18 @@ mod link;
 mod load;
 mod maxmin;
 mod rank;
+mod run;
 mod sender;
 mod speed;
 mod statistics;
 mod summary;
+pub mod table;
 mod throughput;
 
 pub(crate) use convergence::convergence_time;
 pub use correlation::{kendall, spearman};
 pub use curve::{Curve, Window, first_window};
+pub use entry::{Better, Measure, Reach, Scale, Subject};
 pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
 pub use life::{is_there, life_of_crowd, lifetime, seconds_of_cbr, stages};
@@ -42,7 +46,8 @@ pub use statistics::{
     Domain, ENOUGH_FOR_INTERVAL, Estimate, Resampled, Spread, Until, bca, differences, mean, mser5, paired, quantile,
     ratio, sample_deviation, t_interval,
 };
-pub use summary::{Estimates, Measures, Summary, domain, summarise};
+pub use summary::{Estimates, Summary, summarise};
+pub use table::{MEASURES, Measures};
 pub use throughput::{
     coefficient_of_variation, goodput, goodput_series, goodputs_over_time, stability_index, wire_throughput,
 };

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use crate::measure::{Curve, LinkCount, Measures, Summary, Window, fair_shares, link_rate, mean, summarise};
+use crate::measure::{Curve, LinkCount, MEASURES, Subject, Summary, Window, fair_shares, link_rate, mean, summarise};
 use crate::scenario::Scenario;
 
 /// A way to reduce a run to named numbers.
@@ -153,49 +153,12 @@ fn links(kept: &mut Kept, trace: &Trace) {
 /// A summary by the names of its fields.
 #[must_use]
 pub(crate) fn summary(summary: &Summary) -> Kept {
-    // Taken apart, so that a new measure cannot be forgotten here.
-    let Measures {
-        utilisation,
-        goodput_bps,
-        flow_goodput_bps,
-        jain,
-        goodput_range,
-        efficiency_index_bps,
-        stability_index,
-        smoothness,
-        loss_rate,
-        mark_rate,
-        queue_delay_mean_s,
-        queue_delay_p95_s,
-        queue_delay_p99_s,
-        retransmission_ratio,
-        time_to_90_utilisation_s,
-        convergence_time_s,
-        source_limited_share,
-        peer_limited_share,
-    } = summary;
     let mut kept = Kept::default();
-    kept.keep("flow_goodput_bps", flow_goodput_bps.iter().copied().map(or_nan));
-    for (name, value) in [
-        ("utilisation", utilisation),
-        ("goodput_bps", goodput_bps),
-        ("jain", jain),
-        ("goodput_range", goodput_range),
-        ("efficiency_index_bps", efficiency_index_bps),
-        ("stability_index", stability_index),
-        ("smoothness", smoothness),
-        ("loss_rate", loss_rate),
-        ("mark_rate", mark_rate),
-        ("queue_delay_mean_s", queue_delay_mean_s),
-        ("queue_delay_p95_s", queue_delay_p95_s),
-        ("queue_delay_p99_s", queue_delay_p99_s),
-        ("retransmission_ratio", retransmission_ratio),
-        ("time_to_90_utilisation_s", time_to_90_utilisation_s),
-        ("convergence_time_s", convergence_time_s),
-        ("source_limited_share", source_limited_share),
-        ("peer_limited_share", peer_limited_share),
-    ] {
-        kept.keep_one(name, *value);
+    for measure in MEASURES {
+        match measure.subject {
+            Subject::EachFlow => kept.keep(measure.key, summary.all(measure).iter().copied().map(or_nan)),
+            Subject::Flows | Subject::Link => kept.keep_one(measure.key, measure.of(summary)),
+        }
     }
     kept
 }
@@ -203,30 +166,8 @@ pub(crate) fn summary(summary: &Summary) -> Kept {
 /// The summary that `summary` kept.
 #[must_use]
 pub fn summary_of(kept: &Kept) -> Summary {
-    Measures {
-        utilisation: kept.one("utilisation"),
-        goodput_bps: kept.one("goodput_bps"),
-        flow_goodput_bps: kept
-            .all("flow_goodput_bps")
-            .iter()
-            .map(|value| Some(*value).filter(|value| !value.is_nan()))
-            .collect(),
-        jain: kept.one("jain"),
-        goodput_range: kept.one("goodput_range"),
-        efficiency_index_bps: kept.one("efficiency_index_bps"),
-        stability_index: kept.one("stability_index"),
-        smoothness: kept.one("smoothness"),
-        loss_rate: kept.one("loss_rate"),
-        mark_rate: kept.one("mark_rate"),
-        queue_delay_mean_s: kept.one("queue_delay_mean_s"),
-        queue_delay_p95_s: kept.one("queue_delay_p95_s"),
-        queue_delay_p99_s: kept.one("queue_delay_p99_s"),
-        retransmission_ratio: kept.one("retransmission_ratio"),
-        time_to_90_utilisation_s: kept.one("time_to_90_utilisation_s"),
-        convergence_time_s: kept.one("convergence_time_s"),
-        source_limited_share: kept.one("source_limited_share"),
-        peer_limited_share: kept.one("peer_limited_share"),
-    }
+    let known = |value: &f64| Some(*value).filter(|value| !value.is_nan());
+    Summary::build(|measure| kept.all(measure.key).iter().map(known).collect())
 }
 
 /// Lists have a place for each flow.
@@ -261,28 +202,15 @@ mod tests {
 
     #[test]
     fn a_summary_is_kept_whole() {
-        let values = (1..=17).map(f64::from).collect::<Vec<_>>();
-        let next = |nth: usize| Some(values[nth]);
-        let whole = Summary {
-            utilisation: next(0),
-            goodput_bps: next(1),
-            flow_goodput_bps: vec![Some(0.5), None, Some(1.5)],
-            jain: next(2),
-            goodput_range: next(3),
-            efficiency_index_bps: next(4),
-            stability_index: next(5),
-            smoothness: next(6),
-            loss_rate: next(7),
-            mark_rate: next(8),
-            queue_delay_mean_s: next(9),
-            queue_delay_p95_s: next(10),
-            queue_delay_p99_s: next(11),
-            retransmission_ratio: next(12),
-            time_to_90_utilisation_s: next(13),
-            convergence_time_s: None,
-            source_limited_share: next(15),
-            peer_limited_share: next(16),
-        };
+        let mut next = 0.0;
+        let whole = Summary::build(|measure| {
+            next += 1.0;
+            match measure.subject {
+                Subject::EachFlow => vec![Some(next), None, Some(next + 0.5)],
+                _ => vec![(measure.key != "convergence_time_s").then_some(next)],
+            }
+        });
         assert_eq!(summary_of(&summary(&whole)), whole);
+        assert_eq!(whole.jain, Some(4.0));
     }
 }

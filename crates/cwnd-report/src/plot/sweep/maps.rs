@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwnd_lab::sweep::{Axis as Key, Ranked};
+use cwnd_text::capitalised;
 use serde_json::{Value, json};
 
 use super::{CHARACTERS, SweepFrame, SweepPlots};
@@ -122,7 +123,7 @@ impl SweepFrame<'_> {
             domain.push("tied".to_string());
             range.push("var(--grid)".to_string());
         }
-        let key = self.ranking.by.column().key;
+        let key = self.ranking.by.measure().key;
         let table = DataSet::new("table", ["x", "y", "best", "first_place", "shared_by", key, "low", "high"], groups);
         let map = Map::of(pair);
         let legend =
@@ -141,18 +142,18 @@ impl SweepFrame<'_> {
         }
         let better = self.ranking.by.direction();
         let caption = format!(
-            "The {} with the best mean {} ({better} is better) in each cell, in its colour where it alone has the first place; grey where \
+            "The {} with the best {} ({better} is better) in each cell, in its colour where it alone has the first place; grey where \
              intervals overlap, or fewer than 3 seeds were run.",
             self.contender_name(),
-            self.ranking.by.words()
+            self.ranking.by.measure().title
         );
         map.plot(format!("best-{}", nth + 1), &panel.title(pair), &caption, &layers, table)
     }
 
     /// The measure in each cell: of a contender, or of the points themselves with a frame around the best.
     fn values(&self, nth: usize, pair: &Pair<'_>, panel: &Panel<'_>, contender: Option<usize>) -> Plot {
-        let column = self.ranking.by.column();
-        let (key, scale) = (column.key, column.scale);
+        let measure = self.ranking.by.measure();
+        let (key, scale) = (measure.key, measure.scale.factor());
         let own = |ranked: &&[Ranked]| {
             ranked.iter().find(|one| contender.is_none_or(|own| self.contender(one) == own)).copied()
         };
@@ -197,8 +198,8 @@ impl SweepFrame<'_> {
                 .push(map.layer(&text, [("text", shown), ("color", json!({ "condition": bright, "value": "white" }))]));
         }
         let mut caption = format!(
-            "Mean {}, {} is better; all maps in the same colours{}. ",
-            self.measure(),
+            "{}, mean over seeds; {} is better; all maps in the same colours{}. ",
+            capitalised(&self.measure()),
             self.ranking.by.direction(),
             if log { ", by powers of ten" } else { "" }
         );
