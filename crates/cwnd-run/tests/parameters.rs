@@ -93,7 +93,7 @@ fn outcome(path: &Value, algorithm: &str) -> Option<(u64, Vec<String>)> {
     Some((runs[0].traces[0].digest, runs[0].warnings()))
 }
 
-/// Whether `value` is what `context` has without it, as a word that a profile of UDT has of its own.
+/// Whether `context` already implies `value`, as a profile of UDT implies its own rules.
 fn is_own(entry: &Entry<Algorithm>, context: &str, value: &str) -> bool {
     let habits = |parts: &[&str]| match Spec::parse(&text(entry, parts)).ok()?.start(&Start::default()) {
         Algorithm::UdtAgent(agent) => Some(*agent.habits()),
@@ -134,7 +134,8 @@ fn every_parameter_changes_a_run_or_is_named() {
                 let values: Vec<String> =
                     values(entry, parameter).iter().map(|value| format!("{}={value}", parameter.name)).collect();
                 tried += values.len();
-                // Each word of a choice has a meaning of its own, but the one that holds without it; of numbers one that shows is enough.
+                // Each word of a choice has a meaning of its own, unless the context implies it; of numbers one that shows
+                // is enough.
                 let shown = |value: &String| shows(entry, &context, value, &paths);
                 let others = || values.iter().filter(|value| !is_own(entry, &context, value));
                 let missing: Vec<&String> = if of_choice && others().next().is_some() {

@@ -211,7 +211,7 @@ fn longest_burst(record: &Record, from: f64, to: f64) -> u32 {
     longest
 }
 
-/// What the checks of a rise take for granted. A fall by less than a millisecond ends conservative slow start too.
+/// The assumption of the checks of a rise: a fall by less than a millisecond ends conservative slow start too.
 const EACH: &str = "an acknowledgement for each packet, whatever the host's: the wait for more would make round-trip times rise and fall";
 /// Packets that an acknowledgement of the check of bursts is for: without pacing as many leave at once.
 const ACKED: u32 = 16;
