@@ -17,6 +17,8 @@ fn the_fixed_releases_meet_the_checks_that_find_their_old_faults() {
 fn the_estimate_of_reno_is_that_of_rfc_8312() {
     for stack in ["quinn:cubic", "noq:cubic"] {
         judge(stack, "9438-friendly-above").deviates(0.47..0.59);
+        // It begins at seven tenths of a maximum that fast convergence has lowered.
+        judge(stack, "9438-friendly-reset").deviates(0.32..0.37);
     }
 }
 

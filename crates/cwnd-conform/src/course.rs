@@ -59,6 +59,13 @@ impl Course {
         self
     }
 
+    /// An acknowledgement for each packet, whatever the subject's host does.
+    pub(crate) fn acks_of_each(mut self) -> Self {
+        let impairments = &mut self.setup.links[1].impairments;
+        (impairments.aggregation, impairments.ack_thinning) = (None, None);
+        self
+    }
+
     /// The application hands nothing over between two times.
     pub(crate) fn pause(mut self, from: f64, to: f64) -> Self {
         self.setup.flows[0].pauses.push(Pause { from: time(from), to: time(to) });

@@ -135,10 +135,12 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `5681-slow-start-wire` | 1.5 to 2.15 | 1.05 to 2.15 | the same |
 | `9002-avoidance` | 0.9 to 1.02 | 0.1 to 1.02 | the same: the clause names a most |
 | `lossy` | the share | times the root of the packets per acknowledgement, where it is smaller than 0.6 | the same |
+| `9406-rise`, `9406-small-rise`, `9406-largest-threshold`, `9406-least-threshold`, `9406-rounds`, `9406-resume` | the acknowledgements of the subject's host | one for each packet | with one for eight packets round-trip times of a sender that paces fell by less than a millisecond, which ended its conservative slow start |
+| `3168-reacts-wire` | more than ten packets before the mark | eight at least | a Reno that counts acknowledgements for eight packets had ten for one seed of twenty |
 | `6298-reset` | the third probe, 0.5 to 1.6 | the first probe after a second, at most 4 | where the timer is short, a probe more or less is a factor of two |
 | `9002-underused-avoidance` | at most 1.05 | at most 1.02 | a Reno that grows with each packet had 1.08, since its window was larger than the one worked by hand |
 | `9438-undo-curve` | 0.95 to 1.08, at 100 ms and 160 to 320 packets | 0.95 to 1.08, at 200 ms and 320 to 640 packets | where the window was small, Reno's growth hid a wrong curve: one seed of three told it |
-| `9406-no-exit` | the window after seven round trips, at least 700 | growth per packet, 0.9 to 1.02 | a sender that paces is up to a round trip later and had 674; a slow start that ended at 800 packets passed |
+| `9406-no-exit` | the window after seven round trips, at least 700 | growth per packet until the flight of the seventh has arrived, 0.9 to 1.02 | a sender that paces is up to a round trip later and had 674; a slow start that ended at 800 packets passed |
 | `9406-burst` | every sender with HyStart++ | not those that pace | section 4.3 has no bound for a sender that paces |
 
 Those before the last five were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as

@@ -88,7 +88,7 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice(
             "naks",
             &["profile", "once", "repeated", "repeated-uncut"],
-            "how often a loss is reported, and whether repeats cut (not udt4); by profile: ns2-2.2 and daimd-fitted once, others repeated",
+            "how often a loss is reported, and whether repeats cut (not udt4, and not over-holes, which leaves nothing to repeat); by profile: ns2-2.2 and daimd-fitted once, others repeated",
         ),
         Parameter::choice(
             "counts",
@@ -192,13 +192,16 @@ const AGENTS_ONLY: [&str; 8] =
 fn habits(values: &Values, release: Habits) -> Habits {
     // A capacity that is given is not measured.
     let filter = if values.given("capacity").is_some() { "profile" } else { values.choice("capacity_filter") };
+    let acknowledge = match values.choice("acknowledge") {
+        "cumulative" => Acknowledge::Cumulative,
+        "over-holes" => Acknowledge::OverHoles,
+        _ => release.acknowledge,
+    };
+    // An acknowledgement over holes comes within a SYN, before a loss would be reported again.
+    let naks = if acknowledge == Acknowledge::OverHoles { "profile" } else { values.choice("naks") };
     Habits {
-        acknowledge: match values.choice("acknowledge") {
-            "cumulative" => Acknowledge::Cumulative,
-            "over-holes" => Acknowledge::OverHoles,
-            _ => release.acknowledge,
-        },
-        naks: match values.choice("naks") {
+        acknowledge,
+        naks: match naks {
             "once" => Naks::Once,
             "repeated" => Naks::Repeated,
             "repeated-uncut" => Naks::RepeatedUncut,
