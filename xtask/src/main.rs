@@ -6,6 +6,7 @@
 mod check;
 mod foreign;
 mod generate;
+mod links;
 mod machine;
 mod prose;
 mod python;
@@ -136,7 +137,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <TASK>
 
   setup [STEP]...            install what the steps of `test` need, or the named steps
-  check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, prose, dependencies, features, generated files
+  check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, prose, links, dependencies, features, generated files
   test [--setup] [--long] [STEP]...
                              everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
