@@ -1,6 +1,6 @@
 //! The step `links`: links of Markdown lead to files, headings and tests that exist.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 
 use crate::prose::walk;
@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     let mut files = Vec::new();
     walk(&workspace.path(""), "", &mut files).map_err(|error| error.to_string())?;
-    let mut pages = Pages { workspace, texts: HashMap::new() };
+    let mut pages = Pages { workspace, texts: BTreeMap::new() };
     let (mut wrong, mut links, mut tests) = (0, 0, 0);
     for file in files.iter().filter(|file| file.ends_with(".md")) {
         let text = pages.text(file).unwrap_or_default();
@@ -73,7 +73,7 @@ fn found(text: &str) -> Vec<Link> {
 
 struct Pages<'a> {
     workspace: &'a Workspace,
-    texts: HashMap<String, String>,
+    texts: BTreeMap<String, String>,
 }
 
 impl Pages<'_> {
