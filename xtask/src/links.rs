@@ -27,6 +27,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} links lead nowhere")) }
 }
 
+/// The text of a page that lies elsewhere, and whose links are those of the page.
+const TEMPLATE: &str = "papers/page.md";
+
+/// The page of [`TEMPLATE`].
+const PAGE: &str = "docs/papers.md";
+
 /// A link within the repository.
 struct Link {
     text: String,
@@ -87,7 +93,8 @@ impl Pages<'_> {
 
     fn resolve(&mut self, from: &str, link: &Link) -> Result<(), String> {
         let (path, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
-        let file = if path.is_empty() { from.to_owned() } else { joined(from, path) };
+        let beside = if from == TEMPLATE { PAGE } else { from };
+        let file = if path.is_empty() { from.to_owned() } else { joined(beside, path) };
         if !self.workspace.path(&file).exists() {
             return Err(format!("no file `{file}`"));
         }

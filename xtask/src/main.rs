@@ -3,6 +3,7 @@
 //! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
+mod book;
 mod check;
 mod foreign;
 mod generate;
@@ -58,18 +59,26 @@ fn main() -> ExitCode {
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
-        "generate" => match generate::rewrite(&workspace) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(reason) => {
-                eprintln!("error: {reason}");
-                ExitCode::FAILURE
-            }
+        "generate" => ended(generate::rewrite(&workspace)),
+        "book" => match names {
+            [directory] => ended(book::write(&workspace, directory.as_ref())),
+            _ => usage_error("`book` takes the directory to write"),
         },
         "help" => {
             print!("{USAGE}");
             ExitCode::SUCCESS
         }
         unknown => usage_error(&format!("unknown task `{unknown}`")),
+    }
+}
+
+fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -144,6 +153,7 @@ Usage: cargo xtask <TASK>
                              which is a part of `tests`, runs by its name alone
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
   generate                   rewrite the generated files
+  book DIR                   write all pages, the generated ones whole, into a directory for mdBook
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)
