@@ -23,6 +23,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
             }
         }
     }
+    for line in unproven(&pages.text(PROMISES).unwrap_or_default()) {
+        wrong += 1;
+        println!("{PROMISES}:{line}: a promise without a link to its test");
+    }
     println!("{links} links, {tests} of them to tests");
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} links lead nowhere")) }
 }
@@ -32,6 +36,24 @@ const TEMPLATE: &str = "papers/page.md";
 
 /// The page of [`TEMPLATE`].
 const PAGE: &str = "docs/papers.md";
+
+/// The page whose promises each have a test.
+const PROMISES: &str = "SECURITY.md";
+
+/// The lines of tables with a column for tests that link none.
+fn unproven(page: &str) -> Vec<usize> {
+    let (mut promises, mut unproven) = (false, Vec::new());
+    for (line, text) in (1..).zip(page.lines()) {
+        if !text.starts_with('|') {
+            promises = false;
+        } else if text.ends_with("| test |") {
+            promises = true;
+        } else if promises && !text.starts_with("| ---") && !found(text).iter().any(Link::names_a_test) {
+            unproven.push(line);
+        }
+    }
+    unproven
+}
 
 /// A link within the repository.
 struct Link {
@@ -159,6 +181,12 @@ mod tests {
         let text = "[a](b.md#c), `[no](x)` and\n```\n[no](x)\n```\n[`fn_name`](d.rs) [web](https://e.org/f)\n";
         let links: Vec<_> = found(text).into_iter().map(|link| (link.target.clone(), link.names_a_test())).collect();
         assert_eq!(links, [("b.md#c".to_owned(), false), ("d.rs".to_owned(), true)]);
+    }
+
+    #[test]
+    fn a_promise_links_its_test() {
+        let page = "| a | test |\n| --- | --- |\n| b | [`c_d`](e.rs) |\n| f | `g_h` |\n\n| i | j |\n| k | l |\n";
+        assert_eq!(unproven(page), [4]);
     }
 
     #[test]
