@@ -1,10 +1,12 @@
 //! The documentation as a book: every page with the generated ones whole, in five parts, as mdBook reads it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
 use crate::generate::whole_pages;
+use crate::links::{TEMPLATE, found, joined};
 use crate::prose::walk;
 use crate::workspace::Workspace;
 
@@ -18,8 +20,11 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
         walk(&workspace.path(part), part, &mut files).map_err(failed)?;
     }
     files.extend(ROOT.map(str::to_owned));
+    files.retain(|file| file.ends_with(".md") && file != TEMPLATE);
+    let linked = linked(workspace, &files).map_err(failed)?;
+    files.extend(linked);
     pictures(&workspace.path("docs"), "docs", &mut files).map_err(failed)?;
-    for file in files.iter().filter(|file| !file.ends_with(".rs")) {
+    for file in &files {
         let to = sources.join(file);
         fs::create_dir_all(to.parent().unwrap_or(&sources)).map_err(failed)?;
         fs::copy(workspace.path(file), to).map_err(failed)?;
@@ -31,6 +36,17 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     fs::write(directory.join("book.toml"), BOOK).map_err(failed)?;
     println!("wrote {}; `mdbook build {}` makes its pages", directory.display(), directory.display());
     Ok(())
+}
+
+/// Other files of the repository that the pages link, such as tests.
+fn linked(workspace: &Workspace, pages: &[String]) -> io::Result<BTreeSet<String>> {
+    let mut linked = BTreeSet::new();
+    for page in pages {
+        let text = fs::read_to_string(workspace.path(page))?;
+        let targets = found(&text).into_iter().map(|link| joined(page, link.path()));
+        linked.extend(targets.filter(|target| !target.ends_with(".md") && workspace.path(target).is_file()));
+    }
+    Ok(linked)
 }
 
 /// The table of contents.

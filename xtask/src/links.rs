@@ -32,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
 }
 
 /// The text of a page that lies elsewhere, and whose links are those of the page.
-const TEMPLATE: &str = "papers/page.md";
+pub(crate) const TEMPLATE: &str = "papers/page.md";
 
 /// The page of [`TEMPLATE`].
 const PAGE: &str = "docs/papers.md";
@@ -56,7 +56,7 @@ fn unproven(page: &str) -> Vec<usize> {
 }
 
 /// A link within the repository.
-struct Link {
+pub(crate) struct Link {
     text: String,
     target: String,
     /// From 1.
@@ -64,6 +64,11 @@ struct Link {
 }
 
 impl Link {
+    /// The target without the heading.
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('#').next().unwrap_or_default()
+    }
+
     /// The text is the name of a function between backquotes, and the target a file of Rust.
     fn names_a_test(&self) -> bool {
         self.target.ends_with(".rs")
@@ -74,7 +79,7 @@ impl Link {
 }
 
 /// The relative links of a page, outside of code.
-fn found(text: &str) -> Vec<Link> {
+pub(crate) fn found(text: &str) -> Vec<Link> {
     let (mut links, mut code) = (Vec::new(), false);
     for (line, raw) in (1..).zip(text.lines()) {
         if raw.trim_start().starts_with("```") {
@@ -114,7 +119,7 @@ impl Pages<'_> {
     }
 
     fn resolve(&mut self, from: &str, link: &Link) -> Result<(), String> {
-        let (path, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
+        let (path, anchor) = (link.path(), link.target.split_once('#').map_or("", |(_, anchor)| anchor));
         let beside = if from == TEMPLATE { PAGE } else { from };
         let file = if path.is_empty() { from.to_owned() } else { joined(beside, path) };
         if !self.workspace.path(&file).exists() {
@@ -140,7 +145,7 @@ impl Pages<'_> {
 }
 
 /// The path that `relative` means in the file `from`.
-fn joined(from: &str, relative: &str) -> String {
+pub(crate) fn joined(from: &str, relative: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in relative.split('/') {
