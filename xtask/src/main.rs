@@ -3,11 +3,14 @@
 //! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
+mod book;
 mod check;
 mod evidence;
 mod foreign;
 mod generate;
+mod links;
 mod machine;
+mod prose;
 mod python;
 mod step;
 mod suite;
@@ -57,12 +60,10 @@ fn main() -> ExitCode {
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
-        "generate" => match generate::rewrite(&workspace) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(reason) => {
-                eprintln!("error: {reason}");
-                ExitCode::FAILURE
-            }
+        "generate" => ended(generate::rewrite(&workspace)),
+        "book" => match names {
+            [directory] => ended(book::write(&workspace, directory.as_ref())),
+            _ => usage_error("`book` takes the directory to write"),
         },
         "help" => {
             print!("{USAGE}");
@@ -78,6 +79,16 @@ fn program(task: &str) -> Option<fn(&Workspace, &[String]) -> ExitCode> {
         "evidence" => Some(evidence::command),
         "foreign" => Some(foreign::command),
         _ => None,
+    }
+}
+
+fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -145,7 +156,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <TASK>
 
   setup [STEP]...            install what the steps of `test` need, or the named steps
-  check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, dependencies, features, generated files
+  check [--setup] [STEP]...  the quick part: format, lints, documentation, spelling, prose, links, dependencies, features, generated files
   test [--setup] [--long] [STEP]...
                              everything that can fail: the checks, then every test; --long adds a quarter of an hour: ten
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
@@ -153,6 +164,7 @@ Usage: cargo xtask <TASK>
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   generate                   rewrite the generated files
+  book DIR                   write all pages, the generated ones whole, into a directory for mdBook
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)

@@ -174,9 +174,10 @@ pub(crate) const PARTS: &[Step] = &[Step { name: "attacks", needs: &[], run: att
 /// Every attack of SECURITY.md: on the protocol in memory and by the corpora of fuzzing, on a port and on a transfer, on the servers of
 /// the command, and by files that a stranger made.
 fn attacks(workspace: &Workspace) -> Result<(), String> {
-    let tests: [(&str, &[&str], &[&str]); 15] = [
+    let tests: [(&str, &[&str], &[&str]); 16] = [
         ("cwnd-udt", &["--lib"], &["refused", "proof", "allowance", "endpoint", "places", "quota", "buffer"]),
         ("cwnd-udt", &["--test", "corpus"], &[]),
+        ("cwnd-net", &["--lib"], &["bundle"]),
         ("cwnd-net", &["--test", "attacks", "--test", "load"], &[]),
         ("cwnd-files", &["--lib", "--test", "attacks", "--test", "corpus"], &[]),
         ("cwnd-files", &["--test", "transfer"], &["link"]),

@@ -8,16 +8,16 @@ use cwnd_run::scenario;
 
 use crate::failure::Failure;
 
-/// A generated page of the documentation.
+/// A generated page of the documentation. The repository has an index of each; `cargo xtask book` writes the whole.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Page {
-    /// docs/algorithms.md
+    /// Every algorithm
     Algorithms,
-    /// docs/conform.md
+    /// Every check of `cwnd conform`
     Conform,
-    /// docs/json.md
+    /// Every key of `--json`
     Json,
-    /// docs/papers.md
+    /// Every paper with its rows
     Papers,
 }
 

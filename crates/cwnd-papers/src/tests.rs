@@ -397,7 +397,7 @@ fn documents_say_how_many_papers_there_are() {
         words[6..].iter().map(|word| format!("{word} papers")).filter(|text| *text != right).collect();
     for (name, text) in [
         ("README.md", include_str!("../../../README.md")),
-        ("docs/papers.md", include_str!("../../../docs/papers.md")),
+        ("papers/page.md", include_str!("../../../papers/page.md")),
         ("cwnd-cli", include_str!("../../cwnd-cli/src/lib.rs")),
         ("python/docs/project.md", include_str!("../../../python/docs/project.md")),
     ] {

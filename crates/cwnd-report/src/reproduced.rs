@@ -1,4 +1,4 @@
-//! The tables of `docs/papers.md`: what is on record of each paper. The text around them is written by hand.
+//! The page on papers: tables of the record of each paper, in the hand-written text of `papers/page.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use cwnd_papers::{
 
 use crate::made;
 
-/// `docs/papers.md` with its tables made anew.
+/// The whole page: the text of `papers/page.md` with its tables.
 ///
 /// # Errors
 /// A file of a paper, or a record, is wrong.
@@ -211,4 +211,4 @@ fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -
     records.iter().find_map(|recorded| recorded.entry(paper, result, row))
 }
 
-const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers.md"));
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/page.md"));

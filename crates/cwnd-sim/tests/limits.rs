@@ -86,7 +86,7 @@ fn then_data(flow: &mut FlowSetup) {
     flow.source = Source::Rate(RateSchedule::stepping(1_140_000, Span::from_secs(50), RateChange::Square(120_000_000)));
 }
 
-/// Every entry of the registry, and the profiles that keep the rule of their source. The table is in docs/limited.md; with `CWND_BLESS`
+/// Every entry of the registry, and the profiles that keep the rule of their source. The table is in `limited.txt`; with `CWND_BLESS`
 /// set this writes it.
 #[test]
 fn nothing_grows_on_what_it_does_not_use() {
@@ -139,7 +139,7 @@ fn nothing_grows_on_what_it_does_not_use() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}\n{rows}");
     let table = format!("{HEAD}{rows}");
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limited.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/limited.txt");
     if std::env::var_os("CWND_BLESS").is_some() {
         std::fs::write(path, &table).expect("writable");
     }

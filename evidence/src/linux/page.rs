@@ -167,8 +167,8 @@ fn preface(records: &Records, done: &[(&Experiment<'_>, Vec<&Measured>)], source
         runs().flat_map(|run| &run.settings).map(|(name, value)| format!("`{name}` {value}")).collect();
     format!(
         "The kernel's own TCP (`iperf3 -C`) over an emulated link between two networks of one host (`udt link --tun`), and the same path in\n\
-         the simulator, whose senders are those of `modern`. How both are set up, and that the tolerances were fixed beforehand, is said in\n\
-         [evidence/linux](../evidence/linux/README.md). Cells are means over the runs; lateness is the worst of them, of both directions.\n\n\
+         the simulator, whose senders are those of `modern`. [evidence/linux](../evidence/linux/README.md) describes both setups and the\n\
+         tolerances, which were fixed beforehand. Cells are means over the runs; lateness is the worst of them, of both directions.\n\n\
          Recorded on {} on {} under {}; compared with `cwnd` at {sources}. Settings: {}.\n",
         list(runs().map(|run| run.kernel.clone()).collect()),
         list(runs().map(|run| run.date.clone()).collect()),

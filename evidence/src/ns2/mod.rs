@@ -134,9 +134,9 @@ fn preface(records: &Records, sources: &Provenance) -> String {
         all.into_iter().collect::<Vec<_>>().join(", ")
     };
     format!(
-        "What the paper on UDT printed, what the author's own agents give in ns-2, and what is on record here at full length\n\
-         ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. How the agents\n\
-         are built and run is said in [evidence/ns2](../evidence/ns2/README.md).\n\n\
+        "The printed numbers of the paper on UDT, those of the author's agents in ns-2, and ours on record at full length\n\
+         ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. [evidence/ns2](../evidence/ns2/README.md)\n\
+         describes the build and the runs of the agents.\n\n\
          Written by `cargo xtask validate ns2` with `cwnd` at {sources}, from runs in ns-2 as packaged by Debian ({}) on {} under {}.\n",
         list(&|record| record.ns2.clone()),
         list(&|record| record.date.clone()),

@@ -92,7 +92,7 @@ fn best<'a>(candidates: &'a [Variant], results: &[String]) -> Option<(&'a Varian
     scored.min_by(|(_, one), (_, other)| one.order(other))
 }
 
-/// The table of the cross-validation, as docs/papers.md has it.
+/// The table of the cross-validation, as `papers/page.md` has it.
 fn table(fitting: &Fitting, candidates: &[Variant]) -> Option<String> {
     let mut text = String::from(
         "| chosen on | best candidate | there | on the other half | match there |\n|---|---|---|---|---|\n",
@@ -137,8 +137,8 @@ fn the_cross_validation_that_is_printed_is_that_of_the_record() {
     let table = text().unwrap_or_else(|error| panic!("{error}"));
     println!("{table}");
     assert!(!table.is_empty());
-    let page = include_str!("../../../../docs/papers.md");
-    assert!(page.contains(&table), "docs/papers.md has another table than\n{table}");
+    let page = include_str!("../../../../papers/page.md");
+    assert!(page.contains(&table), "papers/page.md has another table than\n{table}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// As docs/papers.md has it.
+    /// As `papers/page.md` has it.
     fn row(&self) -> String {
         let words = match (&self.states, &self.silent) {
             (Some(states), None) => format!("{states} |"),
@@ -70,9 +70,9 @@ fn every_rule_of_the_profile_has_its_sentence_or_its_reason() {
     assert_eq!(habits(&algorithm()), listed, "as runners have it");
     assert_eq!(habits("udt:profile=paper"), listed, "as everybody else has it");
     assert_eq!(rules().len(), listed.len(), "a rule is listed twice");
-    let page = include_str!("../../../../docs/papers.md");
+    let page = include_str!("../../../../papers/page.md");
     let missing: Vec<String> = rules().iter().map(Rule::row).filter(|row| !page.contains(row)).collect();
-    assert!(missing.is_empty(), "docs/papers.md lacks\n{}", missing.join("\n"));
+    assert!(missing.is_empty(), "papers/page.md lacks\n{}", missing.join("\n"));
 }
 
 /// The register has the hash of each definition that was used for a record.

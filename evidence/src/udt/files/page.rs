@@ -61,10 +61,10 @@ fn number(value: f64, mark: &str) -> String {
 }
 
 const PREFACE: &str = "\
-`udt send --plain` to `udt serve --plain`, in the clear as all the others, beside the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
+`udt send --plain` to `udt serve --plain`, unencrypted as all the others, against the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
 a file by `sendfile(2)` into a bare socket, a tree by `tar` through one. The loopback is the host's; the other ways are links of
 200 Mbit/s between two networks of their own, with a queue of one bandwidth-delay product, which carry all of them alike (TUN interfaces,
-a link of `udt link` between). Where packets are lost, that is at random and on the way of the data only. Times are those of the
+a link of `udt link` between). Losses are random and affect data only. Times are those of the
 clients, from the start of the program to its end, so connecting and slow start are part of them; after every transfer all bytes
 on both sides were compared by their BLAKE3 hash. Files are in memory. Medians of three, of one where a transfer took more than 10 s.
 

@@ -1,0 +1,203 @@
+//! The step `links`: links of Markdown lead to files, headings and tests that exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::prose::walk;
+use crate::workspace::Workspace;
+
+/// Fails where a relative link leads nowhere, or where a test that a page names does not exist.
+pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
+    let mut files = Vec::new();
+    walk(&workspace.path(""), "", &mut files).map_err(|error| error.to_string())?;
+    let mut pages = Pages { workspace, texts: BTreeMap::new() };
+    let (mut wrong, mut links, mut tests) = (0, 0, 0);
+    for file in files.iter().filter(|file| file.ends_with(".md")) {
+        let text = pages.text(file).unwrap_or_default();
+        for link in found(&text) {
+            links += 1;
+            tests += usize::from(link.names_a_test());
+            if let Err(reason) = pages.resolve(file, &link) {
+                wrong += 1;
+                println!("{file}:{}: {reason}", link.line);
+            }
+        }
+    }
+    for line in unproven(&pages.text(PROMISES).unwrap_or_default()) {
+        wrong += 1;
+        println!("{PROMISES}:{line}: a promise without a link to its test");
+    }
+    println!("{links} links, {tests} of them to tests");
+    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} links lead nowhere")) }
+}
+
+/// The text of a page that lies elsewhere, and whose links are those of the page.
+pub(crate) const TEMPLATE: &str = "papers/page.md";
+
+/// The page of [`TEMPLATE`].
+const PAGE: &str = "docs/papers.md";
+
+/// The page whose promises each have a test.
+const PROMISES: &str = "SECURITY.md";
+
+/// The lines of tables with a column for tests that link none.
+fn unproven(page: &str) -> Vec<usize> {
+    let (mut promises, mut unproven) = (false, Vec::new());
+    for (line, text) in (1..).zip(page.lines()) {
+        if !text.starts_with('|') {
+            promises = false;
+        } else if text.ends_with("| test |") {
+            promises = true;
+        } else if promises && !text.starts_with("| ---") && !found(text).iter().any(Link::names_a_test) {
+            unproven.push(line);
+        }
+    }
+    unproven
+}
+
+/// A link within the repository.
+pub(crate) struct Link {
+    text: String,
+    target: String,
+    /// From 1.
+    line: usize,
+}
+
+impl Link {
+    /// The target without the heading.
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('#').next().unwrap_or_default()
+    }
+
+    /// The text is the name of a function between backquotes, and the target a file of Rust.
+    fn names_a_test(&self) -> bool {
+        self.target.ends_with(".rs")
+            && self.text.starts_with('`')
+            && self.text.contains('_')
+            && !self.text.contains('.')
+    }
+}
+
+/// The relative links of a page, outside of code.
+pub(crate) fn found(text: &str) -> Vec<Link> {
+    let (mut links, mut code) = (Vec::new(), false);
+    for (line, raw) in (1..).zip(text.lines()) {
+        if raw.trim_start().starts_with("```") {
+            code = !code;
+        }
+        if code {
+            continue;
+        }
+        let mut rest = raw;
+        while let Some((before, after)) = rest.split_once("](") {
+            let Some((target, behind)) = after.split_once(')') else { break };
+            rest = behind;
+            // A bracket within code is no link.
+            let quoted = before.matches('`').count() % 2 == 1;
+            let outside = target.contains("://") || target.starts_with("mailto:") || target.contains(' ');
+            if !quoted && !outside {
+                let from = before.rfind('[').map_or(0, |at| at + 1);
+                links.push(Link { text: before[from..].to_owned(), target: target.to_owned(), line });
+            }
+        }
+    }
+    links
+}
+
+struct Pages<'a> {
+    workspace: &'a Workspace,
+    texts: BTreeMap<String, String>,
+}
+
+impl Pages<'_> {
+    fn text(&mut self, file: &str) -> Option<String> {
+        if !self.texts.contains_key(file) {
+            let text = fs::read_to_string(self.workspace.path(file)).ok()?;
+            self.texts.insert(file.to_owned(), text);
+        }
+        self.texts.get(file).cloned()
+    }
+
+    fn resolve(&mut self, from: &str, link: &Link) -> Result<(), String> {
+        let (path, anchor) = (link.path(), link.target.split_once('#').map_or("", |(_, anchor)| anchor));
+        let beside = if from == TEMPLATE { PAGE } else { from };
+        let file = if path.is_empty() { from.to_owned() } else { joined(beside, path) };
+        if !self.workspace.path(&file).exists() {
+            return Err(format!("no file `{file}`"));
+        }
+        if link.names_a_test() {
+            let name = link.text.trim_matches('`');
+            let text = self.text(&file).unwrap_or_default();
+            if !text.contains(&format!("fn {name}(")) {
+                return Err(format!("`{file}` has no function `{name}`"));
+            }
+        }
+        if anchor.is_empty() || !file.ends_with(".md") {
+            return Ok(());
+        }
+        let text = self.text(&file).unwrap_or_default();
+        if anchors(&text).iter().any(|known| known == anchor) {
+            Ok(())
+        } else {
+            Err(format!("`{file}` has no heading `{anchor}`"))
+        }
+    }
+}
+
+/// The path that `relative` means in the file `from`.
+pub(crate) fn joined(from: &str, relative: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// The anchors of the headings of a page, as GitHub makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let (mut anchors, mut code): (Vec<String>, bool) = (Vec::new(), false);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            code = !code;
+        }
+        if code || !line.starts_with('#') {
+            continue;
+        }
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|one| one.is_alphanumeric() || [' ', '-', '_'].contains(one));
+        let anchor: String = kept.map(|one| if one == ' ' { '-' } else { one }).collect();
+        let copies = anchors.iter().filter(|known| **known == anchor).count();
+        anchors.push(if copies == 0 { anchor } else { format!("{anchor}-{copies}") });
+    }
+    anchors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_read_outside_of_code() {
+        let text = "[a](b.md#c), `[no](x)` and\n```\n[no](x)\n```\n[`fn_name`](d.rs) [web](https://e.org/f)\n";
+        let links: Vec<_> = found(text).into_iter().map(|link| (link.target.clone(), link.names_a_test())).collect();
+        assert_eq!(links, [("b.md#c".to_owned(), false), ("d.rs".to_owned(), true)]);
+    }
+
+    #[test]
+    fn a_promise_links_its_test() {
+        let page = "| a | test |\n| --- | --- |\n| b | [`c_d`](e.rs) |\n| f | `g_h` |\n\n| i | j |\n| k | l |\n";
+        assert_eq!(unproven(page), [4]);
+    }
+
+    #[test]
+    fn paths_and_headings() {
+        assert_eq!(joined("docs/upstream/README.md", "../bbr.md"), "docs/bbr.md");
+        assert_eq!(joined("README.md", "./docs/udt.md"), "docs/udt.md");
+        assert_eq!(anchors("# A `b`: c_d\n## The draft's 22\n## A b c_d\n"), ["a-b-c_d", "the-drafts-22", "a-b-c_d-1"]);
+    }
+}
