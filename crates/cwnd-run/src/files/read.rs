@@ -1,6 +1,8 @@
 //! Files that people name, which have an end.
 
-use std::fs::{self, File};
+#[cfg(unix)]
+use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
