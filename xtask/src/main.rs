@@ -4,6 +4,7 @@
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod check;
+mod engine;
 mod foreign;
 mod generate;
 mod machine;
@@ -56,6 +57,16 @@ fn main() -> ExitCode {
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
+        "engine" => match engine::build(&workspace) {
+            Ok(module) => {
+                println!("{}", module.display());
+                ExitCode::SUCCESS
+            }
+            Err(reason) => {
+                eprintln!("error: {reason}");
+                ExitCode::FAILURE
+            }
+        },
         "generate" => match generate::rewrite(&workspace) {
             Ok(()) => ExitCode::SUCCESS,
             Err(reason) => {
@@ -141,6 +152,7 @@ Usage: cargo xtask <TASK>
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
                              which is a part of `tests`, runs by its name alone
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
+  engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
