@@ -5,6 +5,7 @@
 
 mod book;
 mod check;
+mod engine;
 mod evidence;
 mod foreign;
 mod generate;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
+        "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
         "generate" => ended(generate::rewrite(&workspace)),
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
@@ -162,6 +164,7 @@ Usage: cargo xtask <TASK>
                              thousand seeds of the UDT simulation and two hundred killed transfers. The step `attacks`,
                              which is a part of `tests`, runs by its name alone
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
+  engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   generate                   rewrite the generated files
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook

@@ -8,7 +8,7 @@ use std::{fs, io, thread};
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, FIREFOX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP,
-    TSHARK, checker, chromium, firefox,
+    TSHARK, WASM, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
 use crate::{evidence, python};
@@ -61,7 +61,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "python", needs: &[&PYTHON], run: python::test },
     Step {
         name: "browser",
-        needs: &[&NODE, &NPM, &CHROMIUM, &FIREFOX, &BROWSER_PACKAGES, &PAGE_PACKAGES],
+        needs: &[&NODE, &NPM, &CHROMIUM, &FIREFOX, &BROWSER_PACKAGES, &PAGE_PACKAGES, &WASM],
         run: browser,
     },
 ];
@@ -282,6 +282,12 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("node").args(["build.mjs", "--compare"]).current_dir(&page))?;
     let command = workspace.target().join("release").join("cwnd");
     run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(&command).arg(program))?;
+    // The same page with its engine in a worker.
+    let module = crate::engine::build(workspace)?;
+    let site = out.join("site");
+    run(workspace.cargo(&["run", "--release", "--", "site"]).arg(&site).arg("--engine").arg(module))?;
+    let chromium = chromium().ok_or("chromium is missing")?;
+    run(Command::new("node").arg(workspace.path("tests/browser/site.mjs")).args([&command, &site]).arg(chromium))?;
     let program = firefox().ok_or("firefox is missing")?;
     run(Command::new("node").arg(workspace.path("tests/browser/firefox.mjs")).arg(command).arg(program))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::engine;
 use crate::machine::Machine;
 use crate::workspace::{Workspace, run};
 
@@ -112,6 +113,13 @@ pub(crate) static RUSTFMT: Tool = Tool {
     name: "rustfmt",
     present: |workspace| succeeds(&mut workspace.cargo(&["fmt", "--version"])),
     source: Source::Rustup(&["component", "add", "rustfmt"]),
+};
+
+/// The standard library for modules of WebAssembly.
+pub(crate) static WASM: Tool = Tool {
+    name: "the target wasm32-unknown-unknown",
+    present: |_| engine::has_target(),
+    source: Source::Rustup(&["target", "add", engine::TARGET]),
 };
 
 /// Cargo's linter.

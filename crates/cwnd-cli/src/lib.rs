@@ -18,6 +18,7 @@ mod evaluate;
 mod failure;
 mod figure;
 mod files;
+mod link_to;
 mod live;
 mod model;
 mod outcome;
@@ -26,6 +27,7 @@ mod paper;
 mod progress;
 mod progress_lines;
 mod run;
+mod site;
 mod store;
 mod sweep;
 
@@ -59,6 +61,10 @@ enum Command {
     Compare(Box<compare::Arguments>),
     /// Turn knobs in the browser and watch windows, queues and shares follow
     Live(live::Arguments),
+    /// Write the page of `live` as a folder for any host of static files
+    Site(site::Arguments),
+    /// Print the link that opens a scenario in the browser
+    LinkTo(link_to::Arguments),
     /// Simulate a scenario from a TOML file
     Run(run::Arguments),
     /// Run a scenario at many points with many seeds, on all cores or many machines
@@ -126,6 +132,8 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Live(arguments) => live::run(&arguments),
+        Command::LinkTo(arguments) => link_to::run(&arguments),
+        Command::Site(arguments) => site::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(program::completions::<Cli>(shell)),
@@ -151,7 +159,7 @@ fn moved(error: &clap::Error) -> Option<String> {
 /// The commands as the help lists them.
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
-    ("Simulations", &["compare", "live", "run", "sweep", "evaluate", "overlay"]),
+    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "overlay"]),
     ("This program", &["bench", "schema", "completions"]),
 ];
 

@@ -6,6 +6,7 @@ use clap::Args;
 use cwnd_report::formats::{Format, write_formats};
 use cwnd_report::page::names;
 use cwnd_report::{json, text, write_run};
+use cwnd_run::address::{Linked, is_address};
 use cwnd_run::files::{read_text, to_json};
 use cwnd_run::run::{Runs, run as run_all};
 use cwnd_run::scenario::{MAX_SEEDS, Scenario, apart};
@@ -25,9 +26,10 @@ Examples:
   cwnd run scenarios/dumbbell.toml --set dumbbell.rate=1gbit --set flow.0.algorithm=simd
   cwnd run scenarios/dumbbell.toml --check
   cwnd run scenarios/recovery.toml --trace pcapng,qlog
+  cwnd run 'https://example.org/cwnd/#s=1.…'       the scenario of a page
 `cwnd schema` prints the JSON Schema of scenario files, with every key explained; editors complete with it.")]
 pub(crate) struct Arguments {
-    /// A TOML file; the folder scenarios/ has some to start from
+    /// A TOML file, or the address of a page with a scenario in it; the folder scenarios/ has some to start from
     scenario: PathBuf,
     /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -53,7 +55,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
-    let source = read_text(&arguments.scenario).map_err(|error| files::unreadable(&arguments.scenario, &error))?;
+    let (name, source) = match address(&name) {
+        Some(linked) => ("the address".to_string(), linked?),
+        None => {
+            let text = read_text(&arguments.scenario);
+            (name, text.map_err(|error| files::unreadable(&arguments.scenario, &error))?)
+        }
+    };
     let of_seeds = |item: &&String| item.split_once('=').is_some_and(|(key, _)| key.trim() == "seeds");
     if let Some(item) = arguments.set.iter().find(of_seeds).filter(|_| arguments.seeds.is_some()) {
         return Err(Failure::input(format!("--seeds: `--set {item}` sets the same")));
@@ -90,6 +98,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     Ok(if arguments.files.json { to_json(&document) } else { text::run(&document) })
 }
+
+/// The scenario in `text`, if that is the address of a page.
+fn address(text: &str) -> Option<Result<String, Failure>> {
+    is_address(text).then(|| match Linked::read(text) {
+        Ok(Linked { apart: true, .. }) => Err(Failure::input(EACH_ALONE.to_string())),
+        Ok(linked) => Ok(linked.toml),
+        Err(error) => Err(Failure::input(error.to_string())),
+    })
+}
+
+const EACH_ALONE: &str = "the page of this address has each group of flows alone on the path: `cwnd run` has them together, \
+                          `cwnd compare` has each alone";
 
 /// A log that ends early is not to be taken for a flow that does.
 fn warn_of_full_logs(runs: &Runs) {

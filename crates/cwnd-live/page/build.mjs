@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 const here = (path) => new URL(path, import.meta.url);
 const result = await build({
   absWorkingDir: here('.').pathname,
-  entryPoints: [{ in: 'src/main.ts', out: 'live' }, { in: 'src/live.css', out: 'live' }],
+  entryPoints: [{ in: 'src/main.ts', out: 'live' }, { in: 'src/live.css', out: 'live' }, { in: 'src/worker.ts', out: 'worker' }, { in: 'src/offline.ts', out: 'offline' }],
   outdir: 'dist', bundle: true, minify: true, write: false, format: 'iife', target: ['chrome110', 'firefox115', 'safari16'],
   legalComments: 'inline', charset: 'utf8',
 });

@@ -27,9 +27,9 @@ pub(crate) enum Request {
 /// A part of the page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    name: &'static str,
+    pub(crate) name: &'static str,
     media: &'static str,
-    bytes: &'static [u8],
+    pub(crate) bytes: &'static [u8],
 }
 
 /// Why a request is refused: the status with its reason.
@@ -208,7 +208,7 @@ fn equal(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// The page, as `npm run build` in `page/` makes it.
-static PARTS: [Part; 3] = [
+pub(crate) static PARTS: [Part; 3] = [
     Part { name: "", media: "text/html; charset=utf-8", bytes: include_bytes!("../page/dist/index.html") },
     Part { name: "live.css", media: "text/css; charset=utf-8", bytes: include_bytes!("../page/dist/live.css") },
     Part { name: "live.js", media: "text/javascript; charset=utf-8", bytes: include_bytes!("../page/dist/live.js") },

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use cwnd_engine::{PRESETS, Preset, Refusal, read, scenario};
 use cwnd_report::json;
 use cwnd_report::page::run_html;
 use cwnd_run::cells::Cells;
@@ -12,8 +13,6 @@ use cwnd_run::run::run_by;
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
-use crate::presets::{PRESETS, Preset};
-use crate::scenario::{Refusal, read, scenario};
 use crate::shared::{Limits, Shared};
 
 /// Why there is no report.

@@ -2,24 +2,21 @@
 
 use std::io;
 use std::net::{IpAddr, TcpStream};
+use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use cwnd::ALGORITHMS;
-use cwnd_report::json::Known;
-use cwnd_report::plot::colour;
-use cwnd_run::scenario::Quantity;
-use cwnd_sim::Era;
-use serde_json::{Value, json};
+use cwnd_engine::{
+    Begun, Ended, Frame, Host, Limits, Paced, Prepared, Refusal, Request, SLICE, hello, mismatch, read_address,
+    read_text,
+};
+use serde_json::Value;
 
-use crate::message::{Frame, Request};
-use crate::presets::PRESETS;
-use crate::run::Begun;
-use crate::scenario::{Prepared, Refusal, read};
+use crate::clock::Stopwatch;
 use crate::shared::Shared;
 use crate::socket::split;
 use crate::visitor::Visitor;
-use crate::{measures, paced, run};
 
 /// A visitor, and what is to be run for it.
 struct Session {
@@ -43,11 +40,72 @@ enum Work {
     Finish(Begun),
 }
 
+/// The visitor as the host of what is run for it.
+struct Asked<'a> {
+    visitor: &'a Visitor,
+    shared: &'a Shared,
+    generation: u64,
+    watch: Stopwatch,
+}
+
+impl Host for Asked<'_> {
+    fn send(&self, frame: &Frame) {
+        self.visitor.send(frame);
+    }
+
+    fn wanted(&self) -> bool {
+        self.visitor.wants(self.generation) && self.shared.goes_on()
+    }
+
+    fn now(&self) -> Duration {
+        self.watch.elapsed()
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = &self.shared.limits;
+        Limits {
+            threads: NonZeroUsize::new(limits.threads).unwrap_or(NonZeroUsize::MIN),
+            memory: limits.memory,
+            clocked_memory: limits.clocked_memory,
+            time: limits.time,
+            more_memory: " (or start with a larger `--memory`)",
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Calls `run` once there is a turn for it; none where the visitor wants it no more.
+    fn in_turn<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        let _turn = self.shared.turn(self.visitor.address, || self.wanted())?;
+        Some(run())
+    }
+
+    /// Runs a scenario by the clock until the visitor asks for something else.
+    fn follow(&self, (id, document, speed): (u32, &Value, f64)) -> Ended {
+        let Some(_place) = self.shared.clocked() else {
+            let limit = self.shared.limits.clocked;
+            return Ended::Failed(format!("{limit} runs follow the clock already: try again later"));
+        };
+        let mut run = match Paced::new(self, id, document, speed) {
+            Ok(run) => run,
+            Err(ended) => return ended,
+        };
+        loop {
+            let pulled = self.visitor.pulled();
+            match self.in_turn(|| run.step(self, pulled)) {
+                None => return Ended::Superseded,
+                Some(Err(ended)) => return ended,
+                Some(Ok(())) => self.visitor.wait(SLICE),
+            }
+        }
+    }
+}
+
 /// Serves a visitor until the connection ends.
 pub(crate) fn serve(stream: TcpStream, address: IpAddr, shared: &Shared) -> io::Result<()> {
     let (mut receiver, sender) = split(stream)?;
     let session = Session { visitor: Visitor::new(address, sender), state: Mutex::default(), changed: Condvar::new() };
-    session.visitor.send(&Frame::from(hello()));
+    session.visitor.send(&hello());
     thread::scope(|scope| {
         let working = thread::Builder::new().spawn_scoped(scope, || session.work(shared));
         while working.is_ok() && shared.goes_on() {
@@ -64,10 +122,7 @@ impl Session {
     fn handle(&self, text: &str) {
         let request = match serde_json::from_str::<Request>(text) {
             Ok(request) => request,
-            Err(error) => {
-                let message = format!("this page and its server are of different versions: {error}");
-                return self.visitor.send(&Frame::from(json!({ "kind": "error", "message": message })));
-            }
+            Err(error) => return self.visitor.send(&mismatch(&error)),
         };
         match request {
             Request::Run { id, document, apart, moving } => match Prepared::of(&document, apart) {
@@ -84,12 +139,8 @@ impl Session {
             },
             Request::Pull { rate, speed } => self.visitor.pull(rate, speed),
             Request::Stop => self.supersede(None),
-            Request::Read { id, text } => match read(&text) {
-                Ok(document) => {
-                    self.visitor.send(&Frame::from(json!({ "kind": "document", "id": id, "document": document })));
-                }
-                Err(refusal) => self.visitor.send(&refusal.frame(id)),
-            },
+            Request::Open { id, address } => self.visitor.send(&read_address(id, &address)),
+            Request::Read { id, text } => self.visitor.send(&read_text(id, &text)),
         }
     }
 
@@ -115,27 +166,33 @@ impl Session {
 
     /// Runs what is asked for until the visitor leaves.
     fn work(&self, shared: &Shared) {
+        // The run of which the first seed is done, and its generation.
         let mut begun = None;
         while let Some((generation, work)) = self.next(&mut begun) {
+            let host = Asked { visitor: &self.visitor, shared, generation, watch: Stopwatch::start() };
             match work {
                 Work::Run { id, prepared, moving } => {
-                    begun = run::begin(&self.visitor, shared, generation, (id, prepared));
-                    if moving {
-                        begun.iter().for_each(|begun| begun.complete(&self.visitor, 1));
-                    } else if let Some(begun) = begun.take() {
-                        run::finish(&self.visitor, shared, begun);
+                    let mut run = Begun::new(&host, id, prepared);
+                    if host.in_turn(|| run.first(&host)) != Some(true) {
+                        begun = None;
+                    } else if moving {
+                        run.complete(&host, 1);
+                        begun = Some((generation, run));
+                    } else {
+                        begun = None;
+                        host.in_turn(|| run.rest(&host));
                     }
                 }
-                Work::Pace { id, document, speed } => {
-                    paced::run(&self.visitor, shared, generation, (id, &document, speed));
+                Work::Pace { id, document, speed } => host.follow((id, &document, speed)).tell(&host, id),
+                Work::Finish(mut run) => {
+                    host.in_turn(|| run.rest(&host));
                 }
-                Work::Finish(begun) => run::finish(&self.visitor, shared, begun),
             }
         }
     }
 
     /// Waits for what comes next. A run whose first seed is there goes on when that is asked for.
-    fn next(&self, begun: &mut Option<Begun>) -> Option<(u64, Work)> {
+    fn next(&self, begun: &mut Option<(u64, Begun)>) -> Option<(u64, Work)> {
         let mut state = self.lock();
         loop {
             if state.ended {
@@ -144,8 +201,8 @@ impl Session {
             if let Some(next) = state.next.take() {
                 return Some(next);
             }
-            if let Some(begun) = begun.take_if(|begun| state.finish == Some(begun.id)) {
-                return Some((begun.generation, Work::Finish(begun)));
+            if let Some((generation, run)) = begun.take_if(|(_, run)| state.finish == Some(run.id())) {
+                return Some((generation, Work::Finish(run)));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -154,27 +211,4 @@ impl Session {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a page needs to know before its first run.
-fn hello() -> Value {
-    let algorithms = ALGORITHMS.iter().map(|entry| {
-        let colour = colour::of(entry.name);
-        json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
-    });
-    let presets = PRESETS.iter().map(|preset| {
-        let document = read(preset.text).unwrap_or_default();
-        json!({
-            "id": preset.id, "document": document, "apart": preset.apart(),
-            "claim": preset.paragraph("Claim"), "look": preset.paragraph("Look for"),
-        })
-    });
-    json!({
-        "kind": "hello",
-        "version": cwnd_run::VERSION,
-        "algorithms": algorithms.collect::<Vec<_>>(),
-        "presets": presets.collect::<Vec<_>>(),
-        "measures": measures::columns(),
-        "eras": Era::words(),
-    })
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cwnd_engine::{Frame, Pulled};
 use tungstenite::{Bytes, Message};
 
-use crate::message::Frame;
 use crate::socket::Sender;
 
 /// One page that is open somewhere.
@@ -18,15 +18,6 @@ pub(crate) struct Visitor {
     generation: AtomicU64,
     pulled: Mutex<Pulled>,
     changed: Condvar,
-}
-
-/// What is changed of a paced run.
-#[derive(Debug, Default)]
-pub(crate) struct Pulled {
-    /// The rate of the bottleneck.
-    pub(crate) rate: Option<String>,
-    /// Simulated seconds in a second.
-    pub(crate) speed: Option<f64>,
 }
 
 impl Visitor {

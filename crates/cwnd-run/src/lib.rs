@@ -2,9 +2,10 @@
 //!
 //! A [`scenario`] says what to simulate, [`execute`] runs it once per seed, [`measure`] computes numbers from the traces, a [`probe`]
 //! says which of them are kept, [`cells`] keeps them so that no run is done twice, [`run`](mod@run) has the runs of a scenario
-//! together, and [`files`] is how every file and folder of results is finished. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
+//! together, and [`files`] is how every file and folder of results is finished. An [`address`] can hold a scenario. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
 //! shown.
 
+pub mod address;
 pub mod cells;
 pub mod execute;
 pub mod files;

@@ -1,10 +1,12 @@
 // The page: asks for a run at every change, and draws what comes.
 
 import { build } from './controls';
-import { column, empty, fromFragment, get, happened, instants, lines, set, spread, stateName, toFragment, type Happened, type Line, type Results, type Settings } from './model';
+import { column, empty, get, happened, instants, lines, set, spread, stateName, type Happened, type Line, type Results, type Settings } from './model';
 import { Plots } from './plots';
-import { Connection, type Answer, type Columns, type Estimate, type Hello, type Place, type Table } from './protocol';
+import { Local } from './local';
+import { type Answer, type Columns, type Engine, type Estimate, type Hello, type Listener, type Place, type Table } from './protocol';
 import { rate, short, span } from './quantity';
+import { Server } from './server';
 import { chart } from './svg';
 import { csv, download, largest, picture } from './take';
 import { choose, theme as colours } from './theme';
@@ -31,7 +33,15 @@ let dirty = { curves: false, measures: false };
 let busy = 0;
 
 const plots = new Plots(() => theme, hidden, (at) => { if (at !== null && at !== row) show_row(at); });
-const connection = new Connection((answer, columns) => work(() => handleAnswer(answer, columns)), () => status('no connection to the server; trying again', true));
+const listener: Listener = { heard: (answer, columns) => work(() => handleAnswer(answer, columns)), lost: (why) => status(why, true) };
+/** A page that stands by itself names its engine; another one is served by `cwnd live`. */
+const own = document.querySelector<HTMLMetaElement>('meta[name="cwnd-engine"]');
+const engine: Engine = own ? new Local(listener, 'worker.js', own.content) : new Server(listener);
+if (own) {
+  // Reports are made by a server.
+  $('#take form').remove();
+  if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js').catch(() => undefined);
+}
 
 function work(body: () => void): void {
   const from = performance.now();
@@ -64,6 +74,9 @@ function follow(): void {
   lesson();
 }
 
+/** The preset of this title, of which [`follow`] sees whether it still is that preset. */
+const preset_of = (document: Table) => hello?.presets.find((preset) => preset.document['title'] === document['title'])?.id ?? '';
+
 /** The name of the scenario's file, which the command line has too. */
 const file = () => `${settings.preset || 'live'}.toml`;
 
@@ -75,14 +88,13 @@ function ask(moving: boolean): void {
   asked = { id: asked.id + 1, at: now, moving, answered: false, settings: text };
   const request: Table = { do: 'run', id: asked.id, document: settings.document, apart: settings.apart };
   if (moving) request['moving'] = true;
-  if (connection.send(request)) status('running');
-  if (!moving) keepLink();
+  if (engine.send(request)) status('running');
 }
 
 /** A control was released where it was asked for last: that run goes on with its other seeds. */
 function finish(now: number): void {
   asked = { ...asked, at: now, moving: false };
-  if (connection.send({ do: 'finish', id: asked.id })) status('running');
+  if (engine.send({ do: 'finish', id: asked.id })) status('running');
   if (pictured === asked.id) first_curve();
   texts_due = planes_due = dirty.measures = true;
   schedule();
@@ -98,7 +110,7 @@ function pull_or_restart(moving: boolean): void {
   if (rest === paced_document && rate.read(text) !== null) {
     if (!moving || performance.now() - asked.at > 100) {
       asked.at = performance.now();
-      connection.send({ do: 'pull', rate: text });
+      engine.send({ do: 'pull', rate: text });
     }
   } else if (!moving) pace();
 }
@@ -112,7 +124,7 @@ function without_rate(): string {
 function pace(): void {
   paced_document = without_rate();
   asked = { id: asked.id + 1, at: performance.now(), moving: false, answered: false, settings: '' };
-  connection.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
+  engine.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
   coming = empty(asked.id);
   $('#hold').setAttribute('aria-pressed', 'false');
   status('running in real time');
@@ -122,11 +134,19 @@ function speed(): number {
   return 10 ** Number($<HTMLInputElement>('#speed').value);
 }
 
+/** The address of the page has what is shown. */
 function keepLink(): void {
-  history.replaceState(null, '', `#${toFragment(settings)}`);
+  if (coming.address) history.replaceState(null, '', coming.address);
 }
 
 function load(document: Table, apart: boolean, preset: string): void {
+  take(document, apart, preset);
+  if (pacing) pace();
+  else ask(false);
+}
+
+/** Shows a scenario in the controls, and does not run it. */
+function take(document: Table, apart: boolean, preset: string): void {
   settings.document = structuredClone(document);
   settings.apart = apart;
   settings.preset = preset;
@@ -135,8 +155,6 @@ function load(document: Table, apart: boolean, preset: string): void {
   $('#toml').blur();
   lesson();
   if (hello) build($('#controls'), settings, hello, changed);
-  if (pacing) pace();
-  else ask(false);
 }
 
 // ---------------------------------------------------------------- answers
@@ -145,18 +163,19 @@ function handleAnswer(answer: Answer, columns: Columns): void {
   if (answer.kind === 'hello') return handleHello(answer);
   if (answer.kind === 'document') {
     message('');
-    return load(answer.document, false, '');
+    return load(answer.document, answer.apart, preset_of(answer.document));
   }
   if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.id === read_id, answer.place);
   if (answer.kind === 'error' || answer.id !== asked.id) return;
   switch (answer.kind) {
     case 'started':
       text_fault('');
-      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, command: answer.command.replace(/\blive\.toml$/, file()) };
+      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, address: answer.address, command: answer.command.replace(/\blive\.toml$/, file()) };
+      if (!asked.moving) keepLink();
       message('');
       break;
     case 'curves': {
-      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], measures: {}, groups: [], seeds: 0, warnings: [], whole: answer.whole };
+      coming.runs[answer.run] = { description: answer, columns, operating: answer.operating ?? [], digest: answer.digest ?? '', measures: {}, groups: [], seeds: 0, warnings: [], whole: answer.whole };
       coming.responses.push(...(answer.responses ?? []).filter(({ algorithm }) => !coming.responses.some((known) => known.algorithm === algorithm)));
       if (answer.run !== 0 && results !== coming) break;
       results = coming;
@@ -203,10 +222,10 @@ function handleHello(said: Hello): void {
   const select = $<HTMLSelectElement>('#preset');
   if (first) {
     select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('a scenario of your own', '', false, false));
-    const linked = fromFragment(location.hash);
     const preset = said.presets[0]!;
-    if (linked) load(linked.document, linked.apart, linked.preset);
-    else load(preset.document, preset.apart, preset.id);
+    take(preset.document, preset.apart, preset.id);
+    if (location.hash.length > 1) engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
+    else ask(false);
   } else if (pacing) pace();
   else {
     // A server that has been started again knows nothing of the run before.
@@ -219,7 +238,7 @@ function handleHello(said: Hello): void {
 function grow(answer: Extract<Answer, { kind: 'more' }>, columns: Columns): void {
   const run = coming.runs[0];
   if (!run || answer.from === 0) {
-    coming.runs[0] = { description: answer, columns, operating: [], measures: {}, groups: [], seeds: 1, warnings: [], whole: false };
+    coming.runs[0] = { description: answer, columns, operating: [], digest: '', measures: {}, groups: [], seeds: 1, warnings: [], whole: false };
   } else {
     for (const [name, values] of columns) {
       const before = run.columns.get(name) ?? new Float32Array(0);
@@ -323,6 +342,7 @@ let rest = 0;
 /** What need not follow a control while it moves. */
 function slow_parts(): void {
   $('#command').textContent = results.command;
+  $('#digest').textContent = results.runs.map((run) => run?.digest ?? '').join(' ');
   const text = $<HTMLTextAreaElement>('#toml');
   if (document.activeElement !== text) text.value = results.toml;
   list_events();
@@ -610,12 +630,12 @@ const speed_text = () => { $('#speed-text').textContent = `${short(speed(), 2)} 
 speed_text();
 $('#speed').addEventListener('input', () => {
   speed_text();
-  if ($('#hold').getAttribute('aria-pressed') === 'false') connection.send({ do: 'pull', speed: speed() });
+  if ($('#hold').getAttribute('aria-pressed') === 'false') engine.send({ do: 'pull', speed: speed() });
 });
 $('#hold').addEventListener('click', () => {
   const held = $('#hold').getAttribute('aria-pressed') === 'false';
   $('#hold').setAttribute('aria-pressed', String(held));
-  connection.send({ do: 'pull', speed: held ? 0 : speed() });
+  engine.send({ do: 'pull', speed: held ? 0 : speed() });
 });
 choose($('#theme'), () => {
   theme = colours();
@@ -629,7 +649,7 @@ let read_id = 0;
 function read_toml(text: string): void {
   asked.id += 1;
   read_id = asked.id;
-  connection.send({ do: 'read', id: asked.id, text });
+  engine.send({ do: 'read', id: asked.id, text });
   $<HTMLTextAreaElement>('#toml').value = text;
 }
 $('#apply').addEventListener('click', () => read_toml($<HTMLTextAreaElement>('#toml').value));
@@ -669,7 +689,7 @@ $('#take').addEventListener('click', ({ target }) => {
   else if (what === 'svg') download(`${name}.svg`, picture(results, title, plots.colour, theme), 'image/svg+xml');
   if (what) $<HTMLDetailsElement>('#take').open = false;
 });
-$('#take form').addEventListener('submit', () => { $<HTMLInputElement>('#take [name=toml]').value = results.toml; });
+document.querySelector('#take form')?.addEventListener('submit', () => { $<HTMLInputElement>('#take [name=toml]').value = results.toml; });
 document.addEventListener('click', ({ target }) => { if (!(target as HTMLElement).closest('#take')) $<HTMLDetailsElement>('#take').open = false; });
 document.addEventListener('keydown', ({ key }) => {
   const menu = $<HTMLDetailsElement>('#take');
@@ -679,8 +699,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 addEventListener('hashchange', () => {
-  const linked = fromFragment(location.hash);
-  if (linked && toFragment(linked) !== toFragment(settings)) load(linked.document, linked.apart, linked.preset);
+  if (location.hash !== coming.address) engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
 });
 
 /** Between two pictures of what is beside the curves, while these move. */

@@ -10,6 +10,8 @@ export interface Run {
   description: Description;
   columns: Columns;
   operating: { loss: number | null; window: number | null }[];
+  /** Of the first seed; none before the whole of it is there. */
+  digest: string;
   measures: Record<string, Estimate | null>;
   groups: Group[];
   seeds: number;
@@ -27,9 +29,9 @@ export interface Line {
   dash: number[];
 }
 
-export interface Results { id: number; labels: string[]; seeds: number; runs: (Run | undefined)[]; responses: Response[]; toml: string; command: string }
+export interface Results { id: number; labels: string[]; seeds: number; runs: (Run | undefined)[]; responses: Response[]; toml: string; command: string; address: string }
 
-export const empty = (id: number): Results => ({ id, labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '' });
+export const empty = (id: number): Results => ({ id, labels: [], seeds: 0, runs: [], responses: [], toml: '', command: '', address: '' });
 
 /** The sampled instants: those of the run that has come furthest, while runs beside each other arrive in parts. */
 export function instants(results: Results): Float32Array | undefined {
@@ -145,22 +147,6 @@ export function set(table: Table, path: string, value: Json | undefined): void {
   set(inner, rest.join('.'), value);
   if (Object.keys(inner).length === 0 && key !== 'dumbbell') delete table[key];
   else table[key] = inner;
-}
-
-/** Settings as the fragment of a link, and back. */
-export function toFragment(settings: Settings): string {
-  const bytes = new TextEncoder().encode(JSON.stringify({ d: settings.document, a: settings.apart, p: settings.preset }));
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-}
-
-export function fromFragment(fragment: string): Settings | null {
-  try {
-    const text = atob(fragment.replace(/^#/, '').replaceAll('-', '+').replaceAll('_', '/'));
-    const { d, a, p } = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (c) => c.charCodeAt(0))));
-    return typeof d === 'object' && d !== null ? { document: d as Table, apart: a === true, preset: String(p ?? '') } : null;
-  } catch {
-    return null;
-  }
 }
 
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 1, 2, 1, 2]];

@@ -1,4 +1,4 @@
-// The connection to the server: requests as JSON, answers as frames of a JSON header and columns of numbers.
+// What travels between the page and its engine: requests as JSON, answers as frames of a JSON header and columns of numbers.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined };
 export type Table = { [key: string]: Json | undefined };
@@ -29,15 +29,15 @@ export interface Response { algorithm: string; light: string; dark: string; poin
 export interface Place { line: number; column: number; width: number; text: string }
 export type Answer =
   | Hello
-  | { kind: 'started'; id: number; runs: string[]; seeds: number; toml: string; command: string }
+  | { kind: 'started'; id: number; runs: string[]; seeds: number; toml: string; command: string; address: string }
   /** Of the first seed; what it is measured by comes with the whole of it. */
-  | ({ kind: 'curves'; id: number; run: number; whole: boolean; operating?: { loss: number | null; window: number | null }[]; responses?: Response[] } & Description)
+  | ({ kind: 'curves'; id: number; run: number; whole: boolean; digest?: string; operating?: { loss: number | null; window: number | null }[]; responses?: Response[] } & Description)
   | ({ kind: 'more'; id: number; from: number } & Description)
   | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; groups: Group[]; warnings?: string[] }
   | { kind: 'complete'; id: number; seeds: number; ms: number }
   | { kind: 'pulled'; id: number; at: number; toml: string }
   | { kind: 'held'; id: number }
-  | { kind: 'document'; id: number; document: Table }
+  | { kind: 'document'; id: number; document: Table; apart: boolean }
   | { kind: 'error'; id?: number; message: string; place?: Place };
 
 export type Columns = Map<string, Float32Array>;
@@ -57,34 +57,15 @@ export function decode(buffer: ArrayBuffer): [Answer, Columns] {
   return [answer, columns];
 }
 
-/** A connection that is made again when it breaks. */
-export class Connection {
-  private socket: WebSocket | null = null;
-
-  constructor(
-    private readonly heard: (answer: Answer, columns: Columns) => void,
-    private readonly lost: () => void,
-  ) {
-    this.connect();
-  }
-
-  send(request: Table): boolean {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
-    this.socket.send(JSON.stringify(request));
-    return true;
-  }
-
-  private connect(): void {
-    const socket = new WebSocket(new URL('ws', location.href).href.replace(/^http/, 'ws').replace(/#.*/, ''));
-    socket.binaryType = 'arraybuffer';
-    socket.onmessage = ({ data }) => this.heard(...decode(data as ArrayBuffer));
-    socket.onclose = () => {
-      this.socket = null;
-      this.lost();
-      setTimeout(() => this.connect(), RETRY_MS);
-    };
-    this.socket = socket;
-  }
+/** What runs the scenarios of the page: a server, or a worker of this page. */
+export interface Engine {
+  /** Asks for something; false while there is no connection. */
+  send(request: Table): boolean;
 }
 
-const RETRY_MS = 1000;
+/** Who hears the answers of an engine. */
+export interface Listener {
+  heard(answer: Answer, columns: Columns): void;
+  /** The engine cannot be reached, with what is done about it. */
+  lost(why: string): void;
+}

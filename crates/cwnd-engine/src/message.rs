@@ -1,12 +1,12 @@
-//! What travels over the WebSocket: requests as JSON, answers as frames of a JSON header and columns of numbers.
+//! What travels between a page and its engine: requests as JSON, answers as frames of a JSON header and columns of numbers.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a page asks for. Each run has a number of the page's choosing, which its answers repeat; a new one ends the one before.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Request {
+pub enum Request {
     /// Every seed of a scenario; of one whose controls are being moved, the first.
     Run {
         /// The number of the run.
@@ -43,6 +43,13 @@ pub(crate) enum Request {
     },
     /// The run is no longer wanted.
     Stop,
+    /// The scenario in the fragment of an address, as [`cwnd_run::address`] reads it.
+    Open {
+        /// The number of the request.
+        id: u32,
+        /// The fragment, with `#` in front.
+        address: String,
+    },
     /// A TOML document as a scenario: what a file that was dropped on the page holds.
     Read {
         /// The number of the request.
@@ -55,11 +62,11 @@ pub(crate) enum Request {
 /// An answer: the length of the header in bytes (32 bits, little endian), the header, zeros up to a multiple of four, and the columns
 /// one after the other as 32-bit floating-point numbers, little endian. The header names the columns and says how many rows there are.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// A JSON object with the `kind` of the answer.
-    pub(crate) header: Value,
+    pub header: Value,
     /// Columns of equal length.
-    pub(crate) columns: Vec<Vec<f32>>,
+    pub columns: Vec<Vec<f32>>,
 }
 
 impl From<Value> for Frame {
@@ -70,7 +77,8 @@ impl From<Value> for Frame {
 
 impl Frame {
     /// Its bytes.
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         let header = self.header.to_string();
         let numbers: usize = self.columns.iter().map(Vec::len).sum();
         let mut bytes = Vec::with_capacity(8 + header.len() + 4 * numbers);
@@ -84,10 +92,15 @@ impl Frame {
     }
 }
 
+/// The answer to a text that is no [`Request`].
+#[must_use]
+pub fn mismatch(error: &serde_json::Error) -> Frame {
+    let message = format!("this page and its engine are of different versions: {error}");
+    Frame::from(json!({ "kind": "error", "message": message }))
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

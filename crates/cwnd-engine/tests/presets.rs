@@ -1,6 +1,6 @@
 //! What each preset claims, in numbers that it gives over its seeds.
 
-use cwnd_live::PRESETS;
+use cwnd_engine::PRESETS;
 use cwnd_run::measure::Estimates;
 use cwnd_run::run::{Runs, run};
 use cwnd_run::scenario::Scenario;

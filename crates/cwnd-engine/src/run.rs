@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cwnd_model::response::{Law, PathParameters};
+use cwnd_run::address::Linked;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Keep, Progress, RunError, Threads};
 use cwnd_run::run::Runs;
@@ -16,66 +17,66 @@ use cwnd_sim::SetupError;
 use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
-use crate::clock::Stopwatch;
 use crate::columns::{describe, operating_points, rows};
+use crate::host::Host;
 use crate::measures::{Measured, estimates};
 use crate::message::Frame;
 use crate::scenario::{POINTS, Prepared};
-use crate::shared::Shared;
 use crate::take;
-use crate::visitor::Visitor;
 
-/// A run whose first seeds are there.
-pub(crate) struct Begun {
-    pub(crate) generation: u64,
-    pub(crate) id: u32,
+/// A run that was asked for, and its seeds that are done.
+pub struct Begun {
+    id: u32,
     prepared: Prepared,
-    /// For each scenario, those of the seeds that are done.
+    /// For each scenario, the measures of the seeds that are done.
     measured: Vec<Mutex<Vec<Measured>>>,
     /// What it has taken of the time that a run may take.
     used: Duration,
 }
 
-/// Runs the first seed of each scenario for a visitor, unless something else is asked for meanwhile. Their curves are what is shown: no other
-/// seed takes time from them.
-pub(crate) fn begin(
-    visitor: &Visitor,
-    shared: &Shared,
-    generation: u64,
-    (id, prepared): (u32, Prepared),
-) -> Option<Begun> {
-    let Prepared { toml, scenarios } = &prepared;
-    let labels: Vec<&str> = scenarios.iter().map(|(label, _)| label.as_str()).collect();
-    visitor.send(&Frame::from(json!({
-        "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
-    })));
-    let measured = scenarios.iter().map(|_| Mutex::default()).collect();
-    let mut begun = Begun { generation, id, prepared, measured, used: Duration::ZERO };
-    begun.seeds(visitor, shared, 0..1).then_some(begun)
-}
-
-/// Runs the seeds after the first.
-pub(crate) fn finish(visitor: &Visitor, shared: &Shared, mut begun: Begun) {
-    let all = seeds(&begun.prepared.scenarios);
-    if begun.seeds(visitor, shared, 1..all) {
-        begun.complete(visitor, all);
-    }
-}
-
 impl Begun {
-    /// Tells how many seeds there are, and that no more come.
-    pub(crate) fn complete(&self, visitor: &Visitor, seeds: usize) {
-        let ms = self.used.as_secs_f64() * 1e3;
-        visitor.send(&Frame::from(json!({ "kind": "complete", "id": self.id, "seeds": seeds, "ms": ms })));
+    /// Announces a run to `host`; nothing is simulated yet.
+    pub fn new(host: &dyn Host, id: u32, prepared: Prepared) -> Self {
+        let Prepared { toml, apart, scenarios } = &prepared;
+        let labels: Vec<&str> = scenarios.iter().map(|(label, _)| label.as_str()).collect();
+        host.send(&Frame::from(json!({
+            "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
+            "address": Linked { toml: toml.clone(), apart: *apart }.fragment(),
+        })));
+        let measured = scenarios.iter().map(|_| Mutex::default()).collect();
+        Self { id, prepared, measured, used: Duration::ZERO }
     }
 
-    /// Runs some of the seeds of each scenario. Whether all are done: if they are not, the visitor has been told, or wants them no more.
-    fn seeds(&mut self, visitor: &Visitor, shared: &Shared, which: Range<usize>) -> bool {
-        let wanted = || visitor.wants(self.generation) && shared.goes_on();
-        let Some(_turn) = shared.turn(visitor.address, wanted) else { return false };
-        let threads = NonZeroUsize::new(shared.limits.threads).unwrap_or(NonZeroUsize::MIN);
-        let watch = Stopwatch::start();
-        let sink = Sink { visitor, begun: self, watch, shown: Mutex::default() };
+    /// The number that the page gave the run.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Runs the first seed of each scenario. Their curves are what is shown: no other seed takes time from them. Returns whether all are done:
+    /// if they are not, `host` has been told why, or wants the run no more.
+    pub fn first(&mut self, host: &dyn Host) -> bool {
+        self.seeds(host, 0..1)
+    }
+
+    /// Runs the seeds after the first, and tells `host` when all are done.
+    pub fn rest(&mut self, host: &dyn Host) {
+        let all = seeds(&self.prepared.scenarios);
+        if self.seeds(host, 1..all) {
+            self.complete(host, all);
+        }
+    }
+
+    /// Tells `host` how many seeds there are, and that no more come.
+    pub fn complete(&self, host: &dyn Host, seeds: usize) {
+        let ms = self.used.as_secs_f64() * 1e3;
+        host.send(&Frame::from(json!({ "kind": "complete", "id": self.id, "seeds": seeds, "ms": ms })));
+    }
+
+    fn seeds(&mut self, host: &dyn Host, which: Range<usize>) -> bool {
+        let limits = host.limits();
+        let from = host.now();
+        let sink = Sink { host, begun: self, from, shown: Mutex::default() };
         let sink = &sink;
         let jobs = which.flat_map(|nth| {
             self.prepared.scenarios.iter().take(MAX_RUNS).enumerate().filter_map(move |(run, (_, scenario))| {
@@ -85,25 +86,26 @@ impl Begun {
         });
         let jobs: Vec<_> = jobs.collect();
         // The share of a thread, even if there is but one job: no seed has more than another.
-        let memory = shared.limits.memory / threads.get() as u64 * threads.get().min(jobs.len()) as u64;
-        let progress = Wanted { wanted: &wanted, watch, before: self.used, memory, time: shared.limits.time };
-        let outcome = Executor::new(&Cells::default(), &progress).on(Threads::Own(threads)).run(jobs);
+        let memory = limits.memory / limits.threads.get() as u64 * limits.threads.get().min(jobs.len()) as u64;
+        let progress = Wanted { host, from, before: self.used, memory, time: limits.time };
+        let threads = if limits.threads == NonZeroUsize::MIN { Threads::Calling } else { Threads::Own(limits.threads) };
+        let outcome = Executor::new(&Cells::default(), &progress).on(threads).run(jobs);
         let message = match outcome {
             Ok(_) => {
-                self.used += watch.elapsed();
+                self.used += host.now().saturating_sub(from);
                 return true;
             }
-            Err(RunError::Interrupted(_)) if !wanted() => return false,
+            Err(RunError::Interrupted(_)) if !host.wanted() => return false,
             Err(RunError::Interrupted(_)) => {
-                let limit = shared.limits.time.as_secs_f64();
+                let limit = limits.time.as_secs_f64();
                 format!("ended after {limit} s: take a shorter duration, a slower link, or fewer seeds")
             }
             Err(RunError::Setup(error @ SetupError::Memory { .. })) => {
-                format!("{error} (or start with a larger `--memory`)")
+                format!("{error}{}", limits.more_memory)
             }
             Err(error) => error.to_string(),
         };
-        visitor.send(&Frame::from(json!({ "kind": "error", "id": self.id, "message": message })));
+        host.send(&Frame::from(json!({ "kind": "error", "id": self.id, "message": message })));
         false
     }
 }
@@ -114,9 +116,10 @@ fn seeds(scenarios: &[(String, Arc<Scenario>)]) -> usize {
 }
 
 /// Whether to go on with a run.
-struct Wanted<'a, F> {
-    wanted: &'a F,
-    watch: Stopwatch,
+struct Wanted<'a> {
+    host: &'a dyn Host,
+    /// When these seeds began, on the clock of the host.
+    from: Duration,
     /// What the run has taken before.
     before: Duration,
     /// Of all threads.
@@ -124,9 +127,9 @@ struct Wanted<'a, F> {
     time: Duration,
 }
 
-impl<F: Fn() -> bool + Sync> Progress for Wanted<'_, F> {
+impl Progress for Wanted<'_> {
     fn should_continue(&self) -> bool {
-        (self.wanted)() && self.before + self.watch.elapsed() < self.time
+        self.host.wanted() && self.before + self.host.now().saturating_sub(self.from) < self.time
     }
 
     fn memory(&self) -> Option<u64> {
@@ -136,9 +139,10 @@ impl<F: Fn() -> bool + Sync> Progress for Wanted<'_, F> {
 
 /// Where results go as they come.
 struct Sink<'a> {
-    visitor: &'a Visitor,
+    host: &'a dyn Host,
     begun: &'a Begun,
-    watch: Stopwatch,
+    /// When these seeds began, on the clock of the host.
+    from: Duration,
     /// When a part of a run was last sent.
     shown: Mutex<Duration>,
 }
@@ -153,7 +157,7 @@ struct Streamed<'a> {
 
 impl Streamed<'_> {
     fn send_curves(&self, scenario: &Scenario, trace: &Trace, is_whole: bool) {
-        let Sink { visitor, begun, .. } = self.sink;
+        let Sink { host, begun, .. } = self.sink;
         let bottleneck = scenario.bottleneck();
         let mut header = describe(trace, bottleneck);
         header["kind"] = json!("curves");
@@ -162,10 +166,11 @@ impl Streamed<'_> {
         header["rows"] = json!(trace.at.len());
         header["whole"] = json!(is_whole);
         if is_whole {
+            header["digest"] = json!(format!("{:016x}", trace.digest));
             header["operating"] = operating_points(trace);
             header["responses"] = responses(scenario);
         }
-        visitor.send(&Frame { header, columns: rows(trace, bottleneck, 0) });
+        host.send(&Frame { header, columns: rows(trace, bottleneck, 0) });
     }
 }
 
@@ -183,7 +188,7 @@ impl Keep for Streamed<'_> {
 
     fn look(&self, scenario: &Scenario, recorded: &Trace) {
         let mut shown = self.sink.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.sink.watch.elapsed();
+        let now = self.sink.host.now().saturating_sub(self.sink.from);
         let due = if shown.is_zero() { FIRST_PART } else { *shown + NEXT_PART };
         if now < due {
             return;
@@ -194,8 +199,8 @@ impl Keep for Streamed<'_> {
     }
 
     fn reduce(&self, scenario: &Scenario, trace: Trace) {
-        let Self { sink: Sink { visitor, begun, .. }, run, first } = *self;
-        if !visitor.wants(begun.generation) {
+        let Self { sink: Sink { host, begun, .. }, run, first } = *self;
+        if !host.wanted() {
             return;
         }
         if first {
@@ -217,7 +222,7 @@ impl Keep for Streamed<'_> {
             header["warnings"] = json!(warnings);
         }
         // Sent with the lock, so that a page never sees fewer seeds than before.
-        visitor.send(&Frame::from(header));
+        host.send(&Frame::from(header));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cwnd_run::address::{AddressError, Linked};
 use cwnd_run::scenario::{Place, Scenario, ScenarioError};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -10,28 +11,40 @@ use crate::message::Frame;
 
 /// Why a scenario of a page is not run.
 #[derive(Debug, Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
+    /// It cannot be written as TOML, with the reason.
     #[error("this scenario is not TOML: {0}")]
     Document(String),
+    /// It is in an address that has none.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// It names a file.
     #[error("a scenario in the browser reads no files: take `trace` out of it, and run it with `cwnd run`")]
     Files,
+    /// It has more flows than a browser may ask for.
     #[error("{given} flows are too many for the browser: accepted is at most {MAX_FLOWS}; `cwnd run` takes more")]
-    Flows { given: u64 },
+    Flows {
+        /// How many it has.
+        given: u64,
+    },
+    /// It is no valid scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
 }
 
 /// A document that was checked, and what is run of it.
-pub(crate) struct Prepared {
+pub struct Prepared {
     /// The document as TOML.
-    pub(crate) toml: String,
+    pub toml: String,
+    /// Each group of flows is alone.
+    pub apart: bool,
     /// The scenarios with their labels: one, or one for each group of flows.
-    pub(crate) scenarios: Vec<(String, Arc<Scenario>)>,
+    pub scenarios: Vec<(String, Arc<Scenario>)>,
 }
 
 impl Refusal {
     /// The answer that says so.
-    pub(crate) fn frame(&self, id: u32) -> Frame {
+    pub fn frame(&self, id: u32) -> Frame {
         let mut header = json!({ "kind": "error", "id": id, "message": self.to_string() });
         if let Self::Scenario(error) = self {
             header["message"] = json!(error.fault.to_string());
@@ -45,14 +58,17 @@ impl Refusal {
 
 impl Prepared {
     /// Reads and checks a document of a page. Each group of flows is alone if `apart`; the state is recorded often enough for the page.
-    pub(crate) fn of(document: &Value, apart: bool) -> Result<Self, Refusal> {
+    ///
+    /// # Errors
+    /// The document is no scenario, or none that a page may run.
+    pub fn of(document: &Value, apart: bool) -> Result<Self, Refusal> {
         let toml = to_toml(document)?;
         let whole = scenario(NAME, &toml, document, &[])?;
         let overrides = [format!("sampling={}ns", sampling(&whole))];
         let groups = &whole.document().flow;
         if !apart || groups.len() < 2 {
             let scenario = scenario(NAME, &toml, document, &overrides)?;
-            return Ok(Self { toml, scenarios: vec![(String::new(), Arc::new(scenario))] });
+            return Ok(Self { toml, apart, scenarios: vec![(String::new(), Arc::new(scenario))] });
         }
         let alone = groups.iter().enumerate().map(|(index, group)| {
             let mut document = document.clone();
@@ -64,7 +80,7 @@ impl Prepared {
             Ok((label, Arc::new(scenario)))
         });
         let scenarios = alone.collect::<Result<_, Refusal>>()?;
-        Ok(Self { toml, scenarios })
+        Ok(Self { toml, apart, scenarios })
     }
 }
 
@@ -76,7 +92,10 @@ pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
 }
 
 /// The scenario in `text`, which is `document` as TOML, checked.
-pub(crate) fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
+///
+/// # Errors
+/// It is no scenario, or none that a page may run.
+pub fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
     check_size(document)?;
     Ok(Scenario::read(name, text, overrides)?)
 }
@@ -93,12 +112,37 @@ fn check_size(document: &Value) -> Result<(), Refusal> {
 }
 
 /// A TOML document with the keys that it has, checked.
-pub(crate) fn read(text: &str) -> Result<Value, Refusal> {
+///
+/// # Errors
+/// It is no scenario, or none that a page may run.
+pub fn read(text: &str) -> Result<Value, Refusal> {
     let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
     // What is no TOML is refused below, with its place.
     let document = table.unwrap_or(Value::Null);
     scenario("scenario.toml", text, &document, &[])?;
     Ok(document)
+}
+
+/// The answer to a request for the scenario of a text.
+#[must_use]
+pub fn read_text(id: u32, text: &str) -> Frame {
+    document(id, read(text), false)
+}
+
+/// The answer to a request for the scenario of an address.
+#[must_use]
+pub fn read_address(id: u32, address: &str) -> Frame {
+    match Linked::read(address) {
+        Ok(linked) => document(id, read(&linked.toml), linked.apart),
+        Err(error) => Refusal::from(error).frame(id),
+    }
+}
+
+fn document(id: u32, read: Result<Value, Refusal>, apart: bool) -> Frame {
+    match read {
+        Ok(document) => json!({ "kind": "document", "id": id, "document": document, "apart": apart }).into(),
+        Err(refusal) => refusal.frame(id),
+    }
 }
 
 /// How often the state is recorded, nanoseconds: a point for every second pixel of a wide screen, and often enough for the measures.

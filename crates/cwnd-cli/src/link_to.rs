@@ -1,0 +1,43 @@
+//! `cwnd link-to`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cwnd_run::address::Linked;
+use cwnd_run::files::read_text;
+use cwnd_run::scenario::{Scenario, Source, apart};
+
+use crate::failure::Failure;
+use crate::files;
+
+/// Which scenario, and where the page is.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd link-to scenarios/dumbbell.toml
+  cwnd link-to scenarios/dumbbell.toml --set dumbbell.rate=1gbit --site https://example.org/cwnd/
+`cwnd run 'ADDRESS'` runs the scenario of such an address, in quotes because of its `#`.")]
+pub(crate) struct Arguments {
+    /// A TOML file that reads no other file
+    scenario: PathBuf,
+    /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The address of a page that `cwnd site` or `cwnd live` has made [default: none, which gives the fragment alone]
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    site: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let name = arguments.scenario.display().to_string();
+    let source = read_text(&arguments.scenario).map_err(|error| files::unreadable(&arguments.scenario, &error))?;
+    apart(&arguments.set)?;
+    let source = Source::read(&name, &source, &arguments.set)?;
+    if Scenario::of(&source)?.document().reads_files() {
+        return Err(Failure::input(format!("{name}: a link holds no other file: take `trace` out of the scenario")));
+    }
+    let site = arguments.site.split('#').next().unwrap_or_default();
+    let table: toml::Table = source.document()?;
+    let linked = Linked { toml: table.to_string(), apart: false };
+    Ok(format!("{site}{}\n", linked.fragment()))
+}

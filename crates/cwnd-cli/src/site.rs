@@ -1,0 +1,48 @@
+//! `cwnd site`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cwnd_run::files::{Folder, read_limited, write_whole};
+use cwnd_text::counted;
+
+use crate::failure::Failure;
+
+/// Where the files go, and which engine they get.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cargo xtask engine                              makes the engine: target/engine/cwnd.wasm
+  cwnd site laboratory --engine target/engine/cwnd.wasm
+  python3 -m http.server --directory laboratory   serves the page at http://127.0.0.1:8000/
+The folder works on any host of static files, below any path, and without a network after the first visit. Browsers give a page
+that is opened as a file no worker, so that it must be served.")]
+pub(crate) struct Arguments {
+    /// A new folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The simulator as WebAssembly, as `cargo xtask engine` makes it
+    #[arg(long, value_name = "FILE")]
+    engine: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let failed = |why: &str| Failure::input(format!("--engine: {}: {why}", arguments.engine.display()));
+    let engine = read_limited(&arguments.engine, MOST).map_err(|error| failed(&error.to_string()))?;
+    if !engine.starts_with(MAGIC) {
+        return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
+    }
+    let folder = Folder::start(&arguments.folder)?;
+    let files = cwnd_live::site(&engine);
+    for (name, bytes) in &files {
+        let path = folder.path().join(name);
+        write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;
+    }
+    let path = folder.publish()?;
+    Ok(format!("{} in {}\n", counted(files.len(), "file"), path.display()))
+}
+
+/// The first bytes of a WebAssembly module of version 1 (WebAssembly Core Specification, section 5.5.16).
+const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
+/// An engine has some four million bytes.
+const MOST: u64 = 64 << 20;

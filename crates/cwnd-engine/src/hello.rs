@@ -1,0 +1,37 @@
+//! What a page needs to know first.
+
+use cwnd::ALGORITHMS;
+use cwnd_report::json::Known;
+use cwnd_report::plot::colour;
+use cwnd_run::scenario::Quantity;
+use cwnd_sim::Era;
+use serde_json::json;
+
+use crate::measures;
+use crate::message::Frame;
+use crate::presets::PRESETS;
+use crate::scenario::read;
+
+/// The algorithms, presets, measures and eras: the first frame of a session.
+#[must_use]
+pub fn hello() -> Frame {
+    let algorithms = ALGORITHMS.iter().map(|entry| {
+        let colour = colour::of(entry.name);
+        json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
+    });
+    let presets = PRESETS.iter().map(|preset| {
+        let document = read(preset.text).unwrap_or_default();
+        json!({
+            "id": preset.id, "document": document, "apart": preset.apart(),
+            "claim": preset.paragraph("Claim"), "look": preset.paragraph("Look for"),
+        })
+    });
+    Frame::from(json!({
+        "kind": "hello",
+        "version": cwnd_run::VERSION,
+        "algorithms": algorithms.collect::<Vec<_>>(),
+        "presets": presets.collect::<Vec<_>>(),
+        "measures": measures::columns(),
+        "eras": Era::words(),
+    }))
+}

@@ -1,0 +1,199 @@
+//! A run that follows the clock, and whose bottleneck changes while it runs.
+//!
+//! It is an ordinary run of an ordinary scenario: what is pulled becomes a step in the schedule of the bottleneck at the simulated time at
+//! which it was pulled. A link knows when a packet leaves as soon as it arrives, so that a rate cannot be changed behind its back; instead
+//! the run is done again up to the present with the step in its schedule, which is quick, and goes on from there. The scenario that comes
+//! of it can be taken away, and gives the same run.
+
+use std::time::Duration;
+
+use cwnd::Time;
+use cwnd::quantity::bit_rate;
+use cwnd_sim::{CheckedSetup, SetupError, Simulation};
+use serde_json::{Value, json};
+
+use crate::columns::{describe, rows};
+use crate::host::Host;
+use crate::message::Frame;
+use crate::scenario::{Refusal, scenario, to_toml};
+
+/// A run that follows the clock of its host.
+pub struct Paced {
+    id: u32,
+    document: Value,
+    /// Simulated seconds in a second.
+    speed: f64,
+    /// Where the clock was last set: the simulated time then, and the time of the host.
+    base: f64,
+    from: Duration,
+    /// Rows of the trace that the page has.
+    sent: usize,
+    run: Run,
+}
+
+/// What is changed of a run that follows the clock.
+#[derive(Debug, Default)]
+pub struct Pulled {
+    /// The rate of the bottleneck.
+    pub rate: Option<String>,
+    /// Simulated seconds in a second.
+    pub speed: Option<f64>,
+}
+
+/// Why a run that follows the clock has ended. [`tell`](Self::tell) says it to the page.
+#[derive(Debug)]
+pub enum Ended {
+    /// It has come to its end.
+    Whole,
+    /// The page wants it no more.
+    Superseded,
+    /// The scenario is none that a page may run.
+    Refused(Refusal),
+    /// It cannot go on.
+    Failed(String),
+}
+
+impl From<Refusal> for Ended {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Ended {
+    /// Tells the page how its run `id` has ended, unless the page ended it.
+    pub fn tell(self, host: &dyn Host, id: u32) {
+        let frame = match self {
+            Self::Whole => Frame::from(json!({ "kind": "held", "id": id })),
+            Self::Superseded => return,
+            Self::Refused(refusal) => refusal.frame(id),
+            Self::Failed(message) => Frame::from(json!({ "kind": "error", "id": id, "message": message })),
+        };
+        host.send(&frame);
+    }
+}
+
+impl Paced {
+    /// A run of `document` with `speed` simulated seconds in a second.
+    ///
+    /// # Errors
+    /// The document is none that a page may run.
+    pub fn new(host: &dyn Host, id: u32, document: &Value, speed: f64) -> Result<Self, Ended> {
+        let mut document = document.clone();
+        document["duration"] = json!(format!("{LONGEST}s"));
+        document["warmup"] = json!("0s");
+        let run = Run::new(&document, host)?;
+        Ok(Self { id, document, speed: accepted(speed), base: 0.0, from: host.now(), sent: 0, run })
+    }
+
+    /// Takes what was changed, goes on to the time of the host's clock and sends the new rows. To be called every [`SLICE`].
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn step(&mut self, host: &dyn Host, pulled: Pulled) -> Result<(), Ended> {
+        if let Some(speed) = pulled.speed {
+            self.set_clock(host);
+            self.speed = accepted(speed);
+        }
+        if let Some(rate) = pulled.rate.filter(|rate| bit_rate(rate).is_ok()) {
+            pull(&mut self.document, self.run.seconds(), &rate);
+            let until = self.run.now;
+            self.run = Run::new(&self.document, host)?;
+            self.run.advance(until, host)?;
+            self.set_clock(host);
+            let toml = to_toml(&self.document)?;
+            let at = self.run.seconds();
+            host.send(&Frame::from(json!({ "kind": "pulled", "id": self.id, "at": at, "toml": toml })));
+        }
+        let target = self.base + host.now().saturating_sub(self.from).as_secs_f64() * self.speed;
+        // A host too slow for the speed falls behind it, and does not try to make up for that.
+        let step = target.min(self.run.seconds() + self.speed * SLICE.as_secs_f64() * 2.0);
+        self.run.advance(time(step), host)?;
+        if target > self.run.seconds() + self.speed {
+            self.set_clock(host);
+        }
+        self.send_rows(host);
+        if self.run.seconds() >= LONGEST { Err(Ended::Whole) } else { Ok(()) }
+    }
+
+    /// From now on the run follows the clock of the host from where it is.
+    fn set_clock(&mut self, host: &dyn Host) {
+        (self.base, self.from) = (self.run.seconds(), host.now());
+    }
+
+    fn send_rows(&mut self, host: &dyn Host) {
+        let (trace, bottleneck) = (self.run.simulation.recorded(), self.run.bottleneck);
+        if trace.at.len() > self.sent {
+            let mut header = describe(trace, bottleneck);
+            header["kind"] = json!("more");
+            header["id"] = json!(self.id);
+            header["from"] = json!(self.sent);
+            header["rows"] = json!(trace.at.len() - self.sent);
+            host.send(&Frame { header, columns: rows(trace, bottleneck, self.sent) });
+            self.sent = trace.at.len();
+        }
+    }
+}
+
+/// A simulation that has come to some time.
+struct Run {
+    setup: CheckedSetup,
+    simulation: Simulation,
+    bottleneck: usize,
+    now: Time,
+}
+
+impl Run {
+    fn new(document: &Value, host: &dyn Host) -> Result<Self, Ended> {
+        let mut document = document.clone();
+        document["sampling"] = json!(SAMPLING);
+        let scenario = scenario("live.toml", &to_toml(&document)?, &document, &[])?;
+        let setup = scenario.setup(scenario.document().first_seed);
+        let simulation = Simulation::of(&setup).within(host.limits().clocked_memory);
+        Ok(Self { setup, simulation, bottleneck: scenario.bottleneck(), now: Time::ZERO })
+    }
+
+    fn seconds(&self) -> f64 {
+        self.now.as_secs_f64()
+    }
+
+    fn advance(&mut self, until: Time, host: &dyn Host) -> Result<(), Ended> {
+        let (from, limit) = (host.now(), host.limits().time);
+        let mut goes_on = |_| host.wanted() && host.now().saturating_sub(from) < limit;
+        self.now = until.max(self.now).min(self.simulation.end());
+        self.simulation.proceed(self.now, &self.setup, &mut goes_on).map_err(|error| match error {
+            SetupError::Interrupted if !host.wanted() => Ended::Superseded,
+            SetupError::Interrupted => Ended::Failed("this machine is too slow for this run".to_string()),
+            error => Ended::Failed(error.to_string()),
+        })
+    }
+}
+
+/// Adds a step to the schedule of the bottleneck: the rate from `at` seconds on.
+fn pull(document: &mut Value, at: f64, rate: &str) {
+    let schedule = &mut document["dumbbell"]["schedule"];
+    if schedule.is_null() {
+        *schedule = json!({ "steps": [] });
+    }
+    let Some(steps) = schedule["steps"].as_array_mut() else { return };
+    let at = format!("{:.0}ms", at * 1e3);
+    if steps.last().is_some_and(|last| last["at"] == at.as_str()) {
+        steps.pop();
+    }
+    steps.push(json!({ "at": at, "rate": rate }));
+}
+
+fn accepted(speed: f64) -> f64 {
+    if speed > 0.0 { speed.clamp(SLOWEST, FASTEST) } else { 0.0 }
+}
+
+fn time(seconds: f64) -> Time {
+    Time::from_nanos((seconds.clamp(0.0, LONGEST) * 1e9) as u64)
+}
+
+/// Simulated seconds: what is simulated anew after a pull takes a second or two of these at the most.
+const LONGEST: f64 = 600.0;
+const SLOWEST: f64 = 0.1;
+const FASTEST: f64 = 1000.0;
+/// Between two steps: 25 pictures a second.
+pub const SLICE: Duration = Duration::from_millis(40);
+const SAMPLING: &str = "20ms";

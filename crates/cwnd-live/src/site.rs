@@ -1,0 +1,47 @@
+//! The page as a folder of files that any static host can serve: its engine is a worker of the page.
+
+use crate::http::PARTS;
+
+/// The name and the bytes of each file of the folder. `engine` is the module that `cwnd-wasm` is compiled to.
+#[must_use]
+pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let parts = PARTS.iter().map(|part| match part.name {
+        "" => ("index.html", String::from_utf8_lossy(part.bytes).replacen(CHARSET, &head(), 1).into_bytes()),
+        name => (name, part.bytes.to_vec()),
+    });
+    let scripts: [(&str, &[u8]); 2] = [
+        ("worker.js", include_bytes!("../page/dist/worker.js")),
+        ("offline.js", include_bytes!("../page/dist/offline.js")),
+    ];
+    let own = scripts.into_iter().chain([(ENGINE, engine)]).map(|(name, bytes)| (name, bytes.to_vec()));
+    parts.chain(own).collect()
+}
+
+/// What a page that stands by itself has at its beginning: nothing but its own files runs, and the name of its engine.
+fn head() -> String {
+    format!(
+        "{CHARSET}\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"cwnd-engine\" content=\"{ENGINE}\">"
+    )
+}
+
+const CHARSET: &str = "<meta charset=\"utf-8\">";
+const ENGINE: &str = "cwnd.wasm";
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; \
+                      connect-src 'self'; img-src 'self' data: blob:; form-action 'none'; base-uri 'none'";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_names_its_engine_and_is_otherwise_the_one_of_the_server() {
+        let files = site(b"module");
+        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["index.html", "live.css", "live.js", "worker.js", "offline.js", "cwnd.wasm"]);
+        let page = String::from_utf8(files[0].1.clone()).expect("text");
+        let (start, rest) = page.split_once(&head()).expect("the head is in the page");
+        assert_eq!(format!("{start}{CHARSET}{rest}").as_bytes(), PARTS[0].bytes);
+        assert_eq!(files[5].1, b"module");
+    }
+}

@@ -1,0 +1,130 @@
+//! A scenario in the fragment of an address: `#s=1.` and its TOML document, compressed by DEFLATE (RFC 1951) and written as base64url
+//! (RFC 4648, section 5). The number is that of this format.
+//!
+//! Such an address reaches no server: a browser keeps the fragment. It is what a stranger may have written, so that its length is bounded
+//! before and while it is decompressed.
+
+use data_encoding::BASE64URL_NOPAD;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use thiserror::Error;
+
+/// A scenario as an address has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// The TOML document.
+    pub toml: String,
+    /// Each group of flows alone on the path, instead of all together.
+    pub apart: bool,
+}
+
+/// Why an address has no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// It has no fragment with a scenario.
+    #[error("the address has no scenario: expected `#s=1.` and what follows it, whole")]
+    Missing,
+    /// The format is one of another version.
+    #[error("the address has a scenario of format {0}, this version reads format 1")]
+    Version(String),
+    /// The address or its scenario is too long.
+    #[error("the scenario of the address is too long: accepted are at most {MOST} bytes")]
+    Long,
+    /// Characters of it are missing or were changed.
+    #[error("the scenario of the address is damaged: was it copied whole?")]
+    Damaged,
+}
+
+impl Linked {
+    /// The fragment, with `#` in front.
+    #[must_use]
+    pub fn fragment(&self) -> String {
+        let data = BASE64URL_NOPAD.encode(&compress_to_vec(self.toml.as_bytes(), BEST));
+        format!("#{KEY}{VERSION}.{data}{}", if self.apart { APART } else { "" })
+    }
+
+    /// The scenario of an address, of which only the fragment matters.
+    ///
+    /// # Errors
+    /// The address has no scenario of this format, or one that is too long or damaged.
+    pub fn read(address: &str) -> Result<Self, AddressError> {
+        let (_, fragment) = address.trim().split_once('#').ok_or(AddressError::Missing)?;
+        let words: Vec<&str> = fragment.splitn(8, '&').collect();
+        let given = words.iter().find_map(|word| word.strip_prefix(KEY)).ok_or(AddressError::Missing)?;
+        let (version, data) = given.split_once('.').ok_or(AddressError::Missing)?;
+        if version != VERSION {
+            return Err(AddressError::Version(version.chars().take(12).filter(char::is_ascii_alphanumeric).collect()));
+        }
+        if data.len() > MOST {
+            return Err(AddressError::Long);
+        }
+        let bytes = BASE64URL_NOPAD.decode(data.as_bytes()).map_err(|_| AddressError::Damaged)?;
+        let document = decompress_to_vec_with_limit(&bytes, MOST).map_err(|error| match error.status {
+            miniz_oxide::inflate::TINFLStatus::HasMoreOutput => AddressError::Long,
+            _ => AddressError::Damaged,
+        })?;
+        let toml = String::from_utf8(document).map_err(|_| AddressError::Damaged)?;
+        Ok(Self { toml, apart: words.contains(&APART.trim_start_matches('&')) })
+    }
+}
+
+/// Whether `text` is meant as an address and not as a file.
+#[must_use]
+pub fn is_address(text: &str) -> bool {
+    ["https://", "http://", "#"].iter().any(|start| text.starts_with(start)) && text.contains('#')
+}
+
+const KEY: &str = "s=";
+const VERSION: &str = "1";
+const APART: &str = "&each=alone";
+const BEST: u8 = 10;
+/// Of the characters of an address, and of the document in it: as much as a page may send to a server.
+const MOST: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn with(data: &[u8]) -> Result<Linked, AddressError> {
+        let packed = BASE64URL_NOPAD.encode(&compress_to_vec(data, 6));
+        Linked::read(&format!("https://example.org/#s=1.{packed}"))
+    }
+
+    #[test]
+    fn addresses_that_were_changed_are_refused() {
+        let whole = Linked { toml: "duration = \"60s\"\n".to_string(), apart: false }.fragment();
+        assert_eq!(Linked::read(&whole[..whole.len() - 3]), Err(AddressError::Damaged));
+        assert_eq!(Linked::read(&whole.replace("#s=1.", "#s=2.")), Err(AddressError::Version("2".to_string())));
+        for missing in ["", "https://example.org/", "https://example.org/#", "#t=1.AA", "#s=1"] {
+            assert_eq!(Linked::read(missing), Err(AddressError::Missing), "{missing}");
+        }
+        assert_eq!(Linked::read("#s=1.=%<script>"), Err(AddressError::Damaged));
+        assert_eq!(with(&[0xff; 9]), Err(AddressError::Damaged));
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_takes_memory() {
+        assert_eq!(with(&vec![b' '; MOST]).map(|linked| linked.toml.len()), Ok(MOST));
+        assert_eq!(with(&vec![b' '; MOST + 1]), Err(AddressError::Long));
+        assert_eq!(with(&vec![b' '; 64 << 20]), Err(AddressError::Long));
+        assert_eq!(Linked::read(&format!("#s=1.{}", "A".repeat(MOST + 1))), Err(AddressError::Long));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(toml in ".{0,2000}", apart: bool) {
+            let linked = Linked { toml, apart };
+            let fragment = linked.fragment();
+            prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"#=.-_&".contains(&byte)));
+            prop_assert_eq!(Linked::read(&format!("https://example.org/a/{fragment}")), Ok(linked));
+        }
+
+        #[test]
+        fn nothing_that_is_read_makes_it_panic(text in "#s=1\\.[A-Za-z0-9_-]{0,200}") {
+            let _ = Linked::read(&text);
+        }
+    }
+}

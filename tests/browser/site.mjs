@@ -1,0 +1,144 @@
+// Opens the page that `cwnd site` writes from a host of static files, and checks what it runs against the command.
+//
+//   node site.mjs CWND FOLDER [CHROMIUM]
+//
+// One line per check; exit code 1 if any fails, 2 if the checks could not be run.
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { assert, axe_violations, check, launch, overflow, results } from './checks.mjs';
+import { serve } from './server.mjs';
+import { host } from './static.mjs';
+
+const [program, folder, executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
+if (!folder) {
+  console.error('usage: node site.mjs CWND FOLDER [CHROMIUM]');
+  process.exit(2);
+}
+const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20 }).trim();
+const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
+/** The most that the module may take as it is sent. */
+const LARGEST = 900_000;
+const served = await host(folder);
+const browser = await launch(executablePath).catch((error) => {
+  console.error(error.message);
+  process.exit(2);
+});
+const server = serve(program);
+const faults = [];
+const strangers = [];
+
+async function open(fragment = '', options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => request.url().startsWith(served.url) || /^(data|blob):/.test(request.url()) || strangers.push(request.url()));
+  await page.goto(served.url + fragment);
+  return page;
+}
+
+/** Waits until a run later than `before` is shown whole. */
+const settled = (page, before = 0) => page.waitForFunction((before) => Number(document.documentElement.dataset.shown ?? 0) > before, before, { timeout: 120_000 });
+const shown = (page) => page.evaluate(() => Number(document.documentElement.dataset.shown ?? 0));
+const digests = (page) => page.textContent('#digest');
+
+await check('the engine is small', async () => {
+  const size = gzipSync(await readFile(join(folder, 'cwnd.wasm')), { level: 9 }).length;
+  assert(size <= LARGEST, `${size} bytes compressed: at most ${LARGEST}`);
+  return `${size} bytes compressed`;
+});
+
+const page = await open();
+await check('the first preset runs', () => settled(page).then(() => ''));
+const native = await browser.newPage();
+await native.goto(await server.url);
+await settled(native);
+const presets = await page.$$eval('#preset option', (options) => options.map(({ value }) => value).filter(Boolean));
+for (const preset of presets) {
+  await check(`${preset} gives the same run everywhere`, async () => {
+    const link = cwnd('link-to', join(SCENARIOS, `${preset}.toml`));
+    assert(link.length <= 4096, `its link has ${link.length} characters`);
+    for (const one of [page, native]) {
+      const before = await shown(one);
+      await one.selectOption('#preset', preset);
+      // The first one is shown already.
+      if (preset !== presets[0]) await settled(one, before);
+    }
+    const [found, expected] = [await digests(page), await digests(native)];
+    assert(found === expected, `${found} in a worker, ${expected} by a server`);
+    const address = await page.evaluate(() => location.hash);
+    if (!address.endsWith('&each=alone')) {
+      const { digests: [own] } = JSON.parse(cwnd('run', address, '--json', '--seeds', '1'));
+      assert(own === found, `${found} in the page, ${own} by the command`);
+    }
+    return found;
+  });
+}
+await check('a link opens its scenario', async () => {
+  const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'dumbbell.rate=12mbit', '--site', served.url);
+  const linked = await open(link.slice(served.url.length));
+  await settled(linked);
+  assert((await linked.inputValue('#toml')).includes('12mbit'), 'the rate of the link is not that of the page');
+  await linked.close();
+});
+for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', `#s=1.${deflateRawSync(Buffer.alloc(64 << 20)).toString('base64url')}`]]) {
+  await check(`${name} shows an error and runs nothing`, async () => {
+    const linked = await open(fragment);
+    await linked.waitForFunction(() => !document.querySelector('#message').hidden, null, { timeout: 30_000 });
+    assert(await shown(linked) === 0, 'something was run');
+    const text = await linked.textContent('#message');
+    await linked.close();
+    return text;
+  });
+}
+await check('a run is ended by what supersedes it', async () => {
+  const before = await shown(page);
+  await page.evaluate(() => {
+    const rate = document.querySelector('#c-rate');
+    for (let at = 900; at > 300; at -= 30) { rate.value = String(at); rate.dispatchEvent(new Event('input')); }
+    rate.dispatchEvent(new Event('change'));
+  });
+  await settled(page, before);
+});
+await check('a run that follows the clock goes on, and is changed', async () => {
+  await page.click('#pace');
+  await page.waitForFunction(() => parseFloat(document.querySelector('#at').textContent) > 0.4, null, { timeout: 60_000 });
+  await page.fill('#c-rate ~ input, input[aria-label="Rate as text"]', '5mbit').catch(() => undefined);
+  await page.click('#pace');
+});
+await check('it works without a network after the first visit', async () => {
+  const context = await browser.newContext();
+  const visit = await context.newPage();
+  await visit.goto(served.url);
+  await settled(visit);
+  await visit.evaluate(() => navigator.serviceWorker.ready);
+  await context.setOffline(true);
+  await visit.reload();
+  await settled(visit);
+  await context.close();
+});
+await check('a page from a file says how it is served', async () => {
+  const file = await browser.newPage();
+  await file.goto(pathToFileURL(join(folder, 'index.html')).href);
+  await file.waitForFunction(() => document.querySelector('#status').textContent.includes('http.server'), null, { timeout: 10_000 });
+  await file.close();
+});
+for (const [width, height] of [[360, 740], [1280, 900], [2560, 1400]]) {
+  await check(`${width} pixels wide`, async () => {
+    const sized = await open('', { viewport: { width, height } });
+    await settled(sized);
+    await overflow(sized);
+    const found = await axe_violations(sized).catch((error) => { if (width === 1280) throw error; return 'axe at 1280 alone'; });
+    await sized.close();
+    return found;
+  });
+}
+await check('nothing is asked of another host', () => assert(strangers.length === 0, strangers.join(' ')));
+await check('the browser reports no fault', () => assert(faults.length === 0, faults.join(' | ')));
+await browser.close();
+served.end();
+server.child.kill('SIGINT');
+console.log(`${results.passed} of ${results.passed + results.failed} checks passed`);
+process.exit(results.failed > 0 ? 1 : 0);

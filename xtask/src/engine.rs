@@ -1,0 +1,28 @@
+//! The engine of the laboratory's page as WebAssembly.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::workspace::{Workspace, run};
+
+/// Builds `cwnd-wasm` in the profile of modules, and returns where the module is.
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
+    let arguments = ["build", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
+    run(&mut workspace.cargo(&arguments))?;
+    let built = workspace.target().join(TARGET).join(PROFILE).join("cwnd_wasm.wasm");
+    let folder = workspace.target().join("engine");
+    let module = folder.join("cwnd.wasm");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::copy(&built, &module).map_err(|error| format!("{}: {error}", built.display()))?;
+    Ok(module)
+}
+
+/// Whether the compiler has the standard library of the target.
+pub(crate) fn has_target() -> bool {
+    let query = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    query.is_ok_and(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+const PROFILE: &str = "wasm";
