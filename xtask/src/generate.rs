@@ -17,6 +17,7 @@ const GENERATED: &[Generated] = &[
     Generated { path: "docs/algorithms.md", command: &["docs", "algorithms"] },
     Generated { path: "docs/conform.md", command: &["docs", "conform"] },
     Generated { path: "docs/json.md", command: &["docs", "json"] },
+    Generated { path: "docs/notation.md", command: &["docs", "notation"] },
     Generated { path: "docs/papers.md", command: &["docs", "papers"] },
     Generated { path: "docs/scenario.schema.json", command: &["schema"] },
     Generated { path: "docs/sweep.schema.json", command: &["schema", "sweep"] },

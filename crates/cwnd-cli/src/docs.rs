@@ -17,6 +17,8 @@ pub(crate) enum Page {
     Conform,
     /// docs/json.md
     Json,
+    /// docs/notation.md
+    Notation,
     /// docs/papers.md
     Papers,
 }
@@ -36,6 +38,7 @@ pub(crate) fn page(page: Page) -> Result<String, Failure> {
         Page::Algorithms => reference::algorithms(),
         Page::Conform => cwnd_conform::reference::page(),
         Page::Json => reference::json(),
+        Page::Notation => scenario::notation(),
         Page::Papers => reproduced::papers()?,
     })
 }

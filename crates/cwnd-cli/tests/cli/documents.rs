@@ -15,6 +15,7 @@ fn generated_files_are_fresh() {
         ("docs/sweep.schema.json", &["schema", "sweep"]),
         ("docs/algorithms.md", &["docs", "algorithms"]),
         ("docs/json.md", &["docs", "json"]),
+        ("docs/notation.md", &["docs", "notation"]),
         ("docs/papers.md", &["docs", "papers"]),
     ] {
         let checked_in = fs::read_to_string(root().join(path)).expect("it is checked in");
