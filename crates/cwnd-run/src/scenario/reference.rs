@@ -11,8 +11,7 @@ pub fn notation() -> String {
          commas between, in any order: `codel:1000p,target=5ms`. What is not given has the default of the table. A size is in\n\
          bandwidth-delay products (`1bdp`), a time at the link's rate (`50ms`), packets (`100p`), bytes (`64kB`), or `unlimited`.\n",
     );
-    for (title, rows) in [("Queues", QUEUES.rows())] {
-        page.push_str(&format!("\n## {title}\n\n| written | parameters | what it does |\n| --- | --- | --- |\n{rows}"));
-    }
+    page.push_str("\n## Queues\n\n| written | parameters | what it does |\n| --- | --- | --- |\n");
+    page.push_str(&QUEUES.rows());
     page
 }
