@@ -88,7 +88,9 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("First steps", "docs/start.md"),
             ("The live page", "docs/live.md"),
+            ("The page as a link", "docs/site.md"),
             ("Scenarios", "docs/scenarios.md"),
+            ("Queues", "docs/notation.md"),
             ("Limitations", "LIMITATIONS.md"),
             ("The Python package", "python/docs/index.md"),
         ],

@@ -20,6 +20,7 @@ const GENERATED: &[Generated] = &[
     Generated { path: "docs/algorithms.md", command: &["docs", "algorithms"], indexed: true },
     Generated { path: "docs/conform.md", command: &["docs", "conform"], indexed: true },
     Generated { path: "docs/json.md", command: &["docs", "json"], indexed: true },
+    Generated { path: "docs/notation.md", command: &["docs", "notation"], indexed: false },
     Generated { path: "docs/papers.md", command: &["docs", "papers"], indexed: true },
     Generated { path: "docs/scenario.schema.json", command: &["schema"], indexed: false },
     Generated { path: "docs/sweep.schema.json", command: &["schema", "sweep"], indexed: false },

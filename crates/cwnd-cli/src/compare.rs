@@ -16,6 +16,7 @@ use cwnd_run::scenario::{
     Document, Dumbbell, Ecn, Fault, MAX_FLOWS, MAX_SEEDS, Place, Queue, ScenarioError, Schedule, Step, StepRate,
     Written, default_warmup,
 };
+use cwnd_sim::notation::QUEUES;
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 use cwnd_text::one_line;
 
@@ -67,9 +68,11 @@ pub(crate) struct Arguments {
     /// Round-trip time without queueing [default: 50ms]
     #[arg(long)]
     rtt: Option<Written<Span>>,
-    /// Queue of the bottleneck: droptail:, red:, drr:, codel:, fq_codel:, pie:, xcp:, vcp: or decbit: and a size in bdp
-    /// (bandwidth-delay products), p (packets) or kB; what else they take stands in docs/scenarios.md [default: droptail:1bdp]
-    #[arg(long)]
+    #[arg(long, help = format!(
+        "Queue of the bottleneck: {} and a size in bdp (bandwidth-delay products), ms, p (packets) or kB; docs/notation.md has \
+         the parameters [default: droptail:1bdp]",
+        QUEUES.prefixes()
+    ))]
     queue: Option<Written<Queue>>,
     /// Random loss at the bottleneck: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for
     /// bursts [default: 0]

@@ -17,6 +17,8 @@ pub(crate) enum Page {
     Conform,
     /// Every key of `--json`
     Json,
+    /// Every notation of the form `name:key=value`
+    Notation,
     /// Every paper with its rows
     Papers,
 }
@@ -36,6 +38,7 @@ pub(crate) fn page(page: Page) -> Result<String, Failure> {
         Page::Algorithms => reference::algorithms(),
         Page::Conform => cwnd_conform::reference::page(),
         Page::Json => reference::json(),
+        Page::Notation => scenario::notation(),
         Page::Papers => reproduced::papers()?,
     })
 }

@@ -73,7 +73,7 @@ fn refusals_say_where_what_and_what_is_accepted() {
         (
             with("queue = \"red:unlimited\"", ""),
             &[],
-            "x.toml:3:9: cannot read `red:unlimited`: expected the size of the queue first",
+            "x.toml:3:9: cannot read `red:unlimited`: expected a size, of which thresholds may be shares",
         ),
         (
             with("queue = \"red:9p,max_p=0.1,max_p=0.2\"", ""),

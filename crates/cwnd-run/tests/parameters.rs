@@ -1,6 +1,6 @@
 //! Every parameter of every algorithm with every choice of its others: a value other than the default changes a run, or a warning names it.
 
-use cwnd::registry::{ALGORITHMS, Entry, Kind, Parameter};
+use cwnd::registry::{ALGORITHMS, Entry, Kind, Measure, Parameter};
 use cwnd::{Algorithm, Spec, Start};
 use cwnd_run::run::run;
 use cwnd_run::scenario::{Document, Scenario};
@@ -48,9 +48,9 @@ fn values(entry: &Entry<Algorithm>, parameter: &Parameter) -> Vec<String> {
         Kind::Choice { default, options } => {
             texts(&options.iter().copied().filter(|option| *option != default).collect::<Vec<_>>())
         }
-        Kind::BitRate => texts(&["4mbit"]),
-        Kind::Span => texts(&["50ms"]),
-        Kind::Number { .. } | Kind::Text { .. } => {
+        Kind::Quantity { measure: Measure::BitRate, .. } => texts(&["4mbit"]),
+        Kind::Quantity { .. } => texts(&["50ms"]),
+        Kind::Number { .. } | Kind::Flag | Kind::Text { .. } => {
             panic!("{}:{}: what is a value of it? Add one to SAMPLES", entry.name, parameter.name)
         }
     }

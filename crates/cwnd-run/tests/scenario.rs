@@ -265,7 +265,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         ),
         (
             "[dumbbell]\nqueue = \"fifo\"\n".to_string(),
-            "2:9: cannot read `fifo`: expected a queue and its size, such as",
+            "2:9: cannot read `fifo`: expected a queue and its size; did you mean `droptail`",
         ),
         (
             "[parking_lot]\nhops = 0\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),

@@ -37,6 +37,7 @@ mod flow;
 mod hosts;
 mod logged;
 mod net;
+pub mod notation;
 mod pacer;
 mod protocol;
 mod random;

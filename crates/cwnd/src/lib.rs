@@ -44,6 +44,7 @@ pub mod builtin;
 mod entry;
 pub mod estimate;
 pub mod host;
+pub mod notation;
 mod parameter;
 pub mod quantity;
 pub mod random;

@@ -1,5 +1,6 @@
 //! The parameters of algorithms: names, defaults, ranges, and values that were checked against them.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -8,6 +9,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::quantity;
+use crate::units::Span;
 
 /// A parameter of an algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +43,19 @@ pub enum Kind {
         /// All of them.
         options: &'static [&'static str],
     },
-    /// A rate with its unit, in bits per second; none unless given.
-    BitRate,
-    /// A time with its unit, in seconds; none unless given.
-    Span,
+    /// A quantity with its unit.
+    Quantity {
+        /// Of which it is so much.
+        measure: Measure,
+        /// None where it is derived from something else, or absent unless given.
+        default: Option<f64>,
+        /// How a derived default comes about; empty otherwise.
+        derived: &'static str,
+        /// The accepted values.
+        range: Range,
+    },
+    /// A word that stands without a value, or is left out.
+    Flag,
     /// Text that the algorithm reads itself.
     Text {
         /// The default.
@@ -54,6 +65,19 @@ pub enum Kind {
     },
 }
 
+/// What a quantity measures, and the unit in which its value is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Bits per second.
+    BitRate,
+    /// Seconds.
+    Span,
+    /// Bytes of a packet or a queue, below 4 GiB.
+    Bytes,
+    /// Bytes of memory or data.
+    Memory,
+}
+
 /// An interval of real numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -61,6 +85,7 @@ pub struct Range {
     high: f64,
     low_open: bool,
     high_open: bool,
+    whole: bool,
 }
 
 /// Checked values of an entry's parameters.
@@ -74,6 +99,7 @@ pub struct Values {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
+    Flag,
     Number(f64),
     Choice(&'static str),
     Text(String),
@@ -103,13 +129,42 @@ impl Parameter {
     /// A rate in bits per second, none unless given.
     #[must_use]
     pub const fn bit_rate(name: &'static str, help: &'static str) -> Self {
-        Self { name, help, unit: "bit/s", kind: Kind::BitRate }
+        Self::quantity(name, Measure::BitRate, None, "none", help)
     }
 
     /// A time in seconds, none unless given.
     #[must_use]
     pub const fn span(name: &'static str, help: &'static str) -> Self {
-        Self { name, help, unit: "s", kind: Kind::Span }
+        Self::quantity(name, Measure::Span, None, "none", help)
+    }
+
+    /// A quantity with its unit: by default `default`, or else what the rule `derived` says.
+    #[must_use]
+    pub const fn quantity(
+        name: &'static str,
+        measure: Measure,
+        default: Option<f64>,
+        derived: &'static str,
+        help: &'static str,
+    ) -> Self {
+        let unit = match measure {
+            Measure::BitRate => "bit/s",
+            Measure::Span => "s",
+            Measure::Bytes | Measure::Memory => "bytes",
+        };
+        Self { name, help, unit, kind: Kind::Quantity { measure, default, derived, range: Range::ALL } }
+    }
+
+    /// `yes` or `no`.
+    #[must_use]
+    pub const fn switch(name: &'static str, default: bool, help: &'static str) -> Self {
+        Self::choice(name, if default { &["yes", "no"] } else { &["no", "yes"] }, help)
+    }
+
+    /// A word that stands without a value.
+    #[must_use]
+    pub const fn flag(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, unit: "", kind: Kind::Flag }
     }
 
     /// Text that the algorithm reads itself.
@@ -149,6 +204,15 @@ impl Parameter {
         self.high(high, true)
     }
 
+    /// The same number, whole.
+    #[must_use]
+    pub const fn whole(self) -> Self {
+        match self.range() {
+            Some(range) => self.ranged(Range { whole: true, ..range }),
+            None => self,
+        }
+    }
+
     /// The default, as a person would write it.
     #[must_use]
     pub fn default_text(&self) -> String {
@@ -156,7 +220,9 @@ impl Parameter {
             Kind::Number { default: Some(default), .. } => default.to_string(),
             Kind::Number { derived, .. } => derived.to_string(),
             Kind::Choice { default, .. } | Kind::Text { default, .. } => default.to_string(),
-            Kind::BitRate | Kind::Span => "none".to_string(),
+            Kind::Quantity { default: Some(default), measure, .. } => measure.write(default),
+            Kind::Quantity { derived, .. } => derived.to_string(),
+            Kind::Flag => "no".to_string(),
         }
     }
 
@@ -166,23 +232,47 @@ impl Parameter {
         match self.kind {
             Kind::Number { range, .. } => range.to_string(),
             Kind::Choice { options, .. } => options.join(" | "),
-            Kind::BitRate => "a rate with its unit, such as `1gbit`".to_string(),
-            Kind::Span => "a time with its unit, such as `10ms`".to_string(),
+            Kind::Quantity { measure, range, .. } => {
+                let (what, example) = measure.named();
+                match range.shown(|value| measure.write(value)) {
+                    Some(range) => format!("{what} {range}, such as `{example}`"),
+                    None => format!("{what} with its unit, such as `{example}`"),
+                }
+            }
+            Kind::Flag => "the word alone, without a value".to_string(),
             Kind::Text { syntax, .. } => syntax.to_string(),
         }
     }
 
-    const fn low(mut self, low: f64, open: bool) -> Self {
-        if let Kind::Number { default, derived, range } = self.kind {
-            self.kind = Kind::Number { default, derived, range: Range { low, low_open: open, ..range } };
+    const fn low(self, low: f64, open: bool) -> Self {
+        match self.range() {
+            Some(range) => self.ranged(Range { low, low_open: open, ..range }),
+            None => self,
         }
-        self
     }
 
-    const fn high(mut self, high: f64, open: bool) -> Self {
-        if let Kind::Number { default, derived, range } = self.kind {
-            self.kind = Kind::Number { default, derived, range: Range { high, high_open: open, ..range } };
+    const fn high(self, high: f64, open: bool) -> Self {
+        match self.range() {
+            Some(range) => self.ranged(Range { high, high_open: open, ..range }),
+            None => self,
         }
+    }
+
+    /// The accepted values of a number or a quantity.
+    #[must_use]
+    pub const fn range(&self) -> Option<Range> {
+        match self.kind {
+            Kind::Number { range, .. } | Kind::Quantity { range, .. } => Some(range),
+            _ => None,
+        }
+    }
+
+    const fn ranged(mut self, range: Range) -> Self {
+        self.kind = match self.kind {
+            Kind::Number { default, derived, .. } => Kind::Number { default, derived, range },
+            Kind::Quantity { measure, default, derived, .. } => Kind::Quantity { measure, default, derived, range },
+            other => other,
+        };
         self
     }
 
@@ -194,8 +284,10 @@ impl Parameter {
             Kind::Choice { options, .. } => {
                 options.iter().find(|option| option.eq_ignore_ascii_case(text)).map(|option| Value::Choice(option))
             }
-            Kind::BitRate => quantity::bit_rate(text).ok().map(|rate| Value::Number(rate.0)),
-            Kind::Span => quantity::span(text).ok().map(|span| Value::Number(span.as_secs_f64())),
+            Kind::Quantity { measure, range, .. } => {
+                measure.read(text).filter(|value| range.contains(*value)).map(Value::Number)
+            }
+            Kind::Flag => None,
             Kind::Text { .. } => Some(Value::Text(text.to_string())),
         }
     }
@@ -203,26 +295,81 @@ impl Parameter {
 
 impl Range {
     /// Every finite number.
-    pub const ALL: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, low_open: true, high_open: true };
+    pub const ALL: Self =
+        Self { low: f64::NEG_INFINITY, high: f64::INFINITY, low_open: true, high_open: true, whole: false };
 
     /// Whether `value` lies inside.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         let low = if self.low_open { value > self.low } else { value >= self.low };
         let high = if self.high_open { value < self.high } else { value <= self.high };
-        low && high
+        low && high && (!self.whole || value % 1.0 == 0.0)
+    }
+
+    /// It in words, of numbers as `write` has them; none where every number is accepted.
+    fn shown(&self, write: impl Fn(f64) -> String) -> Option<String> {
+        let low = if self.low_open { "above" } else { "at least" };
+        let high = if self.high_open { "below" } else { "at most" };
+        match (self.low.is_finite(), self.high.is_finite()) {
+            (true, true) => Some(format!("{low} {} and {high} {}", write(self.low), write(self.high))),
+            (true, false) => Some(format!("{low} {}", write(self.low))),
+            (false, true) => Some(format!("{high} {}", write(self.high))),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Measure {
+    /// Reads a quantity of this measure.
+    fn read(self, text: &str) -> Option<f64> {
+        match self {
+            Self::BitRate => quantity::bit_rate(text).ok().map(|rate| rate.0),
+            Self::Span => quantity::span(text).ok().map(Span::as_secs_f64),
+            Self::Bytes => quantity::bytes(text).ok().map(|size| f64::from(size.0)),
+            Self::Memory => quantity::memory(text).ok().map(|size| size as f64),
+        }
+    }
+
+    /// A value with the largest unit of which it is a whole number, so that it reads back as it was.
+    #[must_use]
+    pub fn write(self, value: f64) -> String {
+        let (scaled, units): (f64, &[(u64, &str)]) = match self {
+            Self::BitRate => (value, &[(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")]),
+            Self::Span => {
+                (libm::round(value * 1e9), &[(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us"), (1, "ns")])
+            }
+            Self::Bytes | Self::Memory => (value, &[(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB"), (1, "B")]),
+        };
+        let whole = scaled as u64;
+        let last = units.last().map_or("", |(_, unit)| unit);
+        if whole as f64 != scaled {
+            return format!("{scaled}{last}");
+        }
+        match units.iter().find(|(size, _)| whole.is_multiple_of(*size)) {
+            Some((size, unit)) => format!("{}{unit}", whole / size),
+            None => format!("{whole}{last}"),
+        }
+    }
+
+    /// It as the object of a sentence, and an example.
+    fn named(self) -> (&'static str, &'static str) {
+        match self {
+            Self::BitRate => ("a rate", "1gbit"),
+            Self::Span => ("a time", "10ms"),
+            Self::Bytes => ("a size", "1500B"),
+            Self::Memory => ("a size", "32MB"),
+        }
     }
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let low = if self.low_open { "above" } else { "at least" };
-        let high = if self.high_open { "below" } else { "at most" };
-        match (self.low.is_finite(), self.high.is_finite()) {
-            (true, true) => write!(out, "{low} {} and {high} {}", self.low, self.high),
-            (true, false) => write!(out, "{low} {}", self.low),
-            (false, true) => write!(out, "{high} {}", self.high),
-            (false, false) => write!(out, "any number"),
+        let shown = self.shown(|value| value.to_string());
+        match (shown, self.whole) {
+            (Some(range), false) => out.write_str(&range),
+            (Some(range), true) => write!(out, "a whole number, {range}"),
+            (None, false) => out.write_str("any number"),
+            (None, true) => out.write_str("any whole number"),
         }
     }
 }
@@ -251,7 +398,7 @@ impl Values {
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {
         let default = match self.parameter(name).kind {
-            Kind::Number { default, .. } => default,
+            Kind::Number { default, .. } | Kind::Quantity { default, .. } => default,
             _ => None,
         };
         self.given(name).or(default).unwrap_or_else(|| panic!("`{name}` has no default: ask for `given`"))
@@ -269,6 +416,13 @@ impl Values {
         }
     }
 
+    /// The name of the parameter called `name`, if a value was given for it; none if there is no such parameter either.
+    #[must_use]
+    pub fn given_as(&self, name: &str) -> Option<&'static str> {
+        let index = self.parameters.iter().position(|parameter| parameter.name == name)?;
+        self.given[index].as_ref().map(|_| self.parameters[index].name)
+    }
+
     /// The word chosen for `name`.
     ///
     /// # Panics
@@ -279,6 +433,18 @@ impl Values {
             (Some(Value::Choice(word)), _) => word,
             (_, Kind::Choice { default, .. }) => default,
             _ => panic!("`{name}` is not a choice"),
+        }
+    }
+
+    /// Whether the switch `name` is on, or the flag `name` there.
+    ///
+    /// # Panics
+    /// If the entry declares neither.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        match self.parameter(name).kind {
+            Kind::Flag => self.value(name).is_some(),
+            _ => self.choice(name) == "yes",
         }
     }
 
@@ -298,6 +464,11 @@ impl Values {
     fn index(&self, name: &str) -> usize {
         let found = self.parameters.iter().position(|parameter| parameter.name == name);
         found.unwrap_or_else(|| panic!("no parameter `{name}` declared"))
+    }
+
+    /// The parameters that the values are of.
+    pub(crate) fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
     }
 
     pub(crate) fn parameter(&self, name: &str) -> &'static Parameter {

@@ -3,6 +3,7 @@
 //! Prefixes are decimal (`k` = 1000) but for those of bytes that end in `i` (`KiB` = 1024 bytes). Letter case is ignored only where it has no meaning: `100mbit` and `100Mbit` are the same rate,
 //! `MB/s` counts bytes and `Mb/s` bits, and `ms` is a time where `MS` is nothing.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -16,7 +17,7 @@ pub struct QuantityError {
     /// The text as it was given.
     pub text: String,
     /// What would have been accepted.
-    pub expected: &'static str,
+    pub expected: Cow<'static, str>,
 }
 
 impl fmt::Display for QuantityError {
@@ -218,7 +219,7 @@ pub fn split(text: &str) -> (&str, &str) {
 }
 
 fn error(text: &str, expected: &'static str) -> QuantityError {
-    QuantityError { text: text.to_string(), expected }
+    QuantityError { text: text.to_string(), expected: expected.into() }
 }
 
 /// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.
@@ -270,23 +271,23 @@ mod tests {
         let rate = |text| bit_rate(text).map_err(|error| error.expected);
         for text in ["100", "100mbytes", "mbit", "xmbit"] {
             let unit = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
-            assert_eq!(rate(text), Err(unit), "{text}");
+            assert_eq!(rate(text), Err(unit.into()), "{text}");
         }
         for text in ["10MB", "1500B", "64 kB", "1000bytes"] {
             let size = "a rate: a size is one with `/s` behind it, such as `10MB/s` for 80 Mbit/s";
-            assert_eq!(rate(text), Err(size), "{text}");
+            assert_eq!(rate(text), Err(size.into()), "{text}");
         }
         for text in ["0mbit", "-5mbit", "1e300tbit"] {
-            assert_eq!(rate(text), Err("a rate from `1bit` to `100tbit`"), "{text}");
+            assert_eq!(rate(text), Err("a rate from `1bit` to `100tbit`".into()), "{text}");
         }
         let span = |text| span(text).map_err(|error| error.expected);
-        assert_eq!(span("50"), Err("a time with its unit, such as `50ms`, `10s`, `100us` or `2min`"));
-        assert_eq!(span("-1ms"), Err("a time of at least zero, such as `50ms`"));
-        assert_eq!(span("1e9s"), Err("a time of at most 1e8 s, such as `10s` or `2min`"));
+        assert_eq!(span("50"), Err("a time with its unit, such as `50ms`, `10s`, `100us` or `2min`".into()));
+        assert_eq!(span("-1ms"), Err("a time of at least zero, such as `50ms`".into()));
+        assert_eq!(span("1e9s"), Err("a time of at most 1e8 s, such as `10s` or `2min`".into()));
         let bytes = |text| bytes(text).map_err(|error| error.expected);
-        assert_eq!(bytes("1500"), Err("a size with its unit, such as `1500B`, `64kB` or `2MB`"));
+        assert_eq!(bytes("1500"), Err("a size with its unit, such as `1500B`, `64kB` or `2MB`".into()));
         for text in ["0B", "-1B", "5GB"] {
-            assert_eq!(bytes(text), Err("a size of at least `1B` and below 4.29 GB, such as `1500B`"), "{text}");
+            assert_eq!(bytes(text), Err("a size of at least `1B` and below 4.29 GB, such as `1500B`".into()), "{text}");
         }
     }
 

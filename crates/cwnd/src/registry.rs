@@ -16,8 +16,9 @@ use crate::builtin::Algorithm;
 pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
 pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, Refusal, Transport};
+use crate::notation::{ArgumentError, split};
 use crate::parameter::Value;
-pub use crate::parameter::{Kind, Parameter, Range, Values};
+pub use crate::parameter::{Kind, Measure, Parameter, Range, Values};
 use crate::signal::Start;
 
 /// An algorithm with its parameters, checked: it can be started any number of times.
@@ -115,25 +116,8 @@ impl Spec {
         };
         let entry = find(name)?;
         let mut values = Values::none(entry.parameters);
-        let mut typed: Vec<(&str, &str)> = Vec::new();
-        for part in arguments.into_iter().flat_map(split) {
-            let (key, value) = part
-                .split_once('=')
-                .ok_or_else(|| SpecError::Syntax { algorithm: entry.name, part: part.trim().to_string() })?;
-            let (index, parameter) = find_parameter(entry, key.trim())?;
-            if values.given[index].is_some() {
-                return Err(SpecError::Repeated { algorithm: entry.name, parameter: parameter.name });
-            }
-            let value = value.trim();
-            let read = parameter.read(value).ok_or_else(|| SpecError::Value {
-                algorithm: entry.name,
-                parameter: parameter.name,
-                given: value.to_string(),
-                accepted: parameter.accepted(),
-            })?;
-            values.given[index] = Some(read);
-            typed.push((parameter.name, value));
-        }
+        let typed = values.take(arguments.into_iter().flat_map(split), 0);
+        let typed = typed.map_err(|error| SpecError::of(entry, error))?;
         let spec = Self { entry, values, text: text.trim().into(), origin: Origin::Registry };
         // A trial start finds the combinations that no single range excludes, so that a spec in hand never fails.
         match (entry.build)(&spec.values, &Start::default()) {
@@ -231,6 +215,7 @@ impl Spec {
                 Some(Value::Number(number)) => number.to_string(),
                 Some(Value::Choice(word)) => (*word).to_string(),
                 Some(Value::Text(text)) => text.clone(),
+                Some(Value::Flag) => "yes".to_string(),
                 None => parameter.default_text(),
             };
             (parameter, text)
@@ -302,6 +287,23 @@ impl Spec {
     }
 }
 
+impl SpecError {
+    fn of(entry: &'static Entry<Algorithm>, error: ArgumentError) -> Self {
+        let algorithm = entry.name;
+        match error {
+            ArgumentError::Syntax { part } => Self::Syntax { algorithm, part },
+            ArgumentError::Repeated { parameter } => Self::Repeated { algorithm, parameter },
+            ArgumentError::Unknown { name, nearest } => {
+                let known = entry.parameters.iter().map(|parameter| parameter.name).collect();
+                Self::UnknownParameter { entry: algorithm, name, nearest, known }
+            }
+            ArgumentError::Value { parameter, given } => {
+                Self::Value { algorithm, parameter: parameter.name, given, accepted: parameter.accepted() }
+            }
+        }
+    }
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let meant = |out: &mut fmt::Formatter<'_>, nearest: &Option<&str>| match nearest {
@@ -370,25 +372,6 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     let far = |candidate: &str| edit_distance(&typed, &candidate.to_lowercase());
     let close = candidates.map(|candidate| (far(candidate), candidate)).min_by_key(|(far, _)| *far)?;
     (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
-}
-
-/// Splits at commas outside brackets: those inside belong to an expression.
-fn split(arguments: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    arguments.split(move |character| {
-        depth += i32::from(character == '(') - i32::from(character == ')');
-        character == ',' && depth <= 0
-    })
-}
-
-fn find_parameter(entry: &'static Entry<Algorithm>, key: &str) -> Result<(usize, &'static Parameter), SpecError> {
-    let found = entry.parameters.iter().enumerate().find(|(_, parameter)| parameter.name == key);
-    found.ok_or_else(|| SpecError::UnknownParameter {
-        entry: entry.name,
-        name: key.to_string(),
-        nearest: nearest(key, entry.parameters.iter().map(|parameter| parameter.name)),
-        known: entry.parameters.iter().map(|parameter| parameter.name).collect(),
-    })
 }
 
 /// Levenshtein's distance, one row at a time.

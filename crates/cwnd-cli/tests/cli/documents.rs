@@ -10,9 +10,11 @@ use super::{Cwnd, root};
 #[test]
 fn generated_files_are_fresh() {
     let cwnd = Cwnd::new();
-    for (path, arguments) in
-        [("docs/scenario.schema.json", &["schema"][..]), ("docs/sweep.schema.json", &["schema", "sweep"])]
-    {
+    for (path, arguments) in [
+        ("docs/scenario.schema.json", &["schema"][..]),
+        ("docs/sweep.schema.json", &["schema", "sweep"]),
+        ("docs/notation.md", &["docs", "notation"]),
+    ] {
         let checked_in = fs::read_to_string(root().join(path)).expect("it is checked in");
         assert!(checked_in == cwnd.succeed(arguments), "{path} is stale: run `cargo xtask generate`");
     }

@@ -32,7 +32,7 @@ fn flags() {
         ),
         (
             &["compare", "--queue", "fifo"],
-            "error: invalid value 'fifo' for '--queue <QUEUE>': cannot read `fifo`: expected a queue and its size, such as",
+            "error: invalid value 'fifo' for '--queue <QUEUE>': cannot read `fifo`: expected a queue and its size; did you mean `droptail`, as in `droptail:1bdp`?",
         ),
         (
             &["compare", "--loss", "2"],

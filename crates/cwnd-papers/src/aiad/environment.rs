@@ -1,16 +1,15 @@
 //! The 13 environments, the settings of recovery and router, and the runs over both.
 
 use cwnd::BitRate;
-use cwnd_sim::RateSchedule;
+use cwnd_sim::notation::DEFAULT_RIO;
+use cwnd_sim::{Discipline, DrrSetup, RateSchedule, RedSetup, RioSetup};
 use serde::Deserialize;
 
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, PaperError, Result};
 use cwnd_run::measure::{Best, mean, ranks};
 use cwnd_run::probe::{Kept, available};
-use cwnd_run::scenario::{
-    Class, Discipline, Document, Ecn, Queue, QueueSize, Red, Scenario, Schedule, Step, Threshold, Written,
-};
+use cwnd_run::scenario::{Class, Document, Ecn, Queue, QueueSize, Scenario, Schedule, Step, Threshold, Written};
 
 /// An environment of Table 2.
 #[derive(Clone, Debug)]
@@ -114,7 +113,7 @@ impl Environment {
                 let packets = bdp(bench)?;
                 let scenario = bench.scenario("crossed", |document| {
                     document.arrivals[0].gap = Some(gap.gap.parse()?);
-                    let queues = [drr(packets)?, setting.router.prioritised(bench, packets)?];
+                    let queues = [drr(packets), setting.router.prioritised(bench, packets)?];
                     for (link, queue) in document.link.iter_mut().zip(queues) {
                         (link.rate, link.queue) = (Some(link_rate(bench)?), Some(queue));
                     }
@@ -169,20 +168,19 @@ impl Router {
         match self {
             // The present queue, and certain loss from the limit on.
             Self::DropTail => {
-                two_classes(bdp, &format!("out_weight=1,out_min={bdp}p,out_max={}p,out_gentle=no", bdp + 1))
+                let (min, max) = (packets(bdp), packets(bdp + 1));
+                let outside = RedSetup { min, max, weight: 1.0, gentle: false, ..DEFAULT_RIO.outside };
+                Ok(two_classes(bdp, outside))
             }
             Self::Red | Self::RedEcn => {
                 let queue = self.queue(bench)?;
-                prioritised_red(*queue.value(), bdp).unwrap_or_else(|| {
-                    Err(PaperError::Assumption {
-                        key: "red".to_string(),
-                        value: queue.to_string(),
-                        reason: "what spares the cross traffic is random early detection, such as `red:2bdp`"
-                            .to_string(),
-                    })
+                prioritised_red(*queue.value(), bdp).ok_or_else(|| PaperError::Assumption {
+                    key: "red".to_string(),
+                    value: queue.to_string(),
+                    reason: "what spares the cross traffic is random early detection, such as `red:2bdp`".to_string(),
                 })
             }
-            Self::Drr => drr(bdp),
+            Self::Drr => Ok(drr(bdp)),
         }
     }
 
@@ -304,42 +302,40 @@ impl Scores {
     }
 }
 
-/// A queue of two classes in which test flows, with the parameters `out`, may have `limit` packets waiting.
-fn two_classes(limit: u32, out: &str) -> Result<Written<Queue>> {
-    let (room, above) = (2 * limit, 2 * limit + 1);
-    Ok(format!("rio:{room}p,in_min={room}p,in_max={above}p,in_gentle=no,{out}").parse()?)
+/// A queue of two classes in which test flows, which are `outside`, may have `limit` packets waiting.
+fn two_classes(limit: u32, outside: RedSetup<Threshold>) -> Written<Queue> {
+    let room = 2 * limit;
+    let (min, max) = (packets(room), packets(room + 1));
+    let inside = RedSetup { min, max, gentle: false, ..DEFAULT_RIO.inside };
+    Queue { limit: QueueSize::Packets(room), discipline: Discipline::Rio(RioSetup { inside, outside }) }.into()
 }
 
 /// Random early detection as the class of the test flows, before a path of `bdp` packets; none of another queue.
-fn prioritised_red(queue: Queue, bdp: u32) -> Option<Result<Written<Queue>>> {
-    let packets = |size| match size {
+fn prioritised_red(queue: Queue, bdp: u32) -> Option<Written<Queue>> {
+    let in_packets = |size| match size {
         QueueSize::Bdp(times) => Some(times * f64::from(bdp)),
         QueueSize::Packets(packets) => Some(f64::from(packets)),
-        QueueSize::Bytes(_) | QueueSize::Unlimited => None,
+        QueueSize::Time(_) | QueueSize::Bytes(_) | QueueSize::Unlimited => None,
     };
-    let limit = packets(queue.limit)?.round();
+    let limit = in_packets(queue.limit)?.round();
     // Shares are of the limit, which is twice as large for both classes together.
     let threshold = |threshold| match threshold {
         Threshold::Share(share) => Some((share * limit).round()),
-        Threshold::Size(size) => packets(size).map(f64::round),
+        Threshold::Size(size) => in_packets(size).map(f64::round),
     };
-    let Discipline::Red(Red { min, max, max_p, weight, gentle, wait, bytes, ecn, mark_limit }) = queue.discipline
-    else {
-        return None;
-    };
-    let (min, max) = (threshold(min)?, threshold(max)?);
-    let word = |on| if on { "yes" } else { "no" };
-    let [gentle, wait, bytes, ecn] = [gentle, wait, bytes, ecn].map(word);
-    let out = format!(
-        "out_min={min}p,out_max={max}p,out_max_p={max_p},out_weight={weight},out_gentle={gentle},out_wait={wait},\
-         out_bytes={bytes},out_ecn={ecn},out_mark_limit={mark_limit}"
-    );
-    Some(two_classes(limit as u32, &out))
+    let Discipline::Red(red) = queue.discipline else { return None };
+    let [min, max] = [threshold(red.min)?, threshold(red.max)?].map(|most| packets(most as u32));
+    Some(two_classes(limit as u32, RedSetup { min, max, ..red }))
 }
 
 /// Deficit round robin over `packets` packets.
-fn drr(packets: u32) -> Result<Written<Queue>> {
-    Ok(format!("drr:{packets}p").parse()?)
+fn drr(packets: u32) -> Written<Queue> {
+    let discipline = Discipline::Drr(DrrSetup { quantum: None });
+    Queue { limit: QueueSize::Packets(packets), discipline }.into()
+}
+
+fn packets(packets: u32) -> Threshold {
+    Threshold::Size(QueueSize::Packets(packets))
 }
 
 /// The test flows of every scenario: recovery, algorithm, number, marks.
@@ -424,18 +420,16 @@ pub(super) fn bits(mbit: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_run::scenario::Quantity as _;
 
     #[test]
     fn early_detection_for_one_of_two_classes_keeps_every_legal_form() {
         let outside = |red: &str| {
-            let queue = prioritised_red(Queue::read(red).expect("a queue"), 100).expect("RED").expect("a queue");
+            let queue = prioritised_red(Queue::read(red).expect("a queue"), 100).expect("RED");
             match queue.value().discipline {
-                Discipline::Rio { outside, .. } => (queue.value().limit, outside),
+                Discipline::Rio(RioSetup { outside, .. }) => (queue.value().limit, outside),
                 other => panic!("{other:?}"),
             }
         };
-        let packets = |packets| Threshold::Size(QueueSize::Packets(packets));
         for (text, min, max) in [
             ("red:2bdp,min=20p,max=1/2", 20, 100),
             ("red: 200p, min = 1/4, max=0.5bdp", 50, 50),
@@ -446,7 +440,7 @@ mod tests {
         }
         let (_, red) = outside("red:2bdp,max_p=1/3,weight=1e-4,gentle=no,wait=no,bytes=yes,ecn=yes,mark_limit=0.1");
         assert_eq!((red.max_p, red.weight, red.mark_limit), (1.0 / 3.0, 1e-4, 0.1));
-        assert_eq!([red.gentle, red.wait, red.bytes, red.ecn], [false, false, true, true]);
+        assert_eq!([red.gentle, red.wait, red.byte_mode, red.mark], [false, false, true, true]);
         assert!(prioritised_red(Queue::read("droptail:2bdp").expect("a queue"), 100).is_none());
     }
 }

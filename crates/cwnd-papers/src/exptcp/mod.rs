@@ -12,7 +12,9 @@ use super::bench::Bench;
 use super::error::Result;
 use super::files::paper_files;
 use super::reproduction::Reproduction;
-use cwnd_run::scenario::{Queue, Written};
+use crate::change;
+use cwnd_run::scenario::{Queue, QueueSize, Written};
+use cwnd_sim::Discipline;
 
 pub(super) const PAPER: Reproduction = Reproduction {
     files: paper_files!("exptcp": "change", "dumbbell", "parking-lot", "staged-droptail", "staged-red", "web"),
@@ -51,13 +53,8 @@ fn algorithms(bench: &Bench<'_>) -> Result<[(&'static str, String); 4]> {
 
 /// The queue of the paper, so many bandwidth-delay products long.
 fn red(bench: &Bench<'_>, products: f64, marks: bool) -> Result<Written<Queue>> {
-    let text = format!(
-        "red:{products}bdp,min=0.1,max=0.3,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes={},ecn={},mark_limit={}",
-        bench.assumed("red-mode")?,
-        if marks { "yes" } else { "no" },
-        bench.assumed("mark-limit")?,
-    );
-    Ok(text.parse()?)
+    let discipline = Discipline::Red(change::early_detection(bench, [0.1, 0.3], marks)?);
+    Ok(Queue { limit: QueueSize::Bdp(products), discipline }.into())
 }
 
 /// An algorithm with one of its parameters set.

@@ -6,7 +6,7 @@ use crate::change;
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{mean, sample_deviation};
 use cwnd_run::probe::{Kept, Probe};
-use cwnd_run::scenario::{self, Ecn, Scenario, Written};
+use cwnd_run::scenario::{self, Ecn, QueueSize, Scenario, Written};
 
 /// Rates of the bottleneck, Mbit/s.
 const RATES: [u32; 2] = [15, 60];
@@ -23,18 +23,17 @@ impl Queue {
     /// The queue of Table 2 before a link of `rate` Mbit/s.
     fn written(self, bench: &Bench<'_>, rate: u32) -> Result<Written<scenario::Queue>> {
         let product = f64::from(rate) * 1e6 * bench.assumed_as::<f64>("bdp-rtt")? / PACKET_BITS;
-        let packets = |products: f64| (products * product).round();
-        let text = match self {
-            Self::DropTail => format!("droptail:{}p", packets(1.5)),
-            Self::Marking | Self::Dropping => format!(
-                "red:{}p,min=0.15,max=0.5,max_p=0.1,weight=0.002,gentle=yes,wait=yes,bytes={},ecn={},mark_limit={}",
-                packets(2.5),
-                bench.assumed("red-mode")?,
-                if self == Self::Marking { "yes" } else { "no" },
-                bench.assumed("mark-limit")?,
-            ),
+        let packets = |products: f64| QueueSize::Packets((products * product).round() as u32);
+        let early = |mark| -> Result<scenario::Queue> {
+            let discipline = Discipline::Red(change::early_detection(bench, [0.15, 0.5], mark)?);
+            Ok(scenario::Queue { limit: packets(2.5), discipline })
         };
-        Ok(text.parse()?)
+        let queue = match self {
+            Self::DropTail => scenario::Queue { limit: packets(1.5), discipline: Discipline::DropTail },
+            Self::Marking => early(true)?,
+            Self::Dropping => early(false)?,
+        };
+        Ok(queue.into())
     }
 }
 

@@ -8,6 +8,8 @@ use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{coefficient_of_variation, mean};
 use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::scenario::Queue;
+use cwnd_sim::{Discipline, RedSetup};
 
 /// An algorithm in both experiments.
 struct Runs {
@@ -38,14 +40,17 @@ impl Runs {
     fn all(bench: &Bench<'_>, experiment: usize) -> Result<Vec<Self>> {
         let name = ["convergence-1", "convergence-2"][experiment - 1];
         let aimd = bench.assumed("aimd")?;
-        let mode = bench.assumed("red-mode")?;
+        let byte_mode = change::counts_bytes(bench)?;
         let hold = bench.assumed_as("hold")?;
         let scenarios = [TCP, SIMD, &aimd, IIAD].into_iter().map(|algorithm| {
             bench.scenario(name, |document| {
                 let alone = if algorithm == IIAD { LONG } else { SHORT };
                 document.duration = change::span(*document.warmup.value() + alone)?;
                 for queue in document.link.iter_mut().filter_map(|link| link.queue.as_mut()) {
-                    *queue = format!("{queue},bytes={mode}").parse()?;
+                    if let Queue { limit, discipline: Discipline::Red(red) } = *queue.value() {
+                        let red = RedSetup { byte_mode, ..red };
+                        *queue = Queue { limit, discipline: Discipline::Red(red) }.into();
+                    }
                 }
                 set_algorithm(&mut document.flow, algorithm)
             })

@@ -12,6 +12,7 @@ mod impairments;
 mod path;
 mod quantity;
 mod queue;
+mod reference;
 mod schedule;
 mod source;
 mod synonyms;
@@ -30,7 +31,8 @@ pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation, d
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use impairments::Impairments;
 pub use quantity::{Quantity, SampleEvery, WordError, Written, packet_size, unknown};
-pub use queue::{Discipline, Queue, QueueSize, Red, Threshold, ThresholdError};
+pub use queue::{Queue, QueueSize, Threshold, ThresholdError};
+pub use reference::notation;
 pub use schedule::{Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use synonyms::meant;

@@ -37,6 +37,11 @@ pub trait Quantity: Sized {
     /// The text is not [`EXPECTED`](Self::EXPECTED).
     fn read(text: &str) -> Result<Self, Self::Error>;
 
+    /// What is accepted, in full, for the schema.
+    fn description() -> Cow<'static, str> {
+        Self::EXPECTED.into()
+    }
+
     /// All that is accepted, where that is a few words.
     fn words() -> Vec<&'static str> {
         Vec::new()
@@ -64,6 +69,13 @@ pub enum SampleEvery {
 pub struct WordError {
     given: String,
     accepted: Vec<&'static str>,
+}
+
+impl<Q> Written<Q> {
+    /// `value`, of which `text` reads back as the same.
+    pub(super) fn of(text: String, value: Q) -> Self {
+        Self { text, value }
+    }
 }
 
 impl<Q: Quantity> Written<Q> {
@@ -137,7 +149,7 @@ impl<Q: Quantity> JsonSchema for Written<Q> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let types: &[&str] = if Q::BARE { &["number", "string"] } else { &["string"] };
-        let mut schema = json_schema!({ "type": types, "description": Q::EXPECTED, "examples": Q::EXAMPLES });
+        let mut schema = json_schema!({ "type": types, "description": Q::description(), "examples": Q::EXAMPLES });
         if !Q::words().is_empty() {
             schema.insert("enum".into(), Q::words().into());
         }
@@ -421,7 +433,7 @@ pub(super) fn once(text: &str) -> Result<(), QuantityError> {
 
 /// The error about a text that is not `expected`.
 pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
-    QuantityError { text: text.to_string(), expected }
+    QuantityError { text: text.to_string(), expected: expected.into() }
 }
 
 /// The longest IP packet (RFC 791, RFC 8200): jumbograms are not modelled.

@@ -158,8 +158,11 @@ fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Dis
             Err(range(key, "queue", &format!("`{queue}`"), "none without a `rate`: nothing waits there"))
         }
         (Some(queue), Some(_)) if queue.value().needs_path() => {
-            let accepted = "packets or bytes: one link of a graph has no round-trip time of its own";
+            let accepted = "packets, bytes or a time: one link of a graph has no round-trip time of its own";
             Err(range(key, "queue", &format!("`{queue}`"), accepted))
+        }
+        (Some(queue), Some(_)) if queue.value().needs_rate() && link.rate.is_none() => {
+            Err(range(key, "queue", &format!("`{queue}`"), "packets or bytes: the link has no `rate`, but a `trace`"))
         }
         (Some(queue), Some(rate)) => queue_setup(queue, (rate, Span::ZERO, packet), (key, "queue")),
     }

@@ -67,21 +67,22 @@ pub enum QueueLimit {
     Unlimited,
 }
 
-/// What a queue does with its packets.
+/// What a queue does with its packets: before a link with thresholds `T` in packets and quanta `Q` in bytes, or as it is written
+/// ([`notation`](crate::notation)), before the path is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Discipline {
+pub enum Discipline<T = f64, Q = Bytes> {
     /// First in, first out; a packet that finds the queue full is dropped.
     DropTail,
     /// The same with random early detection.
-    Red(RedSetup),
+    Red(RedSetup<T>),
     /// The same with random early detection by class.
-    Rio(RioSetup),
+    Rio(RioSetup<T>),
     /// Deficit round robin over flows.
-    Drr(DrrSetup),
+    Drr(DrrSetup<Q>),
     /// First in, first out, with drops by how long packets have waited.
     CoDel(CoDelSetup),
     /// The same in queues of their own for flows, which take turns.
-    FqCoDel(FqCoDelSetup),
+    FqCoDel(FqCoDelSetup<Q>),
     /// First in, first out, with random drops that keep to a delay.
     Pie(PieSetup),
     /// Drop-tail behind an XCP router.
@@ -94,12 +95,12 @@ pub enum Discipline {
 
 /// Random early detection (ns-2's semantics).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedSetup {
+pub struct RedSetup<T = f64> {
     /// Average queue from which packets are dropped early, packets.
-    pub min: f64,
+    pub min: T,
     /// Average queue at which the probability is `max_p`, packets; at least `min`. Where the two are equal every packet from there
     /// on is dropped, or marked: with a `weight` of 1 and `mark` that is DCTCP's queue (RFC 8257 section 3.1).
-    pub max: f64,
+    pub max: T,
     /// 0..=1.
     pub max_p: f64,
     /// Weight of the present queue in its average, w_q; above 0, at most 1.
@@ -120,11 +121,11 @@ pub struct RedSetup {
 
 /// Random early detection with two classes (RIO; Clark and Fang, IEEE/ACM Transactions on Networking 6(4), 1998).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RioSetup {
+pub struct RioSetup<T = f64> {
     /// For packets of [`Class::In`], by the average of the waiting packets of this class.
-    pub inside: RedSetup,
+    pub inside: RedSetup<T>,
     /// For packets of [`Class::Out`], by the average of all waiting packets.
-    pub outside: RedSetup,
+    pub outside: RedSetup<T>,
 }
 
 /// Which of RIO's two classes a packet belongs to.
@@ -141,9 +142,9 @@ pub enum Class {
 ///
 /// On overflow of the limit, which all flows share, the packet at the head of the longest queue (in bytes) is dropped, as in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrrSetup {
+pub struct DrrSetup<Q = Bytes> {
     /// What a flow may send in a round; at least 1. One largest packet is fair from round to round; less only costs time.
-    pub quantum: Bytes,
+    pub quantum: Q,
 }
 
 /// Loss that has nothing to do with congestion.

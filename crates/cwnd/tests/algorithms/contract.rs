@@ -1,7 +1,7 @@
 //! What holds for every registered algorithm, whatever signals it gets.
 
 use crate::host::{self, Random, TestHost, acked, assert_close};
-use cwnd::registry::Kind;
+use cwnd::registry::{Kind, Measure};
 use cwnd::testing::{Case, check, in_shell, rule};
 use cwnd::{ALGORITHMS, Congestion, CongestionControl, Spec, Start};
 use proptest::collection::vec;
@@ -27,9 +27,9 @@ fn extremes() -> impl Iterator<Item = Spec> {
             let values: &'static [&'static str] = match parameter.kind {
                 Kind::Number { .. } => &FAR_OUT,
                 Kind::Choice { options, .. } => options,
-                Kind::BitRate => &["1bit", "1gbit", "1000000000tbit"],
-                Kind::Span => &["0s", "1ns", "10ms", "1000h"],
-                Kind::Text { .. } => &[],
+                Kind::Quantity { measure: Measure::BitRate, .. } => &["1bit", "1gbit", "1000000000tbit"],
+                Kind::Quantity { .. } => &["0s", "1ns", "10ms", "1000h"],
+                Kind::Text { .. } | Kind::Flag => &[],
             };
             values.iter().map(move |value| format!("{}:{}={value}", entry.name, parameter.name))
         })

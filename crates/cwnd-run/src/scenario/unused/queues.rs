@@ -7,7 +7,7 @@ use super::marks::{is_step, unanswered};
 use super::paths::{Party, Paths};
 use super::words::{name, says_something, typed, words};
 use crate::scenario::quantity::Written;
-use crate::scenario::queue::{self, Queue};
+use crate::scenario::queue::Queue;
 
 impl Found {
     /// A queue before `links`.
@@ -18,7 +18,7 @@ impl Found {
         }
         let mut forward = links.iter().flat_map(|link| paths.forward(*link)).filter_map(|party| party.flow);
         let discipline = &queue.value().discipline;
-        if let Some(name) = queue::router(discipline)
+        if let Some(name) = queue.value().router()
             && !forward.any(|flow| flow.algorithm.entry().name == name)
         {
             let why = format!("no flow of `{name}` crosses it, and for all others it is `droptail`");
@@ -52,12 +52,12 @@ impl Found {
             };
             paths.crossing(*link).map(flows).sum::<u64>() <= 1
         };
-        let shares = matches!(discipline, queue::Discipline::Drr { .. } | queue::Discipline::FqCoDel { .. });
+        let shares = matches!(discipline, Discipline::Drr(_) | Discipline::FqCoDel(_));
         if shares && links.iter().all(alone) {
             for word in ["quantum", "queues"] {
                 self.add_word(key, queue, word, "one flow alone crosses it");
             }
-        } else if let queue::Discipline::FqCoDel { setup, .. } = discipline
+        } else if let Discipline::FqCoDel(setup) = discipline
             && setup.queues == 1
         {
             self.add_word(key, queue, "quantum", "there is one queue alone");
@@ -91,7 +91,7 @@ impl Found {
 
     /// Words about marks.
     fn marks(&mut self, key: &str, queue: &Written<Queue>, links: &[usize], paths: &Paths<'_>) {
-        if let queue::Discipline::Pie(pie) = &queue.value().discipline
+        if let Discipline::Pie(pie) = &queue.value().discipline
             && let Some(word) =
                 typed(queue.text(), "mark_limit").filter(|word| says_something::<Queue>(queue.text(), word))
             && !pie.mark

@@ -21,13 +21,13 @@ pub struct CoDelSetup {
 /// bytes, new ones first, each under CoDel's control. When the limit, which all share, is exceeded, the longest queue in bytes
 /// loses half of its packets from its head, at most 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCoDelSetup {
+pub struct FqCoDelSetup<Q = Bytes> {
     /// Of each queue.
     pub codel: CoDelSetup,
     /// How many queues; 1..=65536. Flows whose hashes are equal share one.
     pub queues: u32,
     /// What a queue may send in a turn; at least 1.
-    pub quantum: Bytes,
+    pub quantum: Q,
     /// Of all packets that wait, bytes: a second limit.
     pub memory: u64,
 }

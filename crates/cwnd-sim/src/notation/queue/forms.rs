@@ -1,0 +1,373 @@
+//! The table of queues.
+
+use cwnd::notation::{Form, Notation};
+use cwnd::registry::{Measure, Parameter, Refusal, Values};
+use cwnd::{Bytes, Span};
+
+use super::{Queue, QueueSize, Threshold, size, threshold};
+use crate::net::setup::{
+    CoDelSetup, DecBitSetup, Discipline, DrrSetup, FqCoDelSetup, PieSetup, RedSetup, RioSetup, VcpSetup, XcpSetup,
+};
+
+/// Every queue by name.
+pub static QUEUES: Notation<Queue> = Notation {
+    what: "a queue and its size",
+    forms: &[DROPTAIL, RED, RIO, DRR, CODEL, FQ_CODEL, PIE, XCP, VCP, DECBIT],
+    elsewhere: &[
+        ("cake", "write `fq_codel`, which gives each flow a queue and acts on delay too, behind a `shaper`"),
+        ("fq_pie", "write `fq_codel` for a queue per flow, or `pie` for one of all"),
+        ("tbf", "write a `shaper`, which is an impairment of the link"),
+        ("fq", "write `fq` as a word of `host` for its pacing, or `fq_codel` for a queue per flow"),
+    ],
+};
+
+/// What a size accepts.
+const SIZE: &str = "a size above zero: bandwidth-delay products (`1bdp`, or `2bdp` for two round-trip times), a time at the link's rate \
+     (`50ms`), whole packets (`100p`, at most 4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
+/// What a threshold accepts.
+pub(super) const THRESHOLD: &str = "a share of the limit (`0.15`) or a size (`20p`), above zero,";
+
+const LIMIT: Parameter = Parameter::text("size", "", SIZE, "how much may wait");
+const ECN: Parameter =
+    Parameter::switch("ecn", false, "marks packets that can carry a mark instead of dropping them early");
+const TARGET: Parameter =
+    Parameter::quantity("target", Measure::Span, Some(0.005), "", "how long packets may wait; below `interval`")
+        .above(0.0);
+const INTERVAL: Parameter = Parameter::quantity(
+    "interval",
+    Measure::Span,
+    Some(0.1),
+    "",
+    "how long they must have waited longer before a drop",
+)
+.above(0.0);
+const QUANTUM: Parameter =
+    Parameter::quantity("quantum", Measure::Bytes, None, "one packet", "what a flow may send in a turn").at_least(1.0);
+
+/// The parameters of early detection, with a prefix before their names, the defaults of both thresholds and of max_p and gentle.
+macro_rules! early {
+    ($prefix:literal, $min:literal, $max:literal, $max_p:literal, $gentle:literal) => {
+        [
+            Parameter::text(
+                concat!($prefix, "min"),
+                $min,
+                THRESHOLD,
+                "the average queue from which packets are dropped early",
+            ),
+            Parameter::text(
+                concat!($prefix, "max"),
+                $max,
+                THRESHOLD,
+                "the average queue at which the probability is `max_p`",
+            ),
+            Parameter::number(concat!($prefix, "max_p"), $max_p, "the probability of a drop at `max`")
+                .at_least(0.0)
+                .at_most(1.0),
+            Parameter::number(concat!($prefix, "weight"), 0.002, "the weight of the present queue in its average")
+                .above(0.0)
+                .at_most(1.0),
+            Parameter::switch(
+                concat!($prefix, "gentle"),
+                $gentle,
+                "above `max` the probability rises to 1 at twice `max`",
+            ),
+            Parameter::switch(
+                concat!($prefix, "wait"),
+                true,
+                "no early drop before 1/p packets have passed since the last one",
+            ),
+            Parameter::switch(concat!($prefix, "bytes"), false, "counts bytes instead of packets"),
+            Parameter::switch(
+                concat!($prefix, "ecn"),
+                false,
+                "marks packets that can carry a mark instead of dropping them early",
+            ),
+            Parameter::number(
+                concat!($prefix, "mark_limit"),
+                1.0,
+                "no marks but drops while the probability is above this",
+            )
+            .at_least(0.0)
+            .at_most(1.0),
+        ]
+    };
+}
+
+const fn behind_size<const FEW: usize, const ALL: usize>(few: [Parameter; FEW]) -> [Parameter; ALL] {
+    let mut all = [LIMIT; ALL];
+    let mut index = 0;
+    while index < FEW {
+        all[index + 1] = few[index];
+        index += 1;
+    }
+    all
+}
+
+const RED_PARAMETERS: [Parameter; 10] = behind_size(early!("", "0.15", "0.5", 0.1, true));
+const RIO_PARAMETERS: [Parameter; 28] = {
+    let classes = [
+        early!("in_", "15p", "30p", 0.02, false),
+        early!("out_", "5p", "15p", 0.1, false),
+        // For both classes; those with a prefix come first.
+        early!("", "5p", "15p", 0.1, false),
+    ];
+    let mut all = [LIMIT; 28];
+    let mut index = 0;
+    while index < 27 {
+        all[index + 1] = classes[index / 9][index % 9];
+        index += 1;
+    }
+    all
+};
+
+const DROPTAIL: Form<Queue> = Form {
+    name: "droptail",
+    aliases: &["fifo", "pfifo", "bfifo", "tail-drop", "taildrop", "drop-tail"],
+    title: "drop-tail: first in, first out; a packet that finds the queue full is dropped",
+    source: "",
+    example: "droptail:1bdp",
+    positional: 1,
+    required: 1,
+    parameters: &[LIMIT],
+    build: |values| queue(values, Discipline::DropTail),
+};
+const RED: Form<Queue> = Form {
+    name: "red",
+    aliases: &["wred", "ared", "gred"],
+    title: "random early detection, with the additions of ns-2",
+    source: "Floyd and Jacobson 1993",
+    example: "red:1bdp,min=0.15,max=0.5,ecn=yes",
+    parameters: &RED_PARAMETERS,
+    build: |values| limited(values, Discipline::Red(early(values, "", DEFAULT_RED)?)),
+    ..DROPTAIL
+};
+const RIO: Form<Queue> = Form {
+    name: "rio",
+    aliases: &[],
+    title: "random early detection for two classes of flows: the parameters of `red` for packets of the class `in` (`in_`), for all others \
+            (`out_`), or for both",
+    source: "Clark and Fang 1998",
+    example: "rio:300p,in_min=15p,in_max=30p,out_max=15p",
+    parameters: &RIO_PARAMETERS,
+    build: |values| {
+        let RioSetup { inside, outside } = DEFAULT_RIO;
+        let (inside, outside) = (early(values, "in_", inside)?, early(values, "out_", outside)?);
+        limited(values, Discipline::Rio(RioSetup { inside, outside }))
+    },
+    ..DROPTAIL
+};
+const DRR: Form<Queue> = Form {
+    name: "drr",
+    aliases: &["sfq", "wfq", "fair"],
+    title: "deficit round robin over flows; when full, it drops from the head of the longest queue",
+    source: "Shreedhar and Varghese 1996",
+    example: "drr:1bdp,quantum=500B",
+    parameters: &[LIMIT, QUANTUM],
+    build: |values| queue(values, Discipline::Drr(DrrSetup { quantum: quantum(values) })),
+    ..DROPTAIL
+};
+const CODEL: Form<Queue> = Form {
+    name: "codel",
+    aliases: &[],
+    title: "controlled delay: once all packets have waited longer than `target` for an `interval`, drops from the head, ever more \
+            often, until one has waited less; leaves a queue of one packet alone",
+    source: "RFC 8289",
+    example: "codel:1000p,target=5ms,interval=100ms",
+    parameters: &[LIMIT, TARGET, INTERVAL, ECN],
+    build: |values| queue(values, Discipline::CoDel(codel(values)?)),
+    ..DROPTAIL
+};
+const FQ_CODEL: Form<Queue> = Form {
+    name: "fq_codel",
+    aliases: &["fqcodel", "fq-codel", "sqm"],
+    title: "flow queueing with controlled delay: flows by a hash, perturbed by the seed, in queues that take turns by bytes, new ones first, \
+            each with CoDel; when full, the longest loses half of its packets, at most 64",
+    source: "RFC 8290",
+    example: "fq_codel:10240p,target=5ms,quantum=300B",
+    parameters: &[
+        LIMIT,
+        TARGET,
+        INTERVAL,
+        Parameter::switch("ecn", true, "marks packets that can carry a mark instead of dropping them"),
+        Parameter::number("queues", 1024.0, "how many queues; flows with equal hashes share one")
+            .at_least(1.0)
+            .at_most(65536.0)
+            .whole(),
+        QUANTUM,
+        Parameter::quantity("memory", Measure::Memory, Some(32e6), "", "a second limit, of all packets that wait")
+            .at_least(1.0),
+    ],
+    build: |values| {
+        let (codel, queues, quantum) = (codel(values)?, values.number("queues") as u32, quantum(values));
+        let memory = values.number("memory") as u64;
+        queue(values, Discipline::FqCoDel(FqCoDelSetup { codel, queues, quantum, memory }))
+    },
+    ..DROPTAIL
+};
+const PIE: Form<Queue> = Form {
+    name: "pie",
+    aliases: &["docsis-pie"],
+    title: "proportional integral controller enhanced: drops on arrival with a probability that is set every `update` to keep the delay, \
+            measured by timestamps, at `target`",
+    source: "RFC 8033",
+    example: "pie:1000p,target=15ms,ecn=yes",
+    parameters: &[
+        LIMIT,
+        Parameter::quantity("target", Measure::Span, Some(0.015), "", "the delay to be kept").above(0.0),
+        Parameter::quantity("update", Measure::Span, Some(0.015), "", "time between two updates of the probability")
+            .at_least(1e-6),
+        Parameter::number("alpha", 0.125, "growth of the probability per update for the delay above the target")
+            .unit("1/s")
+            .at_least(0.0),
+        Parameter::number("beta", 1.25, "growth of the probability per update for the growth of the delay")
+            .unit("1/s")
+            .at_least(0.0),
+        Parameter::quantity("burst", Measure::Span, Some(0.15), "", "how long a burst passes that ends a calm"),
+        ECN,
+        Parameter::number("mark_limit", 0.1, "no marks but drops while the probability is above this")
+            .at_least(0.0)
+            .at_most(1.0),
+        Parameter::switch("derandomize", false, "keeps drops apart"),
+    ],
+    build: |values| {
+        let pie = PieSetup {
+            target: span(values, "target"),
+            update: span(values, "update"),
+            alpha: values.number("alpha"),
+            beta: values.number("beta"),
+            burst: span(values, "burst"),
+            mark: values.is("ecn"),
+            mark_limit: values.number("mark_limit"),
+            derandomize: values.is("derandomize"),
+            ..PieSetup::default()
+        };
+        queue(values, Discipline::Pie(pie))
+    },
+    ..DROPTAIL
+};
+const XCP: Form<Queue> = Form {
+    name: "xcp",
+    aliases: &[],
+    title: "an XCP router: drop-tail, and writes into packets of flows of `xcp`",
+    source: "Katabi, Handley and Rohrs 2002",
+    example: "xcp:1bdp,alpha=0.4,beta=0.226,gamma=0.1",
+    parameters: &[
+        LIMIT,
+        Parameter::number("alpha", 0.4, "share of the spare capacity given away per round trip").above(0.0),
+        Parameter::number("beta", 0.226, "share of the persistent queue taken back per round trip").above(0.0),
+        Parameter::number("gamma", 0.1, "share of the traffic shuffled between flows").at_least(0.0).at_most(1.0),
+    ],
+    build: |values| {
+        let [alpha, beta, gamma] = ["alpha", "beta", "gamma"].map(|name| values.number(name));
+        queue(values, Discipline::Xcp(XcpSetup { alpha, beta, gamma }))
+    },
+    ..DROPTAIL
+};
+const VCP: Form<Queue> = Form {
+    name: "vcp",
+    aliases: &[],
+    title: "a VCP router: drop-tail, and writes into packets of flows of `vcp`",
+    source: "Xia and others 2005",
+    example: "vcp:1bdp,target=0.98,interval=200ms",
+    parameters: &[
+        LIMIT,
+        Parameter::number("target", 0.98, "share of the capacity that counts as all of it").above(0.0).at_most(1.0),
+        Parameter::number("queue_weight", 0.5, "share of the persistent queue that counts as load").at_least(0.0),
+        Parameter::quantity("interval", Measure::Span, Some(0.2), "", "over which the load is measured").at_least(1e-3),
+    ],
+    build: |values| {
+        let [target, queue_weight] = ["target", "queue_weight"].map(|name| values.number(name));
+        queue(values, Discipline::Vcp(VcpSetup { target, queue_weight, interval: span(values, "interval") }))
+    },
+    ..DROPTAIL
+};
+const DECBIT: Form<Queue> = Form {
+    name: "decbit",
+    aliases: &["dec-bit", "dec"],
+    title: "a DECbit router: drop-tail, and writes into packets of flows of `decbit`",
+    source: "Ramakrishnan and Jain 1990",
+    example: "decbit:1bdp,threshold=1",
+    parameters: &[
+        LIMIT,
+        Parameter::number("threshold", 1.0, "the average queue from which the bit is set").unit("packets").above(0.0),
+    ],
+    build: |values| queue(values, Discipline::DecBit(DecBitSetup { threshold: values.number("threshold") })),
+    ..DROPTAIL
+};
+
+fn queue(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, Refusal> {
+    let limit = size(values.text("size")).ok_or_else(|| Refusal::new("size", SIZE))?;
+    Ok(Queue { limit, discipline })
+}
+
+/// Thresholds may be shares of the limit.
+fn limited(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, Refusal> {
+    let queue = queue(values, discipline)?;
+    if queue.limit == QueueSize::Unlimited {
+        Err(Refusal::new("size", "a size, of which thresholds may be shares"))
+    } else {
+        Ok(queue)
+    }
+}
+
+/// Early detection of the parameters with the prefix `class`, of those of all classes, and `otherwise`.
+fn early(values: &Values, class: &str, otherwise: RedSetup<Threshold>) -> Result<RedSetup<Threshold>, Refusal> {
+    let given = |name: &str| {
+        let own = values.given_as(&format!("{class}{name}"));
+        own.or_else(|| values.given_as(name))
+    };
+    let size = |name: &str, otherwise| given(name).map_or(Ok(otherwise), |name| threshold(name, values.text(name)));
+    let number = |name: &str, otherwise| given(name).map_or(otherwise, |name| values.number(name));
+    let is = |name: &str, otherwise| given(name).map_or(otherwise, |name| values.is(name));
+    Ok(RedSetup {
+        min: size("min", otherwise.min)?,
+        max: size("max", otherwise.max)?,
+        max_p: number("max_p", otherwise.max_p),
+        weight: number("weight", otherwise.weight),
+        gentle: is("gentle", otherwise.gentle),
+        wait: is("wait", otherwise.wait),
+        byte_mode: is("bytes", otherwise.byte_mode),
+        mean_packet: otherwise.mean_packet,
+        mark: is("ecn", otherwise.mark),
+        mark_limit: number("mark_limit", otherwise.mark_limit),
+    })
+}
+
+fn codel(values: &Values) -> Result<CoDelSetup, Refusal> {
+    let (target, interval, mark) = (span(values, "target"), span(values, "interval"), values.is("ecn"));
+    if target >= interval {
+        return Err(Refusal::new("target", "a time below the interval"));
+    }
+    Ok(CoDelSetup { target, interval, mark, ..CoDelSetup::default() })
+}
+
+fn span(values: &Values, name: &str) -> Span {
+    Span::from_secs_f64(values.number(name))
+}
+
+fn quantum(values: &Values) -> Option<Bytes> {
+    values.given("quantum").map(|bytes| Bytes(bytes as u32))
+}
+
+/// Thresholds, weight and probability of `simd` §VI; gentle and waiting as in ns-2 since 2001; marks at any probability (RFC 3168).
+pub const DEFAULT_RED: RedSetup<Threshold> = RedSetup {
+    min: Threshold::Share(0.15),
+    max: Threshold::Share(0.5),
+    max_p: 0.1,
+    weight: 0.002,
+    gentle: true,
+    wait: true,
+    byte_mode: false,
+    mean_packet: Bytes(1500),
+    mark: false,
+    mark_limit: 1.0,
+};
+
+/// ns-2's: thresholds of 15 and 30 packets inside, 5 and 15 outside, largest probabilities 1/50 and 1/10, not gentle.
+pub const DEFAULT_RIO: RioSetup<Threshold> = {
+    const fn packets(packets: u32) -> Threshold {
+        Threshold::Size(QueueSize::Packets(packets))
+    }
+    let outside = RedSetup { min: packets(5), max: packets(15), gentle: false, ..DEFAULT_RED };
+    RioSetup { inside: RedSetup { min: packets(15), max: packets(30), max_p: 0.02, ..outside }, outside }
+};

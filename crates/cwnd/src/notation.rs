@@ -1,0 +1,352 @@
+//! Settings written `name:value,key=value`, each kind of them with a table of its forms.
+//!
+//! A [`Notation`] is the table of one kind, such as queues. Whatever reads, explains or documents the kind does so from there: the
+//! reader and its errors, the help of commands, the schema of scenarios and the tables in the documentation.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::entry::Refusal;
+use crate::parameter::{Kind, Parameter, Value, Values};
+use crate::quantity::QuantityError;
+use crate::registry::nearest;
+
+/// All forms of one kind of setting, whose values are `T`.
+#[derive(Debug)]
+pub struct Notation<T: 'static> {
+    /// It as the object of a sentence: `a queue and its size`.
+    pub what: &'static str,
+    /// The forms. The first one is the example of all.
+    pub forms: &'static [Form<T>],
+    /// What other tools have and this one has not: the name, and what to write instead.
+    pub elsewhere: &'static [(&'static str, &'static str)],
+}
+
+/// One form: `name:first,second,key=value,word`.
+#[derive(Debug)]
+pub struct Form<T> {
+    /// What stands before the colon; empty where nothing does.
+    pub name: &'static str,
+    /// Names that other tools give it. They are not accepted: an error about one says the name here.
+    pub aliases: &'static [&'static str],
+    /// What it does, in a line.
+    pub title: &'static str,
+    /// The paper, the RFC or the code that it follows.
+    pub source: &'static str,
+    /// One that is accepted, with some of its parameters.
+    pub example: &'static str,
+    /// So many of the first parameters stand behind the colon without their names, and always.
+    pub positional: usize,
+    /// So many of the first parameters are always given; at least `positional`.
+    pub required: usize,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Makes the value; refuses combinations that no single range excludes, and texts that it cannot read.
+    pub build: fn(&Values) -> Result<T, Refusal>,
+}
+
+/// An argument that a table of parameters does not accept.
+#[derive(Clone, Debug)]
+pub(crate) enum ArgumentError {
+    /// No `key=value`.
+    Syntax { part: String },
+    /// No parameter of this name.
+    Unknown { name: String, nearest: Option<&'static str> },
+    /// A parameter is given twice.
+    Repeated { parameter: &'static str },
+    /// A value is out of range or cannot be read.
+    Value { parameter: &'static Parameter, given: String },
+}
+
+impl<T> Notation<T> {
+    /// Reads one of the forms.
+    ///
+    /// # Errors
+    /// The name or a key is unknown, a value is missing or out of range, or two contradict each other. The error is about the form that the
+    /// text names.
+    pub fn read(&self, text: &str) -> Result<T, QuantityError> {
+        let refused = |expected: String| QuantityError { text: text.to_string(), expected: Cow::Owned(expected) };
+        let trimmed = text.trim();
+        let (name, arguments) = match trimmed.split_once(':') {
+            Some((name, arguments)) => (name.trim(), Some(arguments)),
+            None => (trimmed, None),
+        };
+        let named = self.forms.iter().find(|form| !form.name.is_empty() && form.name == name);
+        if let Some(form) = named {
+            return form.read(arguments).map_err(refused);
+        }
+        match self.forms.iter().find(|form| form.name.is_empty()) {
+            // What looks like a name is one.
+            Some(form) if !self.is_name(name, arguments) => form.read(Some(trimmed)).map_err(refused),
+            _ => Err(refused(self.unknown(name, arguments))),
+        }
+    }
+
+    /// Whether what stands before a colon is a name, known elsewhere or nearly one of ours.
+    fn is_name(&self, name: &str, arguments: Option<&str>) -> bool {
+        self.known_as(name).is_some() || arguments.is_some() && name.starts_with(|first: char| first.is_alphabetic())
+    }
+
+    /// The names of the forms that have one.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.forms.iter().map(|form| form.name).filter(|name| !name.is_empty())
+    }
+
+    /// The names as `a:, b: or c:`, for the help of an option.
+    #[must_use]
+    pub fn prefixes(&self) -> String {
+        let names: Vec<String> = self.names().map(|name| format!("{name}:")).collect();
+        match names.split_last() {
+            Some((last, most)) if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+            _ => names.concat(),
+        }
+    }
+
+    /// The form that is meant by a name of another tool, or by one that is mistyped.
+    fn known_as(&self, name: &str) -> Option<&'static Form<T>> {
+        let alias = |form: &&Form<T>| form.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
+        self.forms.iter().find(alias).or_else(|| {
+            let near = nearest(name, self.names())?;
+            self.forms.iter().find(|form| form.name == near)
+        })
+    }
+
+    /// What is expected instead of a name that is unknown.
+    fn unknown(&self, name: &str, arguments: Option<&str>) -> String {
+        let what = self.what;
+        let first = self.forms.first().map_or("", |form| form.name);
+        let elsewhere = self.elsewhere.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        if let Some((other, instead)) = elsewhere {
+            return format!("{what}; `{other}` is none of them: {instead}");
+        }
+        if let (Some(form), Some(arguments)) = (self.known_as(name), arguments)
+            && form.read(Some(arguments)).is_ok()
+        {
+            return format!("{what}; did you mean `{}:{}`?", form.name, arguments.trim());
+        }
+        if let Some(form) = self.known_as(name) {
+            return format!("{what}; did you mean `{}`, as in `{}`?", form.name, form.example);
+        }
+        // The value without its name.
+        let bare = self.forms.first().filter(|_| arguments.is_none());
+        if bare.is_some_and(|form| form.read(Some(name)).is_ok()) {
+            return format!("{what}: a name before `{name}`, such as `{first}:{name}`");
+        }
+        let names: Vec<&str> = self.names().collect();
+        let example = self.forms.first().map_or("", |form| form.example);
+        format!("{what}, such as `{example}`; the names are {}", listed(&names))
+    }
+
+    /// All forms with their parameters, for the description of a key: a sentence each.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let forms: Vec<String> = self.forms.iter().map(Form::described).collect();
+        format!("{}: {}", self.what, forms.join("; "))
+    }
+
+    /// A row of a Markdown table per form: how it is written, the parameters with their defaults, what it does.
+    #[must_use]
+    pub fn rows(&self) -> String {
+        let row = |form: &Form<T>| {
+            let named = &form.parameters[form.positional..];
+            let parameters: Vec<String> =
+                named.iter().filter(|one| !is_variant(one, named)).map(|one| documented(one, named)).collect();
+            let parameters = if parameters.is_empty() { "none".to_string() } else { parameters.join("<br>") };
+            let source = if form.source.is_empty() { String::new() } else { format!(" ({})", form.source) };
+            let cell = |text: &str| text.replace('|', "\\|");
+            format!("| `{}` | {} | {}{} |\n", form.syntax(), cell(&parameters), cell(form.title), cell(&source))
+        };
+        self.forms.iter().map(row).collect()
+    }
+}
+
+impl<T> Form<T> {
+    /// The value of the arguments, or what is expected instead.
+    fn read(&self, arguments: Option<&str>) -> Result<T, String> {
+        let example = self.example;
+        let parts: Vec<&str> = arguments.map(|text| split(text).collect()).unwrap_or_default();
+        let first: Vec<&str> = parts.iter().copied().take(self.positional).map(str::trim).collect();
+        let mut values = Values::none(self.parameters);
+        for (index, parameter) in self.parameters.iter().enumerate().take(self.positional) {
+            let given = first.get(index).filter(|given| !given.is_empty());
+            let missing = || format!("{} behind `{}:`, as in `{example}`", accepted(parameter), self.name);
+            let given = given.ok_or_else(missing)?;
+            values.given[index] = Some(parameter.read(given).ok_or_else(|| self.out_of_range(parameter, given))?);
+        }
+        let typed = values.take(parts.into_iter().skip(self.positional), self.positional);
+        let typed = typed.map_err(|error| self.argument(error))?;
+        if let Some(index) = (0..self.required).find(|index| values.given[*index].is_none()) {
+            return Err(format!("`{}` too, as in `{example}`", self.parameters[index].name));
+        }
+        (self.build)(&values).map_err(|Refusal { parameter, reason }| {
+            let place = self.parameters.iter().position(|one| one.name == parameter);
+            if let Some(given) = place.and_then(|place| first.get(place)) {
+                return format!("{reason}, not `{given}`, as in `{example}`");
+            }
+            let given = typed.iter().find(|(name, _)| *name == parameter);
+            let given = given.map_or_else(|| "the default".to_string(), |(_, given)| format!("`{given}`"));
+            format!("{reason} for `{parameter}`, not {given}, as in `{example}`")
+        })
+    }
+
+    /// What is expected instead of a value.
+    fn out_of_range(&self, parameter: &Parameter, given: &str) -> String {
+        format!("{} for `{}`, not `{given}`, as in `{}`", accepted(parameter), parameter.name, self.example)
+    }
+
+    fn argument(&self, error: ArgumentError) -> String {
+        let example = self.example;
+        let names: Vec<&str> = self.parameters.iter().skip(self.positional).map(|one| one.name).collect();
+        let name = if self.name.is_empty() { example } else { self.name };
+        match error {
+            ArgumentError::Repeated { parameter } => format!("each word at most once: `{parameter}` is there twice"),
+            ArgumentError::Value { parameter, given } => self.out_of_range(parameter, &given),
+            ArgumentError::Syntax { part } if names.is_empty() => {
+                format!("no parameter for `{name}`, which has none: `{example}`, not `{part}`")
+            }
+            ArgumentError::Unknown { name: part, .. } if names.is_empty() => {
+                format!("no parameter for `{name}`, which has none: `{example}`, not `{part}`")
+            }
+            ArgumentError::Syntax { part } => format!("`key=value` instead of `{part}`, as in `{example}`"),
+            ArgumentError::Unknown { name: part, nearest } => {
+                let meant = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                format!("a parameter of `{name}` ({}), not `{part}`{meant}", listed(&names))
+            }
+        }
+    }
+
+    /// How it is written, its optional parameters left out.
+    #[must_use]
+    pub fn syntax(&self) -> String {
+        let place = |(index, parameter): (usize, &Parameter)| {
+            let value = parameter.name.to_uppercase();
+            if index < self.positional { value } else { format!("{}={value}", parameter.name) }
+        };
+        let parts: Vec<String> = self.parameters.iter().enumerate().take(self.required).map(place).collect();
+        match (self.name, parts.is_empty()) {
+            ("", true) => self.example.to_string(),
+            ("", false) => parts.join(","),
+            (name, true) => name.to_string(),
+            (name, false) => format!("{name}:{}", parts.join(",")),
+        }
+    }
+
+    /// A sentence about it and its parameters.
+    fn described(&self) -> String {
+        let parameters: Vec<String> = self
+            .parameters
+            .iter()
+            .skip(self.positional)
+            .map(|one| format!("{} ({}; {})", one.name, accepted(one), default_of(one)))
+            .collect();
+        let parameters =
+            if parameters.is_empty() { String::new() } else { format!(", with {}", parameters.join(", ")) };
+        format!("`{}` {}, such as `{}`{parameters}", self.syntax(), self.title, self.example)
+    }
+}
+
+impl Values {
+    /// Reads `parts` as `key=value` or words, for the parameters from `first` on: their names and values as they were typed.
+    pub(crate) fn take<'a>(
+        &mut self,
+        parts: impl Iterator<Item = &'a str>,
+        first: usize,
+    ) -> Result<Vec<(&'static str, &'a str)>, ArgumentError> {
+        let parameters = self.parameters();
+        let mut typed = Vec::new();
+        for part in parts {
+            let (key, value) = match part.split_once('=') {
+                Some((key, value)) => (key.trim(), Some(value.trim())),
+                None => (part.trim(), None),
+            };
+            let found = parameters.iter().enumerate().skip(first).find(|(_, parameter)| parameter.name == key);
+            let flag = |parameter: &Parameter| matches!(parameter.kind, Kind::Flag);
+            let has_flags = parameters.iter().any(flag);
+            let Some((index, parameter)) = found.filter(|(_, one)| value.is_some() || flag(one)) else {
+                if value.is_none() && !(has_flags && found.is_none()) {
+                    return Err(ArgumentError::Syntax { part: part.trim().to_string() });
+                }
+                let near = nearest(key, parameters.iter().skip(first).map(|parameter| parameter.name));
+                return Err(ArgumentError::Unknown { name: key.to_string(), nearest: near });
+            };
+            if self.given[index].is_some() {
+                return Err(ArgumentError::Repeated { parameter: parameter.name });
+            }
+            let read = value.map_or(Some(Value::Flag), |value| parameter.read(value));
+            let given = value.unwrap_or_default();
+            let wrong = || ArgumentError::Value { parameter, given: given.to_string() };
+            self.given[index] = Some(read.ok_or_else(wrong)?);
+            typed.push((parameter.name, given));
+        }
+        Ok(typed)
+    }
+}
+
+/// What a parameter accepts, as the object of a sentence.
+fn accepted(parameter: &Parameter) -> String {
+    let accepted = parameter.accepted();
+    match parameter.kind {
+        Kind::Number { .. } if accepted.starts_with("a") && !accepted.starts_with("a whole") => {
+            if accepted.starts_with("any") { accepted } else { format!("a number {accepted}") }
+        }
+        Kind::Choice { options, .. } => format!("`{}`", options.join("` or `")),
+        // The example is that of the form.
+        Kind::Quantity { .. } => accepted.split(", such as").next().unwrap_or_default().to_string(),
+        _ => accepted,
+    }
+}
+
+/// Its default, in words.
+fn default_of(parameter: &Parameter) -> String {
+    match (parameter.kind, parameter.default_text()) {
+        (_, text) if text.is_empty() => "required".to_string(),
+        (Kind::Number { default: None, .. } | Kind::Quantity { default: None, .. }, text) => {
+            format!("{text} unless given")
+        }
+        (_, text) => format!("{text} by default"),
+    }
+}
+
+/// Whether it is another parameter with a prefix: `in_min` beside `min`.
+fn is_variant(parameter: &Parameter, all: &[Parameter]) -> bool {
+    all.iter().any(|other| parameter.name.strip_suffix(other.name).is_some_and(|prefix| prefix.ends_with('_')))
+}
+
+/// A parameter in a cell of a table, with those that are it with a prefix.
+fn documented(parameter: &Parameter, all: &[Parameter]) -> String {
+    let named = |parameter: &Parameter| format!("`{}`", parameter.name);
+    let one = |parameter: &Parameter| match parameter.kind {
+        Kind::Flag => named(parameter),
+        _ => format!("{} ({})", named(parameter), default_of(parameter)),
+    };
+    let variants: Vec<&Parameter> =
+        all.iter().filter(|other| is_variant(other, core::slice::from_ref(parameter))).collect();
+    // Without a prefix it is for all of them, each of which has a default of its own.
+    let first = if variants.is_empty() { one(parameter) } else { named(parameter) };
+    let names: Vec<String> = core::iter::once(first).chain(variants.into_iter().map(one)).collect();
+    let range = match parameter.kind {
+        Kind::Number { .. } | Kind::Quantity { .. } => format!("; {}", accepted(parameter)),
+        _ => String::new(),
+    };
+    format!("{}: {}{range}", names.join(", "), parameter.help)
+}
+
+/// Names as a sentence lists them.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "none".to_string(),
+        [one] => (*one).to_string(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// Splits at commas outside brackets: those inside belong to an expression.
+pub(crate) fn split(arguments: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    arguments.split(move |character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        character == ',' && depth <= 0
+    })
+}
