@@ -10,6 +10,11 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     run_program(build, &workspace.target().join("release").join(PROGRAM), arguments)
 }
 
+/// `cargo xtask papers CHORE`: what the program records of papers.
+pub(crate) fn papers(workspace: &Workspace, arguments: &[String]) -> ExitCode {
+    command(workspace, &[&["papers".to_string()], arguments].concat())
+}
+
 /// Runs the program optimised, as numbers are recorded and compared.
 pub(crate) fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["run", "--release", "--locked", "--", with]))
@@ -21,6 +26,11 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let mut docs = workspace.cargo_in(FOLDER, &["doc", "--locked", "--no-deps", "--document-private-items"]);
     run(docs.env("RUSTDOCFLAGS", "-D warnings"))?;
     run(&mut workspace.cargo_in(FOLDER, &["test", "--locked"]))
+}
+
+/// The step of `test --long`: whether alternatives of assumptions give what is on record.
+pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
+    run(&mut workspace.cargo_in(FOLDER, &["test", "--locked", "--release", "papers", "--", "--ignored"]))
 }
 
 /// The step of `test` that plays scenarios with libudt.

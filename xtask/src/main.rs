@@ -77,6 +77,7 @@ fn program(task: &str) -> Option<fn(&Workspace, &[String]) -> ExitCode> {
     match task {
         "evidence" => Some(evidence::command),
         "foreign" => Some(foreign::command),
+        "papers" => Some(evidence::papers),
         _ => None,
     }
 }
@@ -152,6 +153,7 @@ Usage: cargo xtask <TASK>
                              which is a part of `tests`, runs by its name alone
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
+  papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   generate                   rewrite the generated files
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in

@@ -131,6 +131,7 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step { name: "alternatives", needs: &[], run: evidence::test_long },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step {
         name: "attacked",
