@@ -3,11 +3,13 @@
 //! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
+mod budget;
 mod check;
 mod evidence;
 mod foreign;
 mod generate;
 mod machine;
+mod passed;
 mod python;
 mod step;
 mod suite;
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
     }
     let (options, words): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
-    let workspace = Workspace::here();
+    let mut workspace = Workspace::here();
     let (task, names) = match words.split_first() {
         Some((task, names)) if !options.contains(&"--help") => (*task, names),
         _ => ("help", [].as_slice()),
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         return usage_error(&format!("`{task}` has no option `{unknown}`"));
     }
     let install = options.contains(&"--setup");
+    workspace.whole = options.contains(&"--long") || !names.is_empty();
     match task {
         "setup" => setup(names, &workspace),
         "check" => run(check::STEPS, names, install, &workspace),
