@@ -248,14 +248,29 @@ fn examples(workspace: &Workspace) -> Result<(), String> {
         moved(workspace, name, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(
             |arguments| {
-                let mut command = workspace.cargo(arguments);
-                run(command.current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target().join("examples")))
+                let mut command = workspace.cargo(&PROFILE.map(|setting| ["--config", setting]).concat());
+                run(command.args(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target()))
             },
         )
     });
     let removed = fs::remove_dir_all(&outside).map_err(|error| format!("{}: {error}", outside.display()));
     tested.and(removed)
 }
+
+/// Settings of `Cargo.toml` by which examples take the packages that the tests have compiled.
+const PROFILE: [&str; 11] = [
+    "profile.dev.debug='line-tables-only'",
+    "profile.dev.build-override.debug=false",
+    "profile.dev.package.'*'.opt-level=0",
+    "profile.dev.package.blake3.opt-level=1",
+    "profile.dev.package.libm.opt-level=1",
+    "profile.dev.package.cwnd.opt-level=1",
+    "profile.dev.package.cwnd-model.opt-level=1",
+    "profile.dev.package.cwnd-sim.opt-level=1",
+    "profile.dev.package.cwnd-stack.opt-level=1",
+    "profile.dev.package.cwnd-trace.opt-level=1",
+    "profile.dev.package.cwnd-udt.opt-level=1",
+];
 
 /// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.
 fn moved(workspace: &Workspace, name: &str, folder: &Path) -> io::Result<()> {
