@@ -249,6 +249,9 @@ fn examples(workspace: &Workspace) -> Result<(), String> {
         [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(
             |arguments| {
                 let mut command = workspace.cargo(&PROFILE.map(|setting| ["--config", setting]).concat());
+                if std::env::var_os(DEBUG).is_none() {
+                    command.env(DEBUG, "line-tables-only");
+                }
                 run(command.args(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target()))
             },
         )
@@ -258,8 +261,7 @@ fn examples(workspace: &Workspace) -> Result<(), String> {
 }
 
 /// Settings of `Cargo.toml` by which examples take the packages that the tests have compiled.
-const PROFILE: [&str; 11] = [
-    "profile.dev.debug='line-tables-only'",
+const PROFILE: [&str; 10] = [
     "profile.dev.build-override.debug=false",
     "profile.dev.package.'*'.opt-level=0",
     "profile.dev.package.blake3.opt-level=1",
@@ -271,6 +273,9 @@ const PROFILE: [&str; 11] = [
     "profile.dev.package.cwnd-trace.opt-level=1",
     "profile.dev.package.cwnd-udt.opt-level=1",
 ];
+
+/// What `.ci/run` sets, and `Cargo.toml` otherwise.
+const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
 /// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.
 fn moved(workspace: &Workspace, name: &str, folder: &Path) -> io::Result<()> {
