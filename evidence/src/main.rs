@@ -14,6 +14,7 @@ mod ns2;
 mod ns3;
 mod outcome;
 mod page;
+mod papers;
 mod plot;
 mod provenance;
 mod record;
@@ -87,6 +88,8 @@ pub(crate) enum Error {
     Run(#[from] cwnd_run::execute::RunError),
     #[error("the sources have uncommitted changes: commit them first, so that the record can name a revision")]
     Uncommitted,
+    #[error("{0}")]
+    Chore(String),
     #[error("case `{0}` is not one that ns-3 is set up for: a dumbbell with a queue in packets and bulk flows")]
     Unlike(String),
     #[error("nothing recorded for `{algorithm}` in case `{case}` as it is now: run `cargo xtask validate ns3`")]
@@ -140,6 +143,11 @@ enum Command {
         /// The cases that ns-3 runs anew; all if none is given
         case: Vec<String>,
     },
+    /// Records what comes of papers, of the rules of UDT and of alternative assumptions, in files of papers/
+    Papers {
+        #[command(subcommand)]
+        chore: papers::Chore,
+    },
     /// One end of a transfer on this project's sockets
     #[command(hide = true)]
     Partner {
@@ -178,6 +186,7 @@ fn main() -> ExitCode {
         Command::Model => response::validate(),
         Command::Ns2 { case } => ns2::validate(root(), &case),
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
+        Command::Papers { chore } => papers::run(root(), &chore).map(|()| true),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
         Command::Stacks => stacks::validate(root()).map(|()| true),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),

@@ -2,6 +2,7 @@
 
 use std::process::{Command, ExitCode};
 
+use crate::passed::Part;
 use crate::workspace::{Workspace, run, run_program};
 
 /// `cargo xtask evidence -- ARGUMENTS`: builds the program, and runs it where the command was given.
@@ -10,17 +11,29 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     run_program(build, &workspace.target().join("release").join(PROGRAM), arguments)
 }
 
+/// `cargo xtask papers CHORE`: what the program records of papers.
+pub(crate) fn papers(workspace: &Workspace, arguments: &[String]) -> ExitCode {
+    command(workspace, &[&["papers".to_string()], arguments].concat())
+}
+
 /// Runs the program optimised, as numbers are recorded and compared.
 pub(crate) fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["run", "--release", "--locked", "--", with]))
 }
 
-/// The step of `test`: lints, documentation, and tests, which compare with what is recorded.
+/// The step of `test`: lints, documentation and tests. Those that compare with what is recorded elsewhere take longest, and run unless they
+/// passed with what they are made of.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["clippy", "--locked", "--all-targets", "--", "--deny", "warnings"]))?;
     let mut docs = workspace.cargo_in(FOLDER, &["doc", "--locked", "--no-deps", "--document-private-items"]);
     run(docs.env("RUSTDOCFLAGS", "-D warnings"))?;
-    run(&mut workspace.cargo_in(FOLDER, &["test", "--locked"]))
+    let test = |more: &[&str]| run(workspace.cargo_in(FOLDER, &["test", "--locked", "--"]).args(more));
+    PART.run(workspace, |_| test(&[]), |_| test(&["--skip", "agree_with"]))
+}
+
+/// The step of `test --long`: whether alternatives of assumptions give what is on record.
+pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
+    run(&mut workspace.cargo_in(FOLDER, &["test", "--locked", "--release", "papers", "--", "--ignored"]))
 }
 
 /// The step of `test` that plays scenarios with libudt.
@@ -31,6 +44,23 @@ pub(crate) fn interop(workspace: &Workspace) -> Result<(), String> {
     run(Command::new(workspace.program(PROGRAM)).arg("interop"))
 }
 
+/// The simulator and the models, what is recorded elsewhere, and what compares them.
+const PART: Part = Part {
+    step: "evidence",
+    paths: &[
+        "crates/cwnd",
+        "crates/cwnd-lab",
+        "crates/cwnd-model",
+        "crates/cwnd-run",
+        "crates/cwnd-sim",
+        "crates/cwnd-stack",
+        "crates/cwnd-text",
+        "crates/cwnd-trace",
+        "crates/cwnd-udt",
+        "evidence",
+        "rust-toolchain.toml",
+    ],
+};
 /// The folder of the workspace.
 const FOLDER: &str = "evidence";
 /// The program it builds.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use crate::passed::Part;
 use crate::workspace::{Workspace, run, run_program};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
@@ -14,18 +15,25 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     run_program(build, &target(workspace).join("release").join(name), arguments)
 }
 
-/// The step of `test`: lints, the tests of the stacks by debug builds of the libraries alone, and a transfer between two processes.
+/// The step of `test`: all of it, or a stack in the simulator if all passed with what it is made of.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
-    let tests = ["test", "--locked", "--no-default-features"];
+    PART.run(workspace, whole, |workspace| {
+        run(cargo(workspace, "foreign", &TESTS).args(["--test", "stacks", "each_fills_a_line_alone"]))
+    })
+}
+
+/// Lints, the tests of the stacks by debug builds of the libraries alone, and a transfer between two processes.
+fn whole(workspace: &Workspace) -> Result<(), String> {
     let (known_bad, bad) = ("foreign/known-bad", ["--features", "known-bad"]);
     let clippy = ["clippy", "--locked", "--workspace", "--no-default-features", "--all-targets"];
     for (program, features) in [("foreign", [].as_slice()), (known_bad, &bad), (COPY, &[])] {
         run(cargo(workspace, program, &clippy).args(features).args(["--", "--deny", "warnings"]))?;
     }
-    run(cargo(workspace, "foreign", &tests).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
-    run(cargo(workspace, known_bad, &tests).args(bad).args(["--test", "departures"]))?;
-    run(&mut workspace.cargo(&["build", "--package", "cwnd-transfer"]))?;
-    let command = workspace.target().join("debug").join("udt");
+    run(cargo(workspace, "foreign", &TESTS).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
+    run(cargo(workspace, known_bad, &TESTS).args(bad).args(["--test", "departures"]))?;
+    // Of the whole workspace: by itself it would be compiled again, with fewer features.
+    workspace.build()?;
+    let command = workspace.program("udt");
     run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 
@@ -38,7 +46,10 @@ pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
 /// A cargo command in the folder `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo_in(program, arguments);
-    command.env("CARGO_TARGET_DIR", target(workspace));
+    // The example has no settings of its own, and takes what the tests have compiled.
+    if program != COPY {
+        command.env("CARGO_TARGET_DIR", target(workspace));
+    }
     // Settings of the caller's for all crates would take the place of the backend of random numbers.
     command.env_remove("RUSTFLAGS");
     command
@@ -49,6 +60,27 @@ fn target(workspace: &Workspace) -> PathBuf {
     workspace.target().join("foreign")
 }
 
+/// The stacks, and the crates that they are compiled and judged with.
+const PART: Part = Part {
+    step: "foreign",
+    paths: &[
+        "clippy.toml",
+        "crates/cwnd",
+        "crates/cwnd-conform",
+        "crates/cwnd-link",
+        "crates/cwnd-model",
+        "crates/cwnd-run",
+        "crates/cwnd-sim",
+        "crates/cwnd-stack",
+        "crates/cwnd-text",
+        "crates/cwnd-trace",
+        "crates/cwnd-udt",
+        "examples/noq-copy",
+        "foreign",
+        "rust-toolchain.toml",
+    ],
+};
+const TESTS: [&str; 3] = ["test", "--locked", "--no-default-features"];
 /// The example that copies a file over noq.
 const COPY: &str = "examples/noq-copy";
 /// What begins the names of releases that are known to be wrong.

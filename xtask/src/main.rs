@@ -4,6 +4,7 @@
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
 mod book;
+mod budget;
 mod check;
 mod engine;
 mod evidence;
@@ -11,6 +12,7 @@ mod foreign;
 mod generate;
 mod links;
 mod machine;
+mod passed;
 mod prose;
 mod python;
 mod step;
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
     }
     let (options, words): (Vec<&str>, Vec<&str>) =
         arguments.iter().map(String::as_str).partition(|word| word.starts_with("--"));
-    let workspace = Workspace::here();
+    let mut workspace = Workspace::here();
     let (task, names) = match words.split_first() {
         Some((task, names)) if !options.contains(&"--help") => (*task, names),
         _ => ("help", [].as_slice()),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         return usage_error(&format!("`{task}` has no option `{unknown}`"));
     }
     let install = options.contains(&"--setup");
+    workspace.whole = options.contains(&"--long") || !names.is_empty();
     match task {
         "setup" => setup(names, &workspace),
         "check" => run(check::STEPS, names, install, &workspace),
@@ -80,6 +83,7 @@ fn program(task: &str) -> Option<fn(&Workspace, &[String]) -> ExitCode> {
     match task {
         "evidence" => Some(evidence::command),
         "foreign" => Some(foreign::command),
+        "papers" => Some(evidence::papers),
         _ => None,
     }
 }
@@ -166,6 +170,7 @@ Usage: cargo xtask <TASK>
   foreign -- ARGUMENTS       the command `cwnd` with released stacks of others beside its algorithms: foreign -- compare quinn:cubic cubic
   engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
+  papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   generate                   rewrite the generated files
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions

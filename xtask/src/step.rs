@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use crate::budget;
 use crate::machine::Machine;
 use crate::tool::Tool;
 use crate::workspace::Workspace;
@@ -28,9 +29,18 @@ pub(crate) enum Outcome {
 
 /// The outcomes of all steps.
 pub(crate) struct Summary {
-    records: Vec<(&'static str, Outcome, Duration)>,
+    records: Vec<Record>,
     /// A skipped step counts as failed.
     strict: bool,
+}
+
+/// A step that has run, and what it took.
+struct Record {
+    name: &'static str,
+    outcome: Outcome,
+    wall: Duration,
+    /// Of all its programs; none where the system does not tell.
+    processor: Option<Duration>,
 }
 
 /// Installs the tools of `steps`; the reasons for those that could not be installed.
@@ -76,13 +86,15 @@ pub(crate) fn run(steps: &[Step], machine: &Machine, workspace: &Workspace) -> S
     let mut records = Vec::new();
     for step in steps {
         println!("\n=== {}", step.name);
-        let (outcome, took) = timed(|| step.attempt(workspace));
+        let before = budget::spent();
+        let (outcome, wall) = timed(|| step.attempt(workspace));
+        let processor = budget::spent().zip(before).map(|(after, before)| after.saturating_sub(before));
         match &outcome {
             Outcome::Passed => {}
             Outcome::Failed(reason) => println!("failed: {reason}"),
             Outcome::Skipped(reason) => println!("skipped: {reason}"),
         }
-        records.push((step.name, outcome, took));
+        records.push(Record { name: step.name, outcome, wall, processor });
     }
     Summary { records, strict: machine.ci }
 }
@@ -119,21 +131,36 @@ impl Summary {
     }
 
     fn count(&self, wanted: fn(&Outcome) -> bool) -> usize {
-        self.records.iter().filter(|(_, outcome, _)| wanted(outcome)).count()
+        self.records.iter().filter(|record| wanted(&record.outcome)).count()
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.records.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-        for (name, outcome, took) in &self.records {
+        let width = self.records.iter().map(|record| record.name.len()).max().unwrap_or(0);
+        for Record { name, outcome, wall, processor } in &self.records {
             let (word, reason) = match outcome {
                 Outcome::Passed => ("passed", ""),
                 Outcome::Failed(reason) => ("FAILED", reason.as_str()),
                 Outcome::Skipped(reason) => ("skipped", reason.as_str()),
             };
-            let line = format!("{name:width$}  {word:7}  {:6.1} s  {reason}", took.as_secs_f64());
+            let processor = processor.map_or(String::new(), |took| {
+                let budget = budget::of(name).map_or(String::new(), |budget| format!(" of {}", budget.as_secs()));
+                format!("{:6.1}{budget} s of processors", took.as_secs_f64())
+            });
+            let line = format!("{name:width$}  {word:7}  {:6.1} s  {processor:28}  {reason}", wall.as_secs_f64());
             writeln!(out, "{}", line.trim_end())?;
+        }
+        let processor: Option<Duration> = self.records.iter().map(|record| record.processor).sum();
+        if let Some(processor) = processor {
+            let budgets = self.records.iter().filter_map(|record| budget::of(record.name));
+            let budget: Duration = budgets.sum();
+            writeln!(
+                out,
+                "\n{:.0} s of processor time; the budget is {} s",
+                processor.as_secs_f64(),
+                budget.as_secs()
+            )?;
         }
         let skipped = self.count(|outcome| matches!(outcome, Outcome::Skipped(_)));
         if skipped > 0 && self.strict {
@@ -176,7 +203,7 @@ mod tests {
     fn a_failure_fails_and_does_not_stop_the_rest() {
         let summary = summary(&[FAILS, PASSES], false);
         assert!(!summary.passed());
-        assert_eq!(summary.records[1].1, Outcome::Passed);
+        assert_eq!(summary.records[1].outcome, Outcome::Passed);
     }
 
     #[test]

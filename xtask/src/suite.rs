@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io, thread};
 
+use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CXX, FIREFOX, LIBUDT, NODE, NPM, PAGE_PACKAGES, PYTHON, TCPDUMP,
@@ -47,17 +48,10 @@ pub(crate) const STEPS: &[Step] = &[
         },
     },
     Step { name: "examples", needs: &[], run: examples },
-    Step { name: "foreign", needs: &[], run: crate::foreign::test },
     Step { name: "evidence", needs: &[], run: evidence::test },
+    Step { name: "foreign", needs: &[], run: crate::foreign::test },
     Step { name: "interop", needs: &[&CXX, &LIBUDT, &TCPDUMP, &TSHARK], run: evidence::interop },
-    Step {
-        name: "papers",
-        needs: &[],
-        // Nothing stored: what is on record must come out of this program alone.
-        run: |workspace| {
-            run(&mut workspace.cargo(&["run", "--release", "--", "paper", "--quick", "--check", "--no-store"]))
-        },
-    },
+    Step { name: "papers", needs: &[], run: papers },
     Step { name: "python", needs: &[&PYTHON], run: python::test },
     Step {
         name: "browser",
@@ -131,6 +125,7 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step { name: "alternatives", needs: &[], run: evidence::test_long },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step {
         name: "attacked",
@@ -216,6 +211,36 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
     run(tests.args(TESTED))
 }
 
+/// Whether papers come to what is on record: all, or the shortest if all passed with what they are made of.
+fn papers(workspace: &Workspace) -> Result<(), String> {
+    // Nothing stored: what is on record must come out of this program alone.
+    let check = |paper: &[&str]| {
+        let mut command = workspace.cargo(&["run", "--release", "--", "paper"]);
+        run(command.args(paper).args(["--quick", "--check", "--no-store"]))
+    };
+    PAPERS.run(workspace, |_| check(&[]), |_| check(&["newaimd"]))
+}
+
+/// The papers, and all that a run goes through.
+const PAPERS: Part = Part {
+    step: "papers",
+    paths: &[
+        "Cargo.lock",
+        "Cargo.toml",
+        "crates/cwnd",
+        "crates/cwnd-model",
+        "crates/cwnd-papers",
+        "crates/cwnd-run",
+        "crates/cwnd-sim",
+        "crates/cwnd-stack",
+        "crates/cwnd-text",
+        "crates/cwnd-trace",
+        "crates/cwnd-udt",
+        "papers",
+        "rust-toolchain.toml",
+    ],
+};
+
 /// Tests the examples outside of the repository, as a stranger would who copies one and depends on the library.
 fn examples(workspace: &Workspace) -> Result<(), String> {
     let outside = std::env::temp_dir().join(format!("cwnd-examples-{}", std::process::id()));
@@ -224,14 +249,34 @@ fn examples(workspace: &Workspace) -> Result<(), String> {
         moved(workspace, name, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(
             |arguments| {
-                let mut command = workspace.cargo(arguments);
-                run(command.current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target().join("examples")))
+                let mut command = workspace.cargo(&PROFILE.map(|setting| ["--config", setting]).concat());
+                if std::env::var_os(DEBUG).is_none() {
+                    command.env(DEBUG, "line-tables-only");
+                }
+                run(command.args(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target()))
             },
         )
     });
     let removed = fs::remove_dir_all(&outside).map_err(|error| format!("{}: {error}", outside.display()));
     tested.and(removed)
 }
+
+/// Settings of `Cargo.toml` by which examples take the packages that the tests have compiled.
+const PROFILE: [&str; 10] = [
+    "profile.dev.build-override.debug=false",
+    "profile.dev.package.'*'.opt-level=0",
+    "profile.dev.package.blake3.opt-level=1",
+    "profile.dev.package.libm.opt-level=1",
+    "profile.dev.package.cwnd.opt-level=1",
+    "profile.dev.package.cwnd-model.opt-level=1",
+    "profile.dev.package.cwnd-sim.opt-level=1",
+    "profile.dev.package.cwnd-stack.opt-level=1",
+    "profile.dev.package.cwnd-trace.opt-level=1",
+    "profile.dev.package.cwnd-udt.opt-level=1",
+];
+
+/// What `.ci/run` sets, and `Cargo.toml` otherwise.
+const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
 /// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.
 fn moved(workspace: &Workspace, name: &str, folder: &Path) -> io::Result<()> {

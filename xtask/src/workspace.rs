@@ -10,13 +10,20 @@ use std::time::Duration;
 /// The repository.
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Steps run whole, whatever has passed before.
+    pub(crate) whole: bool,
 }
 
 impl Workspace {
     /// The repository this program was built from.
     pub(crate) fn here() -> Self {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: own.parent().expect("xtask lies directly in the repository").to_owned() }
+        Self::at(own.parent().expect("xtask lies directly in the repository").to_owned())
+    }
+
+    /// The repository that lies at `root`.
+    pub(crate) fn at(root: PathBuf) -> Self {
+        Self { root, whole: false }
     }
 
     /// A path in the repository.
@@ -50,6 +57,13 @@ impl Workspace {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root).args(arguments);
         command
+    }
+
+    /// The version of the compiler, with its commit.
+    pub(crate) fn compiler(&self) -> Option<String> {
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output = Command::new(compiler).current_dir(&self.root).arg("-vV").output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// A cargo command in the workspace of its own below `folder`, which builds where this one does.

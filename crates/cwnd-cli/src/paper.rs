@@ -1,19 +1,15 @@
 //! `cwnd paper`
 
-use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_papers::{
-    Ablation, Alternatives, Assumption, JudgedRow, Made, PaperError, PaperRun, Provenance, RecordFile, Recorded,
-    ResultRun, Scale, Selection, Settings, Value, Variant, Verdict, alternatives, variants,
+    Assumption, JudgedRow, PaperError, PaperRun, Recorded, ResultRun, Scale, Selection, Settings, Value, Verdict,
 };
 use cwnd_report::page::names;
 use cwnd_report::write_papers;
-use cwnd_run::files::{read_text, to_json, write_whole};
+use cwnd_run::files::to_json;
 
-use crate::clock;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::files;
@@ -21,7 +17,7 @@ use crate::outcome;
 use crate::progress::TimeProgress;
 use crate::store::Store;
 use cwnd_report::table::{Table, wrapped};
-use cwnd_text::{counted, counted_with, decimal};
+use cwnd_text::{counted, counted_with};
 
 /// Which results, and how.
 #[derive(Args, Debug)]
@@ -58,27 +54,13 @@ pub(crate) struct Arguments {
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json, --check and
-    /// --record]
+    /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json and
+    /// --check]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Fail where a verdict differs from the one on record, and show where
     #[arg(long, help_heading = "Checks of the record")]
     check: bool,
-    /// Record the verdicts in papers/expected.toml (papers/full.toml with --full), below the current folder
-    #[arg(long, conflicts_with = "check", help_heading = "Checks of the record")]
-    record: bool,
-    /// Change one rule of UDT at a time in each of its profiles, and show what the tables and figures of `daimd` come to; some with
-    /// RESULT. With --record in papers/daimd/ablation.toml too
-    #[arg(long, conflicts_with_all = ["full", "set", "json", "all", "out", "check", "figure"], help_heading = "Checks of the record")]
-    ablate: bool,
-    /// Replace one assumption at a time by each of its alternatives, at reduced length, and show which verdicts change. With --record
-    /// in papers/alternatives.toml too
-    #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"], help_heading = "Checks of the record")]
-    alternatives: bool,
-    /// Only the profiles of this name
-    #[arg(long, requires = "ablate", value_name = "NAME", help_heading = "Checks of the record")]
-    profile: Option<String>,
     #[command(flatten)]
     store: Store,
     #[command(flatten)]
@@ -87,12 +69,6 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
-    if arguments.ablate {
-        return ablate(arguments);
-    }
-    if arguments.alternatives {
-        return replace(arguments);
-    }
     if !arguments.runs() {
         return match arguments.of_runs() {
             None => Ok(list(&selection)),
@@ -103,8 +79,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let settings = arguments.settings()?;
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
-    let wanted = !(arguments.json || arguments.check || arguments.record);
-    let without = [("--json", arguments.json), ("--check", arguments.check), ("--record", arguments.record)];
+    let wanted = !(arguments.json || arguments.check);
+    let without = [("--json", arguments.json), ("--check", arguments.check)];
     let without = without.into_iter().find(|(_, given)| *given && arguments.out.is_none()).map(|(option, _)| option);
     let results = selection.papers().flat_map(|(_, results)| results.map(|result| result.id.as_str()));
     if without.is_none() && arguments.figure.is_wanted() && arguments.paper.is_none() {
@@ -114,18 +90,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     // Listens to Ctrl-C before there is a folder to remove.
     let progress = TimeProgress::start_long(arguments.quiet)?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
-    let (runs, wall) = clock::timed(|| selection.run(&settings, &arguments.store.cells(), &progress));
-    let runs = runs?;
+    let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
     drop(progress);
-    let times = arguments.store.is_none().then(|| (wall, clock::processor_time()));
     if let Some(folder) = folder {
         let path = files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
         if let Some(paper) = &arguments.paper {
             arguments.figure.write_page(&path.join(format!("{paper}.html")))?;
         }
-    }
-    if arguments.record {
-        record(settings.scale, &runs, times)?;
     }
     if arguments.check {
         return check(&settings, &runs);
@@ -142,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 impl Arguments {
     /// Whether anything is to be run: without any choice the results are listed.
     fn runs(&self) -> bool {
-        self.paper.is_some() || self.quick || self.full || self.check || self.record
+        self.paper.is_some() || self.quick || self.full || self.check
     }
 
     /// An option that only runs have.
@@ -180,135 +151,6 @@ impl Arguments {
     }
 }
 
-/// The results that rules of UDT show in; `text-testbed` and `fig-7` are of the runs of `table-1`.
-const ABLATED: [&str; 10] = [
-    "table-1",
-    "text-testbed",
-    "fig-7",
-    "table-2",
-    "fig-10",
-    "table-3",
-    "fig-14",
-    "table-4",
-    "table-5",
-    "text-capacity-error",
-];
-
-/// Runs every variant of UDT.
-fn ablate(arguments: &Arguments) -> Result<String, Failure> {
-    let results = match &arguments.result {
-        Some(result) => ABLATED.iter().filter(|known| *known == result).copied().collect(),
-        None => ABLATED.to_vec(),
-    };
-    if arguments.paper.as_deref() != Some("daimd") || results.is_empty() {
-        let reason = format!("--ablate: expected `daimd`, and none or one of {}", ABLATED.join(", "));
-        return Err(Failure::input(reason));
-    }
-    let wanted = |variant: &Variant| arguments.profile.as_ref().is_none_or(|profile| *profile == variant.profile);
-    let path = Path::new("papers/daimd/ablation.toml");
-    let mut found = Ablation::default();
-    let progress = TimeProgress::start_long(arguments.quiet)?;
-    for mut variant in variants().into_iter().filter(wanted) {
-        for result in &results {
-            variant.run(result, &arguments.store.cells(), &progress)?;
-        }
-        found.put(variant.clone());
-        // Kept after each, since all of them take long.
-        if arguments.record {
-            let name = path.display().to_string();
-            let mut recorded = Ablation::read(&name, &to_record(path)?).map_err(PaperError::from)?;
-            recorded.put(variant);
-            write_record(path, &recorded.to_toml())?;
-        }
-    }
-    if found.variant.is_empty() {
-        return Err(Failure::input(
-            "--profile: expected `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`".to_string(),
-        ));
-    }
-    let mut table = Table::left();
-    table.row(["profile", "change"].into_iter().chain(results.iter().copied()));
-    for variant in &found.variant {
-        let cell = |result: &&str| {
-            let [matches, misses, undecided] = variant.counts.get(*result).copied().unwrap_or_default();
-            let distance =
-                variant.distance.get(*result).map_or(String::new(), |one| format!(", {} %", decimal(one * 100.0, 1)));
-            format!("{matches}/{misses}/{undecided}{distance}")
-        };
-        let names = [variant.profile.clone(), variant.change.clone()];
-        table.row(names.into_iter().chain(results.iter().map(cell)));
-    }
-    Ok(format!("{}match/miss/undecided of the printed numbers, and their mean distance from ours\n", table.folded()))
-}
-
-/// Runs the alternatives of every assumption.
-fn replace(arguments: &Arguments) -> Result<String, Failure> {
-    let path = Path::new("papers/alternatives.toml");
-    // The verdicts in the folder may be newer than those compiled into this program.
-    let as_assumed = if arguments.record {
-        recorded_at(Scale::Quick)?.1
-    } else {
-        Recorded::at(Scale::Quick).map_err(PaperError::from)?
-    };
-    let mut found = Alternatives::default();
-    let progress = TimeProgress::start_long(arguments.quiet)?;
-    let of_paper = alternatives()?.into_iter().filter(|(one, _)| arguments.paper.as_ref() == Some(&one.paper));
-    for (mut alternative, results) in of_paper {
-        for result in results.iter().filter(|result| arguments.result.as_ref().is_none_or(|wanted| wanted == *result)) {
-            alternative.run(result, &as_assumed, &arguments.store.cells(), &progress)?;
-        }
-        if alternative.result.is_empty() {
-            continue;
-        }
-        found.put(alternative.clone())?;
-        // Kept after each, since all of them take long.
-        if arguments.record {
-            let name = path.display().to_string();
-            let mut recorded = Alternatives::read(&name, &to_record(path)?).map_err(PaperError::from)?;
-            recorded.put(alternative)?;
-            write_record(path, &recorded.to_toml())?;
-        }
-    }
-    drop(progress);
-    if found.alternative.is_empty() {
-        return Err(Failure::input("--alternatives: no assumption that matters to this has any".to_string()));
-    }
-    let mut table = Table::left();
-    table.row(["assumption", "result", "as assumed", "with it", "row that changes", "verdict, ours"]);
-    let counts = |[matches, misses, undecided]: [usize; 3]| format!("{matches}/{misses}/{undecided}");
-    for alternative in &found.alternative {
-        for (result, outcome) in &alternative.result {
-            let cells = [alternative.set.clone(), result.clone(), counts(outcome.assumed), counts(outcome.counts)];
-            table.row(cells.into_iter().chain([String::new(), String::new()]));
-            for (row, now) in &outcome.changed {
-                table.row(["", "", "", "", row, now]);
-            }
-        }
-    }
-    Ok(format!("{}match/miss/undecided of the rows that are compared\n", table.folded()))
-}
-
-/// A file of the record as it lies below the current folder.
-fn to_record(path: &Path) -> Result<String, Failure> {
-    read_text(path).map_err(|error| {
-        Failure::input(format!("--record: {}: {error}; run it in the root of the repository", path.display()))
-    })
-}
-
-/// The verdicts on record below the current folder, and the file they lie in.
-fn recorded_at(scale: Scale) -> Result<(&'static Path, Recorded), Failure> {
-    let path = Path::new(match scale {
-        Scale::Quick => "papers/expected.toml",
-        Scale::Full => "papers/full.toml",
-    });
-    let recorded = Recorded::read(&path.display().to_string(), &to_record(path)?).map_err(PaperError::from)?;
-    Ok((path, recorded))
-}
-
-fn write_record(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, text.as_bytes()).map_err(|error| Failure::run(format!("{}: {error}", path.display())))
-}
-
 /// Compares the verdicts with those on record.
 fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
     let differences = Recorded::at(settings.scale).map_err(PaperError::from)?.differences(runs);
@@ -320,42 +162,10 @@ fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
         return Ok(counts(runs) + &left_out(settings, runs));
     }
     Err(Failure::run(format!(
-        "{} from the record:\n  {}\nA verdict changes together with its record: `cwnd paper --record`",
+        "{} from the record:\n  {}\nA verdict changes together with its record: `cargo xtask papers record`",
         counted_with(faults.len(), "row", ["differs", "differ"]),
         faults.join("\n  ")
     )))
-}
-
-/// Writes the verdicts of what was run over those on record, and what they were made with; `times` are the wall and the processor time
-/// that it took.
-fn record(scale: Scale, runs: &[PaperRun], times: Option<(Duration, Option<Duration>)>) -> Result<(), Failure> {
-    let (path, mut recorded) = recorded_at(scale)?;
-    recorded.update(runs);
-    let made_path = Path::new("papers/provenance.toml");
-    let made_name = made_path.display().to_string();
-    let mut made = Provenance::read(&made_name, &to_record(made_path)?).map_err(PaperError::from)?;
-    let of_all = Made {
-        revision: cwnd_run::VERSION.to_string(),
-        sources: cwnd_run::cells::SOURCES.to_string(),
-        date: clock::today(),
-        machine: machine(),
-        wall_s: times.map(|(wall, _)| wall.as_secs_f64().round()),
-        processor_s: times.and_then(|(_, processor)| Some(processor?.as_secs_f64().round())),
-        ..Made::default()
-    };
-    made.update(scale, runs, &of_all);
-    write_record(path, &recorded.to_toml())?;
-    write_record(made_path, &made.to_toml())?;
-    say!("wrote {} and {made_name}", path.display());
-    Ok(())
-}
-
-/// The processor, and how many of it can be used.
-fn machine() -> String {
-    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let model = model.map_or(std::env::consts::ARCH, |(_, model)| model.trim());
-    format!("{model}, {}", counted(available_parallelism().map_or(1, usize::from), "core"))
 }
 
 fn list(selection: &Selection) -> String {

@@ -23,11 +23,6 @@ impl Store {
         store.or_else(|| self.no_store.then_some("--no-store"))
     }
 
-    /// Whether nothing is stored, and nothing stored is used.
-    pub(crate) fn is_none(&self) -> bool {
-        self.no_store
-    }
-
     pub(crate) fn cells(&self) -> Cells {
         match (&self.store, self.no_store) {
             (_, true) => Cells::default(),

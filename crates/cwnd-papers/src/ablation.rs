@@ -69,7 +69,7 @@ impl RecordFile for Ablation {
     const TEXT: &'static str = paper_file!("daimd/ablation.toml");
     const HEAD: &'static str = "\
 # What the rules of UDT's profiles do to the printed numbers of daimd, one rule changed at a time, at reduced length. Written by
-# `cwnd paper daimd --ablate --record`; a result that a variant does not name was not run for it.
+# `cargo xtask papers ablate --record`; a result that a variant does not name was not run for it.
 ";
 }
 

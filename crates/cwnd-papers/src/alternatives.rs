@@ -79,7 +79,7 @@ impl RecordFile for Alternatives {
     const TEXT: &'static str = paper_file!("alternatives.toml");
     const HEAD: &'static str = "\
 # What the verdicts of --quick become where an assumption is replaced by one of its `alternatives`. Written by
-# `cwnd paper ID --alternatives --record`; a result that an alternative does not name was not run for it. None was adopted for what
+# `cargo xtask papers alternatives ID --record`; a result that an alternative does not name was not run for it. None was adopted for what
 # came of it.
 ";
 }

@@ -60,7 +60,7 @@ impl RecordFile for Provenance {
     const NAME: &'static str = "papers/provenance.toml";
     const TEXT: &'static str = paper_file!("provenance.toml");
     const HEAD: &'static str = "\
-# What the verdicts of expected.toml (`quick`) and full.toml (`full`) were made with, written by `cwnd paper --record`.
+# What the verdicts of expected.toml (`quick`) and full.toml (`full`) were made with, written by `cargo xtask papers record`.
 ";
 }
 

@@ -62,7 +62,7 @@ pub struct Assumption {
     /// What `--quick` takes instead, where `value` would take long.
     #[serde(default)]
     pub quick: Option<toml::Value>,
-    /// What else it might be: each is run in its place, and what changes is shown (`cwnd paper ID --alternatives`).
+    /// What else it might be: each is run in its place, and what changes is shown (`cargo xtask papers alternatives ID`).
     #[serde(default)]
     pub alternatives: Vec<toml::Value>,
     /// Why a guess has no alternatives.
@@ -174,7 +174,7 @@ pub struct Experiment {
     /// An assumption and its value, as for `cwnd paper ID RESULT --set`: `short-access-rtt=5ms`.
     #[serde(default)]
     pub set: Option<String>,
-    /// For rows `paper` of daimd: the change of one rule, as `--ablate` names it: `delay_warnings=off`.
+    /// For rows `paper` of daimd: the change of one rule, as `cargo xtask papers ablate` names it: `delay_warnings=off`.
     #[serde(default)]
     pub rule: Option<String>,
     /// At full length. Alone: a miss of `--quick` that `--full` does not have.
@@ -394,7 +394,7 @@ impl fmt::Display for Experiment {
         }
         match (&self.set, &self.rule) {
             (Some(set), _) => write!(out, " --set {set}"),
-            (None, Some(rule)) => write!(out, " --ablate: {rule}"),
+            (None, Some(rule)) => write!(out, " {rule} alone (`cargo xtask papers ablate`)"),
             (None, None) => Ok(()),
         }
     }

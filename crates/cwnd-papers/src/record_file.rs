@@ -1,4 +1,4 @@
-//! Files of the repository that `cwnd paper --record` writes, and that are compiled in.
+//! Files of the repository that `cargo xtask papers record` writes, and that are compiled in.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -219,6 +219,6 @@ fn quoted(text: &str) -> toml::Value {
 const OF_MEDIANS: [(&str, &str); 3] = [("simd", "table-3"), ("simd", "fig-10"), ("simd", "fig-11")];
 
 const HEAD: &str = "\
-# Verdicts on record, written by `cwnd paper --record`. `cwnd paper --check` compares with them: a verdict changes only together
+# Verdicts on record, written by `cargo xtask papers record`. `cwnd paper --check` compares with them: a verdict changes only together
 # with this file. Numbers are here for the documentation and are not compared.
 ";

@@ -20,7 +20,7 @@ fn figures_are_refused_by_their_flags() {
     }
     refused(&["--figure", "x.gif"], "--figure: `x.gif` ends in none of .pdf, .svg and .png");
     refused(&["--figure", "nowhere/x.pdf"], "--figure: there is no folder `nowhere`");
-    for option in ["--json", "--check", "--record"] {
+    for option in ["--json", "--check"] {
         let result = cwnd.run(&["paper", "newaimd", "table-1", "--figure", "x.pdf", option]);
         let why = format!("error: --figure is made of the page: with {option}, name its folder with --out");
         assert!(result.code == Some(2) && result.err.starts_with(&why), "{option}: {}", result.err);
