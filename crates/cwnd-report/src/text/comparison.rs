@@ -66,8 +66,11 @@ struct Column {
     scale: Scale,
     /// Decimals beyond these say nothing at a glance.
     decimals: usize,
-    of: Box<dyn Fn(&json::Algorithm) -> Option<Estimate>>,
+    of: Of,
 }
+
+/// The estimate in a row.
+type Of = Box<dyn Fn(&json::Algorithm) -> Option<Estimate>>;
 
 /// Those that fit on a terminal of 100 columns: against an opponent its share, and what the algorithm does to the path; otherwise what its
 /// own flows get, too.
