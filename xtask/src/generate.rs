@@ -16,6 +16,7 @@ struct Generated {
 const GENERATED: &[Generated] = &[
     Generated { path: "docs/algorithms.md", command: &["docs", "algorithms"] },
     Generated { path: "docs/conform.md", command: &["docs", "conform"] },
+    Generated { path: "docs/cross.md", command: &["docs", "cross"] },
     Generated { path: "docs/json.md", command: &["docs", "json"] },
     Generated { path: "docs/papers.md", command: &["docs", "papers"] },
     Generated { path: "docs/scenario.schema.json", command: &["schema"] },

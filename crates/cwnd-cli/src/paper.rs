@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd_papers::{
-    Ablation, Alternatives, Assumption, JudgedRow, Made, PaperError, PaperRun, Provenance, RecordFile, Recorded,
-    ResultRun, Scale, Selection, Settings, Value, Variant, Verdict, alternatives, variants,
+    Ablation, Alternatives, Assumption, Crossing, JudgedRow, Made, PaperError, PaperRun, Provenance, RecordFile,
+    Recorded, ResultRun, Scale, Selection, Settings, Value, Variant, Verdict, alternatives, variants,
 };
 use cwnd_report::page::names;
 use cwnd_report::write_papers;
 use cwnd_run::files::{read_text, to_json, write_whole};
 
 use crate::clock;
+use crate::cross::{self, Crossed};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::files;
@@ -76,6 +77,10 @@ pub(crate) struct Arguments {
     /// in papers/alternatives.toml too
     #[arg(long, requires = "paper", conflicts_with_all = ["full", "set", "json", "all", "out", "check", "ablate", "figure"])]
     alternatives: bool,
+    /// Run every algorithm of the five papers on the experiments of all of them, and ask the claims of each of all. With --record in
+    /// papers/cross.toml too
+    #[arg(long, conflicts_with_all = ["paper", "set", "check", "ablate", "alternatives", "figure"])]
+    cross: bool,
     /// Only the profiles of this name
     #[arg(long, requires = "ablate", value_name = "NAME")]
     profile: Option<String>,
@@ -86,6 +91,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.cross {
+        let (crossing, text) = cross::run(&arguments.crossed(), machine())?;
+        if arguments.record {
+            write_record(Path::new(Crossing::NAME), &crossing.to_toml())?;
+            say!("wrote {}", Crossing::NAME);
+        }
+        return Ok(text);
+    }
     let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
     if arguments.ablate {
         return ablate(arguments);
@@ -157,6 +170,18 @@ impl Arguments {
         ];
         let given = given.into_iter().chain(self.store.given().map(|option| (option, true)));
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    fn crossed(&self) -> Crossed<'_> {
+        Crossed {
+            scale: if self.full { Scale::Full } else { Scale::Quick },
+            json: self.json,
+            all: self.all,
+            quiet: self.quiet,
+            record: self.record,
+            out: self.out.as_deref(),
+            store: &self.store,
+        }
     }
 
     fn unknown_assumption(&self, error: PaperError) -> Failure {

@@ -14,6 +14,7 @@ fn generated_files_are_fresh() {
         ("docs/scenario.schema.json", &["schema"][..]),
         ("docs/sweep.schema.json", &["schema", "sweep"]),
         ("docs/algorithms.md", &["docs", "algorithms"]),
+        ("docs/cross.md", &["docs", "cross"]),
         ("docs/json.md", &["docs", "json"]),
         ("docs/papers.md", &["docs", "papers"]),
     ] {
