@@ -12,7 +12,7 @@ use crate::record_file::RecordFile;
 use crate::verdict::Verdict;
 
 /// What came of all experiments and claims.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossing {
     /// How it was made.
