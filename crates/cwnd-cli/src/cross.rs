@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwnd_papers::{Asked, CrossExperiment, CrossMeasure, Crossing, Made, Plan, Scale, cross};
+use cwnd_papers::{CrossExperiment, CrossMeasure, Crossing, Made, Plan, Scale, Score, cross};
 use cwnd_report::table::{Table, wrapped};
 use cwnd_report::write_crossing;
 use cwnd_run::files::to_json;
@@ -60,12 +60,12 @@ fn print(plan: &Plan, crossing: &Crossing, all: bool) -> String {
         }
     }
     let mut table = Table::left();
-    table.row(["claim", "paper", "outcome"]);
+    table.row(["claim", "outcome"]);
     for asked in &crossing.claim {
-        table.row([asked.claim.clone(), paper_of(asked).to_string(), asked.outcome()]);
+        table.row([asked.claim.clone(), asked.outcome()]);
         for answer in asked.answer.iter().filter(|_| all) {
-            let score = answer.score.as_ref().map_or(String::new(), |score| score.text());
-            table.row([format!("  {}", answer.experiment), score, answer.verdict.to_string()]);
+            let score = answer.score.as_ref().map_or_else(String::new, Score::text);
+            table.row([format!("  {}", answer.experiment), format!("{}, {score}", answer.verdict)]);
         }
     }
     text.push_str(&table.folded());
@@ -73,10 +73,6 @@ fn print(plan: &Plan, crossing: &Crossing, all: bool) -> String {
         format!("{}, {}", counted(plan.algorithm.len(), "algorithm"), counted(plan.experiment.len(), "experiment"));
     text.push_str(&wrapped(&format!("{size}, {}. `--all` prints the tables.", counted(crossing.made.runs, "run"))));
     text
-}
-
-fn paper_of(asked: &Asked) -> &str {
-    asked.source.split(',').next().unwrap_or_default()
 }
 
 /// The measures of an experiment, a row for each algorithm; its paper's own and the best of a measure are marked.

@@ -75,4 +75,5 @@ The measure that the paper has; the best in bold, the paper's own in italics. NA
 best at 1.
 ";
 const CLAIMS: &str = "\
-A claim holds where the whole 95 % interval lies within its tolerance, and does not where it lies outside; between, it is open.";
+A claim holds where the whole 95 % interval lies within its tolerance, and does not where it lies outside; between, it is open. Of two
+algorithms that both do not converge in time neither is faster.";
