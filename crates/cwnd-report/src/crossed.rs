@@ -27,30 +27,42 @@ pub fn page() -> Result<String, PaperError> {
     let _ = writeln!(text, "|---|{}", "--:|".repeat(plan.algorithm.len()));
     for experiment in &plan.experiment {
         let Some(measure) = experiment.measures.first() else { continue };
-        let cells = plan.algorithm.iter().map(|algorithm| cell(experiment, algorithm, &crossing));
+        let best = best(experiment, &crossing);
+        let cells = plan.algorithm.iter().map(|algorithm| cell(experiment, algorithm, &crossing, best.as_deref()));
         let cells = cells.collect::<Vec<_>>().join("|");
-        let _ = writeln!(text, "|`{}` {}|{cells}|", experiment.id, measure.heading());
+        let _ = writeln!(
+            text,
+            "|`{}` ({} {}) {}|{cells}|",
+            experiment.id,
+            experiment.paper,
+            experiment.place,
+            measure.heading()
+        );
     }
     let _ =
         writeln!(text, "\n## Claims\n\n{CLAIMS}\n\n| claim | in | holds on | not on | open |\n|---|---|---|---|---|");
     for asked in &crossing.claim {
         let _ = writeln!(text, "{}", claim(asked));
     }
-    let _ = writeln!(text, "\n## Experiments\n");
-    let list = plan.experiment.iter().map(|one| format!("`{}` {} {}: {}", one.id, one.paper, one.place, one.what));
-    let _ = writeln!(text, "{}.", list.collect::<Vec<_>>().join("; "));
     Ok(text)
 }
 
-/// A value, the best in bold and that of the paper's own algorithm in italics.
-fn cell(experiment: &CrossExperiment, algorithm: &CrossAlgorithm, crossing: &Crossing) -> String {
+/// The best value as it is printed; none where more than a third of the algorithms print it.
+fn best(experiment: &CrossExperiment, crossing: &Crossing) -> Option<String> {
+    let table = crossing.table(&experiment.id, *experiment.measures.first()?)?;
+    let best = table.score.get(&table.best)?.short();
+    let alike = table.score.values().filter(|score| score.short() == best).count();
+    (3 * alike <= table.score.len()).then_some(best)
+}
+
+/// A value, in bold if it is the best, in italics if it is of the paper's own algorithm.
+fn cell(experiment: &CrossExperiment, algorithm: &CrossAlgorithm, crossing: &Crossing, best: Option<&str>) -> String {
     let table = experiment.measures.first().and_then(|measure| crossing.table(&experiment.id, *measure));
-    let Some((table, score)) = table.and_then(|table| Some((table, table.score.get(&algorithm.name)?))) else {
-        return "–".to_string();
-    };
+    let Some(score) = table.and_then(|table| table.score.get(&algorithm.name)) else { return "–".to_string() };
+    let text = score.short();
     let own = if experiment.is_own(algorithm) { "_" } else { "" };
-    let best = if table.best == algorithm.name { "**" } else { "" };
-    format!("{best}{own}{}{own}{best}", score.short())
+    let bold = if best == Some(&*text) { "**" } else { "" };
+    format!("{bold}{own}{text}{own}{bold}")
 }
 
 fn claim(asked: &Asked) -> String {
@@ -71,8 +83,8 @@ experiments where it can be asked. Algorithms, experiments, measures, claims and
 run; `papers/cross.toml` has the record with intervals, and `--all` prints it.
 ";
 const TABLES: &str = "\
-The measure that the paper has; the best in bold, the paper's own in italics. NA is New AIMD. Friendliness, goodput over that of TCP, is
-best at 1.
+The measure that the paper has; the best in bold, unless a third share it, and the paper's own in italics. NA is New AIMD. Friendliness,
+goodput over that of TCP, is best at 1; goodput above 1 is taken from other traffic.
 ";
 const CLAIMS: &str = "\
 A claim holds where the whole 95 % interval lies within its tolerance, and does not where it lies outside; between, it is open. Of two

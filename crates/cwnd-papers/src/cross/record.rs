@@ -106,12 +106,11 @@ impl Score {
         cwnd_run::measure::digits::with_half(self.mean(), self.0.get(1).copied())
     }
 
-    /// The mean alone, in three digits: `0.951`, `12.3`, `150`.
+    /// The mean alone: `0.95`, `12`.
     #[must_use]
     pub fn short(&self) -> String {
         let mean = self.mean();
-        let decimals = if mean.abs() < 1.0 { 2 } else { usize::from(mean.abs() < 10.0) };
-        format!("{mean:.decimals$}")
+        if mean.abs() < 10.0 { format!("{mean:.2}") } else { format!("{mean:.0}") }
     }
 }
 
