@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use cwnd_papers::{
-    Ablation, Alternative, Alternatives, Made, PaperError, PaperRun, Provenance, RecordFile, Recorded, Scale,
-    Selection, Settings, Variant, alternatives, variants,
+    Ablation, Alternative, Alternatives, Crossing, Made, PaperError, PaperRun, Plan, Provenance, RecordFile, Recorded, Scale,
+    Selection, Settings, Variant, alternatives, cross, variants,
 };
 use cwnd_report::table::Table;
 use cwnd_run::cells::Cells;
@@ -42,6 +43,11 @@ pub(crate) enum Chore {
         /// Records what comes of it in papers/daimd/ablation.toml, after each variant
         #[arg(long)]
         record: bool,
+        #[command(flatten)]
+        store: Store,
+    },
+    /// Runs every algorithm of the papers on the experiments of all at reduced length, and records it in papers/cross.toml
+    Cross {
         #[command(flatten)]
         store: Store,
     },
@@ -94,6 +100,13 @@ pub(crate) fn run(root: &Path, chore: &Chore) -> Result<(), Error> {
             let path = record.then(|| root.join(Ablation::NAME));
             ablate(path.as_deref(), result.as_deref(), profile.as_deref(), &store.cells())
         }
+        Chore::Cross { store } => {
+            let plan = Plan::written()?;
+            let (crossing, wall) = clock::timed(|| cross(&plan, Scale::Quick, &store.cells(), &Completed));
+            let mut crossing = crossing?;
+            crossing.made = Made { runs: crossing.made.runs, ..made_now(store, wall) };
+            write(&root.join(Crossing::NAME), &crossing.to_toml())
+        }
         Chore::Alternatives { paper, result, record, store } => {
             Selection::of(Some(paper), result.as_deref())?;
             replace(record.then_some(root), paper, result.as_deref(), &store.cells())
@@ -109,10 +122,16 @@ fn record(root: &Path, selection: Selection, scale: Scale, store: &Store) -> Res
     let settings = Settings { scale, assumptions: Vec::new(), variant: None };
     let (runs, wall) = clock::timed(|| selection.run(&settings, &store.cells(), &Completed));
     let runs: Vec<PaperRun> = runs?;
-    // Nothing was taken from a store: the times are those of the runs.
-    let times = store.no_store.then(|| (wall, clock::processor_time()));
     recorded.update(&runs);
-    let of_all = Made {
+    made.update(scale, &runs, &made_now(store, wall));
+    write(&path, &recorded.to_toml())?;
+    write(&made_path, &made.to_toml())
+}
+
+/// This program, machine and day; the times too where nothing was taken from a store.
+fn made_now(store: &Store, wall: Duration) -> Made {
+    let times = store.no_store.then(|| (wall, clock::processor_time()));
+    Made {
         revision: cwnd_run::VERSION.to_string(),
         sources: cwnd_run::cells::SOURCES.to_string(),
         date: clock::today(),
@@ -120,10 +139,7 @@ fn record(root: &Path, selection: Selection, scale: Scale, store: &Store) -> Res
         wall_s: times.map(|(wall, _)| wall.as_secs_f64().round()),
         processor_s: times.and_then(|(_, processor)| Some(processor?.as_secs_f64().round())),
         ..Made::default()
-    };
-    made.update(scale, &runs, &of_all);
-    write(&path, &recorded.to_toml())?;
-    write(&made_path, &made.to_toml())
+    }
 }
 
 /// Runs every variant of UDT.

@@ -19,6 +19,7 @@ struct Generated {
 const GENERATED: &[Generated] = &[
     Generated { path: "docs/algorithms.md", command: &["docs", "algorithms"], indexed: true },
     Generated { path: "docs/conform.md", command: &["docs", "conform"], indexed: true },
+    Generated { path: "docs/cross.md", command: &["docs", "cross"], indexed: false },
     Generated { path: "docs/json.md", command: &["docs", "json"], indexed: true },
     Generated { path: "docs/notation.md", command: &["docs", "notation"], indexed: false },
     Generated { path: "docs/papers.md", command: &["docs", "papers"], indexed: true },

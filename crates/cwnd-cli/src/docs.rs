@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use cwnd_lab::sweep;
-use cwnd_report::{reference, reproduced};
+use cwnd_report::{crossed, reference, reproduced};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario;
 
@@ -15,6 +15,8 @@ pub(crate) enum Page {
     Algorithms,
     /// Every check of `cwnd conform`
     Conform,
+    /// Every algorithm of the papers on the experiments of all
+    Cross,
     /// Every key of `--json`
     Json,
     /// Every notation of the form `name:key=value`
@@ -37,6 +39,7 @@ pub(crate) fn page(page: Page) -> Result<String, Failure> {
     Ok(match page {
         Page::Algorithms => reference::algorithms(),
         Page::Conform => cwnd_conform::reference::page(),
+        Page::Cross => crossed::page()?,
         Page::Json => reference::json(),
         Page::Notation => scenario::notation(),
         Page::Papers => reproduced::papers()?,

@@ -13,6 +13,7 @@ mod algorithms;
 mod bench;
 mod compare;
 mod conform;
+mod cross;
 mod docs;
 mod evaluate;
 mod failure;

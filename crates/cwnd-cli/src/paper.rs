@@ -10,6 +10,7 @@ use cwnd_report::page::names;
 use cwnd_report::write_papers;
 use cwnd_run::files::to_json;
 
+use crate::cross::{self, Crossed};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::files;
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// Fail where a verdict differs from the one on record, and show where
     #[arg(long, help_heading = "Checks of the record")]
     check: bool,
+    /// Run every algorithm of the five papers on the experiments of all of them, and ask the claims of each of all
+    #[arg(long, conflicts_with_all = ["paper", "set", "check", "figure"], help_heading = "Checks of the record")]
+    cross: bool,
     #[command(flatten)]
     store: Store,
     #[command(flatten)]
@@ -68,6 +72,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.cross {
+        return cross::run(&arguments.crossed());
+    }
     let selection = Selection::of(arguments.paper.as_deref(), arguments.result.as_deref())?;
     if !arguments.runs() {
         return match arguments.of_runs() {
@@ -128,6 +135,17 @@ impl Arguments {
         ];
         let given = given.into_iter().chain(self.store.given().map(|option| (option, true)));
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    fn crossed(&self) -> Crossed<'_> {
+        Crossed {
+            scale: if self.full { Scale::Full } else { Scale::Quick },
+            json: self.json,
+            all: self.all,
+            quiet: self.quiet,
+            out: self.out.as_deref(),
+            store: &self.store,
+        }
     }
 
     fn unknown_assumption(&self, error: PaperError) -> Failure {

@@ -14,6 +14,7 @@ mod bbr3;
 mod bench;
 mod change;
 mod computed;
+mod cross;
 mod daimd;
 mod error;
 mod exptcp;
@@ -48,6 +49,10 @@ mod verdict;
 pub use ablation::{Ablation, Variant, variants};
 pub use alternatives::{Alternative, Alternatives, Outcome, alternatives};
 pub use bench::RunLog;
+pub use cross::{
+    Answer, Asked, Compare, CrossAlgorithm, CrossClaim, CrossExperiment, CrossMeasure, CrossTable, Crossing, Plan,
+    Score, cross,
+};
 pub use error::PaperError;
 pub use findings::{Curve, Figure};
 pub use grid::Grid;

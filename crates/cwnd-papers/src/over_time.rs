@@ -40,6 +40,12 @@ impl OverTime {
         series.chunks_exact(intervals).enumerate().filter_map(mean_of).collect()
     }
 
+    /// Window of a flow, counted from 1, packets, at the end of each interval.
+    pub(crate) fn window(&self, flow: usize) -> Vec<(f64, f64)> {
+        let series = self.0.all(&format!("window_{flow}"));
+        series.iter().enumerate().map(|(nth, window)| ((nth + 1) as f64 * INTERVAL, *window)).collect()
+    }
+
     /// Goodput of the first `flows` together, likewise.
     pub(crate) fn total(&self, flows: usize, intervals: usize) -> Vec<(f64, f64)> {
         let mut sum = self.rate(1, intervals);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::files::paper_file;
@@ -22,7 +23,7 @@ pub struct Provenance {
 type Papers = BTreeMap<String, BTreeMap<String, Made>>;
 
 /// How a result was made.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
     /// The version with the revision it was built from, `-dirty` where changes were not committed; or the commit that put it on

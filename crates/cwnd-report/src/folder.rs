@@ -12,14 +12,15 @@ use crate::csv;
 use crate::json;
 use crate::overlay::Overlay;
 use crate::page::{
-    PaperPage, comparison_html, evaluation_html, index_html, overlay_html, paper_html, run_html, sweep_html,
+    PaperPage, claims_html, comparison_html, evaluation_html, index_html, overlay_html, paper_html, run_html,
+    sweep_html, tables_html,
 };
 use crate::slug::{slug, slugs};
 use cwnd_lab::compare::Compared;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::overlay::Part;
 use cwnd_lab::sweep::{Sweep, Swept};
-use cwnd_papers::{JudgedRow, PaperRun, Settings};
+use cwnd_papers::{Crossing, JudgedRow, PaperRun, Plan, Settings};
 use cwnd_run::VERSION;
 use cwnd_run::run::Runs;
 use cwnd_trace::Trace;
@@ -123,6 +124,16 @@ pub fn write_papers(folder: &Path, command: &str, settings: &Settings, runs: &[P
     }
     let rows: Vec<&JudgedRow> = runs.iter().flat_map(PaperRun::rows).collect();
     std::fs::write(folder.join("rows.json"), to_json(&rows))
+}
+
+/// Writes `index.html` with the claims, `tables.html` and `crossing.json` into `folder`. `command` repeats it.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_crossing(folder: &Path, command: &str, plan: &Plan, crossing: &Crossing) -> io::Result<()> {
+    std::fs::write(folder.join("index.html"), claims_html(command, crossing))?;
+    std::fs::write(folder.join("tables.html"), tables_html(command, plan, crossing))?;
+    std::fs::write(folder.join("crossing.json"), to_json(crossing))
 }
 
 fn write_summary(folder: &Path, summary: &impl Serialize) -> io::Result<()> {

@@ -4,6 +4,7 @@
 //! columns, `csv` the traces, [`page`] the HTML page, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
 //! documentation that is generated from the code.
 
+pub mod crossed;
 mod csv;
 mod folder;
 pub mod formats;
@@ -20,5 +21,6 @@ pub mod text;
 mod traffic;
 
 pub use folder::{
-    write_comparison, write_evaluation, write_model, write_overlay, write_papers, write_run, write_sweep,
+    write_comparison, write_crossing, write_evaluation, write_model, write_overlay, write_papers, write_run,
+    write_sweep,
 };

@@ -12,7 +12,7 @@ use cwnd_conform::Conformance;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
 use cwnd_lab::sweep::{Progressed, Swept};
-use cwnd_papers::JudgedRow;
+use cwnd_papers::{Crossing, JudgedRow};
 use cwnd_text::capitalised;
 
 /// `docs/algorithms.md`.
@@ -60,6 +60,7 @@ pub fn json() -> String {
         ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
         ("cwnd paper PAPER", schema_for!(JudgedRow)),
+        ("cwnd paper --cross", schema_for!(Crossing)),
         ("cwnd conform SUBJECT", schema_for!(Conformance)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),

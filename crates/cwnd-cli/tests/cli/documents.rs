@@ -13,6 +13,7 @@ fn generated_files_are_fresh() {
     for (path, arguments) in [
         ("docs/scenario.schema.json", &["schema"][..]),
         ("docs/sweep.schema.json", &["schema", "sweep"]),
+        ("docs/cross.md", &["docs", "cross"]),
         ("docs/notation.md", &["docs", "notation"]),
     ] {
         let checked_in = fs::read_to_string(root().join(path)).expect("it is checked in");

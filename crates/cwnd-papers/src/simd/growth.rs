@@ -8,8 +8,9 @@ use cwnd_model::response::{Law, PathParameters};
 use cwnd_model::{bernoulli, friendly};
 
 use super::{SIMD, TCP};
+use crate::change::{self, set_algorithm};
 use crate::model::registered;
-use crate::{Bench, Computed, Curve, Figure, Findings, MaxError, Result};
+use crate::{Bench, Computed, Curve, Figure, Findings, MaxError, OverTime, Result};
 
 const B: f64 = 1.0 / 16.0;
 
@@ -62,6 +63,30 @@ pub(super) fn figure_1(_: &Bench<'_>, findings: &mut Findings) -> Result {
 
 /// The window at congestion of Fig. 1, packets.
 const PEAK: f64 = 100.0;
+
+/// The window of a flow under random loss, epoch after epoch.
+pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
+    let flow = bench.scenario("friendliness", |document| {
+        change::dumbbell(document).loss = P.to_string().parse()?;
+        set_algorithm(&mut document.flow, SIMD)
+    })?;
+    let Some(run) = OverTime::of(bench, &flow)? else { return Ok(()) };
+    let shown = |(at, _): &(f64, f64)| SHOWN.contains(at);
+    findings.figure(Figure {
+        title: "The window over time",
+        caption: "A flow of SIMD(1/16) that loses one packet in a thousand at random. An epoch begins with (1 - b) of the window at a loss, and \
+                  ends with the next loss."
+            .to_string(),
+        x: "Time, s",
+        y: "Window, packets",
+        log: (false, false),
+        curves: vec![Curve::new("SIMD", run.window(1).into_iter().filter(shown))],
+    });
+    Ok(())
+}
+
+/// A dozen epochs, seconds.
+const SHOWN: std::ops::Range<f64> = 30.0..80.0;
 
 pub(super) fn equation_8(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = Timeouts { rtt: 0.1, timeout: bench.assumed_as("timeout")?, max_window: 128.0 };

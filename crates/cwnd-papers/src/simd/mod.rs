@@ -15,6 +15,7 @@ pub(super) const PAPER: Reproduction = Reproduction {
         ("table-1", synchronous::table_1),
         ("fig-4c", synchronous::regions),
         ("fig-1", growth::figure_1),
+        ("fig-2", growth::figure_2),
         ("fig-3", synchronous::paths),
         ("text-eq8", growth::equation_8),
         ("text-alpha", growth::alpha),

@@ -83,6 +83,7 @@ pub(super) fn regions(_: &Bench<'_>, findings: &mut Findings) -> Result {
         ],
     });
     findings.figure(paths_to_the_line([("AIMD", aimd), ("SIMD", simd)]));
+    findings.figure(path_to_fairness(simd));
     Ok(())
 }
 
@@ -108,6 +109,31 @@ fn paths_to_the_line(schemes: [(&'static str, Scheme); 2]) -> Figure {
         y: "w2, packets",
         log: (false, false),
         curves,
+    }
+}
+
+/// Fig. 4(b): a rise to the efficiency line, and epochs along it until the windows are equal.
+fn path_to_fairness(simd: Scheme) -> Figure {
+    let [w1, w2] = PATH_START;
+    let gap = simd.convergence(Start { capacity: 100.0, w1, w2, epsilon: 1.0 }).delta;
+    let run = events(SIMD, 100.0, PATH_START, CONTINUOUS, EPOCHS);
+    let apart = |w: &[f64]| (w[1] - w[0]).abs() >= 1.0;
+    let epochs = run.iter().take_while(|event| apart(&event.before));
+    let points = epochs.flat_map(|event| [(event.before[0], event.before[1]), (event.after[0], event.after[1])]);
+    Figure {
+        title: "From a start to fairness",
+        caption: "Synchronous host, W = 100, from (10, 60): after T1 the windows meet the efficiency line, after T2 they are within a packet of \
+                  each other. Diamond: the gap there by Table 1."
+            .to_string(),
+        x: "w1, packets",
+        y: "w2, packets",
+        log: (false, false),
+        curves: vec![
+            Curve::new("SIMD", std::iter::once((w1, w2)).chain(points)),
+            Curve::printed("SIMD", [((100.0 - gap) / 2.0, (100.0 + gap) / 2.0)]),
+            Curve::new("w1 + w2 = W", [(10.0, 90.0), (60.0, 40.0)]),
+            Curve::new("w1 = w2", [(10.0, 10.0), (60.0, 60.0)]),
+        ],
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod assets;
 mod conform;
+mod crossed;
 mod drawn;
 mod evaluation;
 mod measures;
@@ -26,6 +27,7 @@ mod sweep;
 
 pub use assets::vega as libraries;
 pub use conform::conformance_html;
+pub(crate) use crossed::{claims_html, tables_html};
 pub use drawn::specifications;
 pub use evaluation::evaluation_html;
 pub use overlay::overlay_html;

@@ -41,7 +41,10 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     let mut names = Vec::new();
     for row in rows {
         let axis = axis(row);
-        let values = [("published", number(&row.published), 0.0), ("ours", number(&row.ours), row.ci95.unwrap_or(0.0))];
+        let values = [
+            ("published", number(&row.published), row.reading_error.unwrap_or(0.0)),
+            ("ours", number(&row.ours), row.ci95.unwrap_or(0.0)),
+        ];
         for (source, value, half) in values {
             let Some(value) = value else { continue };
             groups.push(Group {
@@ -74,7 +77,13 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
         json!({ "mark": { "type": "point", "size": 60, "strokeWidth": 2 }, "encoding": { "y": y, "x": x("value"), "color": source, "shape": shape } }),
     ];
     let table = DataSet::new("table", ["row", "source", "value", "low", "high"], groups);
-    let caption = "Diamonds: published. Circles: ours, with the 95 % interval.";
+    let is_read = rows.iter().any(|row| row.reading_error.is_some());
+    let caption = match is_read {
+        true => {
+            "Diamonds: published, with the error of reading them off a figure. Circles: ours, with the 95 % interval."
+        }
+        false => "Diamonds: published. Circles: ours, with the 95 % interval.",
+    };
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     let title = format!("{}{unit}: published and ours", result.place());
     Plot::new(
