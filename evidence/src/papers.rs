@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use cwnd_papers::{
-    Ablation, Alternative, Alternatives, Crossing, Made, PaperError, PaperRun, Plan, Provenance, RecordFile, Recorded, Scale,
-    Selection, Settings, Variant, alternatives, cross, variants,
+    Ablation, Alternative, Alternatives, Crossing, Made, PaperError, PaperRun, Plan, Provenance, RecordFile, Recorded,
+    Scale, Selection, Settings, Variant, alternatives, cross, variants,
 };
 use cwnd_report::table::Table;
 use cwnd_run::cells::Cells;

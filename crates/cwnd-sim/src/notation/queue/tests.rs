@@ -223,8 +223,8 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
     );
     assert_eq!(error("codel:1bdp,ecn=1"), format!("`no` or `yes` for `ecn`, not `1`, {codel}"));
     assert_eq!(
-        error("codel:1bdp,tagret=1ms"),
-        "a parameter of `codel` (target, interval and ecn), not `tagret`; did you mean `target`?"
+        error("codel:1bdp,targets=1ms"),
+        "a parameter of `codel` (target, interval and ecn), not `targets`; did you mean `target`?"
     );
     assert_eq!(error("codel:1bdp,ecn"), format!("`key=value` instead of `ecn`, {codel}"));
     assert_eq!(error("drr:1bdp,quantum=1B,quantum=1B"), "each word at most once: `quantum` is there twice");
