@@ -121,6 +121,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
         "Evidence",
         &[
             ("Papers", "docs/papers.md"),
+            ("The papers crossed", "docs/cross.md"),
             ("Errata of the papers", "docs/errata.md"),
             ("Validation", "docs/validation.md"),
             ("Against ns-3", "evidence/ns3/README.md"),

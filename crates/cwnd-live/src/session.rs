@@ -83,8 +83,9 @@ impl Asked<'_> {
     /// Runs a scenario by the clock until the visitor asks for something else.
     fn follow(&self, (id, document, speed): (u32, &Value, f64)) -> Ended {
         let Some(_place) = self.shared.clocked() else {
-            let limit = self.shared.limits.clocked;
-            return Ended::Failed(format!("{limit} runs follow the clock already: try again later"));
+            return Ended::Failed(
+                "no place is free for another run that follows the clock: try again later".to_string(),
+            );
         };
         let mut run = match Paced::new(self, id, document, speed) {
             Ok(run) => run,

@@ -32,7 +32,7 @@ impl FromStr for BitRate {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        bit_rate(text)
+        line_rate(text)
     }
 }
 
@@ -69,20 +69,31 @@ pub fn number(text: &str) -> Result<f64, QuantityError> {
 /// ```
 ///
 /// # Errors
-/// The number cannot be read, the rate is below 1 bit/s or above 100 Tbit/s, or the unit is missing, unknown, or that of a size (`10MB`).
+/// The number cannot be read or is not above zero, or the unit is missing, unknown, or that of a size (`10MB`).
 pub fn bit_rate(text: &str) -> Result<BitRate, QuantityError> {
+    let rate = bits_per_second(text)?;
+    let positive = rate > 0.0 && rate.is_finite();
+    if positive { Ok(BitRate(rate)) } else { Err(error(text, "a rate above zero, such as `100mbit`")) }
+}
+
+/// The rate of a line, a limit or a source, which hosts keep in whole bits per second: a [`bit_rate`] from 1 bit/s to 100 Tbit/s.
+///
+/// # Errors
+/// Those of [`bit_rate`], or the rate is out of range.
+pub fn line_rate(text: &str) -> Result<BitRate, QuantityError> {
+    let rate = bits_per_second(text)?;
+    let in_range = (1.0..=MAX_LINE_RATE).contains(&rate);
+    if in_range { Ok(BitRate(rate)) } else { Err(error(text, "a rate from `1bit` to `100tbit`")) }
+}
+
+fn bits_per_second(text: &str) -> Result<f64, QuantityError> {
     const EXPECTED: &str = "a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit`";
     let (value, unit) = split(text);
     if byte_factor(unit).is_some() {
         return Err(error(text, "a rate: a size is one with `/s` behind it, such as `10MB/s` for 80 Mbit/s"));
     }
     let factor = rate_factor(unit).ok_or_else(|| error(text, EXPECTED))?;
-    let rate = number(value).map_err(|_| error(text, EXPECTED))? * factor;
-    if (1.0..=MAX_BIT_RATE).contains(&rate) {
-        Ok(BitRate(rate))
-    } else {
-        Err(error(text, "a rate from `1bit` to `100tbit`"))
-    }
+    Ok(number(value).map_err(|_| error(text, EXPECTED))? * factor)
 }
 
 /// A time of at most 1e8 s: `50ms`, `10 s`, `100us`, `20ns`, `2min`. Zero is a time.
@@ -223,7 +234,7 @@ fn error(text: &str, expected: &'static str) -> QuantityError {
 }
 
 /// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.
-const MAX_BIT_RATE: f64 = 1e14;
+const MAX_LINE_RATE: f64 = 1e14;
 /// About three years: nanoseconds in 64 bits reach much further, sums of them stay far from the end.
 const MAX_SECONDS: f64 = 1e8;
 
@@ -278,8 +289,11 @@ mod tests {
             assert_eq!(rate(text), Err(size.into()), "{text}");
         }
         for text in ["0mbit", "-5mbit", "1e300tbit"] {
-            assert_eq!(rate(text), Err("a rate from `1bit` to `100tbit`".into()), "{text}");
+            assert_eq!(rate(text), Err("a rate above zero, such as `100mbit`".into()), "{text}");
         }
+        let line = |text| line_rate(text).map_err(|error| error.expected);
+        assert_eq!(line("1e-3bit"), Err("a rate from `1bit` to `100tbit`".into()));
+        assert_eq!((line("1bit"), line("100tbit")), (Ok(BitRate(1.0)), Ok(BitRate(1e14))));
         let span = |text| span(text).map_err(|error| error.expected);
         assert_eq!(span("50"), Err("a time with its unit, such as `50ms`, `10s`, `100us` or `2min`".into()));
         assert_eq!(span("-1ms"), Err("a time of at least zero, such as `50ms`".into()));

@@ -11,7 +11,7 @@ use cwnd::{ALGORITHMS, CongestionControl, Spec, Start};
 const CHOICES: [&str; 7] = [
     // What is compared without arguments, and what a visitor sees first.
     "cwnd-lab/src/compare/default.rs",
-    "cwnd-live/src/presets.rs",
+    "cwnd-engine/src/presets.rs",
     // Whom an evaluation compares with.
     "cwnd-lab/src/evaluate/mod.rs",
     "cwnd-report/src/text.rs",

@@ -173,7 +173,7 @@ impl Scale {
     }
 }
 
-/// Declares the measures: a static for each entry, all of them in order, and a field for each in [`Measures`].
+/// Declares the measures: a static for each entry, all of them in order, and a field for each in `Measures`.
 macro_rules! measures {
     ($($name:ident = $key:ident: $kind:ident {
         of: $of:expr, $(source: $source:tt,)? meaning: $meaning:tt, $($field:ident: $value:expr),+ $(,)?

@@ -164,7 +164,7 @@ impl Quantity for BitRate {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        quantity::bit_rate(text)
+        quantity::line_rate(text)
     }
 }
 

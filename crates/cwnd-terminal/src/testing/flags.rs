@@ -14,13 +14,10 @@ use super::{CommandResult, Place};
 /// There is no help.
 #[must_use]
 pub fn commands(place: &Place, above: &str) -> Vec<(String, Vec<String>)> {
-    let help = place.succeed(&above.split_whitespace().chain(["-h"]).collect::<Vec<_>>());
-    let section = |name: &str| {
-        let lines = help.lines().skip_while(move |line| *line != name).skip(1);
-        lines.take_while(|line| !line.is_empty()).map(str::to_string).collect::<Vec<_>>()
-    };
-    let options = section("Options:");
-    let flags = options.iter().filter(|line| line.trim_start().starts_with('-')).filter_map(|line| {
+    let help = place.succeed(&above.split_whitespace().chain(["--help"]).collect::<Vec<_>>());
+    // Under whichever heading they stand.
+    let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let flags = options.filter_map(|line| {
         let flag = line.split([' ', ',', '[', ']']).find(|word| word.starts_with("--"))?;
         Some(flag.trim_end_matches('.').to_string())
     });
