@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cwnd_report::plot::Axis;
 use cwnd_run::measure::Estimate;
+use cwnd_text::capitalised;
 
 use crate::case::{Case, Cases, Measure, Note};
 use crate::outcome::estimate;
@@ -184,11 +185,6 @@ pub(crate) fn shown(estimate: &Estimate) -> String {
         Some(half) => format!("({:.places$} ± {:.places$}){suffix}", mean / unit, half / unit),
         None => format!("{:.places$}{suffix}", mean / unit),
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Error> {

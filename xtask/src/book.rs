@@ -16,7 +16,7 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     let sources = directory.join("src");
     fs::create_dir_all(&sources).map_err(failed)?;
     let mut files = Vec::new();
-    for part in ["docs", "papers", "validation", "python"] {
+    for part in FOLDERS {
         walk(&workspace.path(part), part, &mut files).map_err(failed)?;
     }
     files.extend(ROOT.map(str::to_owned));
@@ -74,6 +74,9 @@ fn pictures(directory: &Path, name: &str, files: &mut Vec<String>) -> io::Result
     }
     Ok(())
 }
+
+/// Folders with pages.
+const FOLDERS: [&str; 4] = ["docs", "papers", "evidence", "python"];
 
 /// Pages at the root of the repository.
 const ROOT: [&str; 6] =
@@ -158,5 +161,9 @@ mod tests {
         let listed = PARTS.iter().flat_map(|(_, pages)| *pages);
         let lost: Vec<_> = listed.filter(|(_, page)| !workspace.path(page).exists()).collect();
         assert!(lost.is_empty(), "{lost:?}");
+        let copied = |page: &str| ROOT.contains(&page) || FOLDERS.iter().any(|folder| page.starts_with(folder));
+        let left: Vec<_> = PARTS.iter().flat_map(|(_, pages)| *pages).filter(|(_, page)| !copied(page)).collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert!(FOLDERS.iter().all(|folder| workspace.path(folder).is_dir()));
     }
 }

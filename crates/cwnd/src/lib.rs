@@ -44,6 +44,7 @@ pub mod builtin;
 mod entry;
 pub mod estimate;
 pub mod host;
+mod nearest;
 pub mod notation;
 mod parameter;
 pub mod quantity;
@@ -62,6 +63,7 @@ mod wrapper;
 
 pub use builtin::{Algorithm, Visitor};
 pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
+pub use nearest::nearest;
 pub use registry::{ALGORITHMS, Entry, Maker, Spec};
 pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 pub use units::{BitRate, Bytes, Packets, Rate, Span, Time};

@@ -9,9 +9,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::entry::Refusal;
+use crate::nearest::nearest;
 use crate::parameter::{Kind, Parameter, Value, Values};
 use crate::quantity::QuantityError;
-use crate::registry::nearest;
 
 /// All forms of one kind of setting, whose values are `T`.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use crate::builtin::Algorithm;
 pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
 pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, Refusal, Transport};
+use crate::nearest::nearest;
 use crate::notation::{ArgumentError, split};
 use crate::parameter::Value;
 pub use crate::parameter::{Kind, Measure, Parameter, Range, Values};
@@ -359,37 +360,6 @@ pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
         .ok_or_else(|| SpecError::UnknownAlgorithm { name: name.to_string(), nearest: nearest(name, names()) })
 }
 
-/// The candidate nearest to `name` by edit distance without regard to letter case, if one is near enough to be what was meant.
-///
-/// ```
-/// let names = || cwnd::ALGORITHMS.iter().map(|entry| entry.name);
-/// assert_eq!(cwnd::registry::nearest("cubik", names()), Some("cubic"));
-/// assert_eq!(cwnd::registry::nearest("CUBIC", names()), Some("cubic"));
-/// assert_eq!(cwnd::registry::nearest("anything", names()), None);
-/// ```
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let typed = name.to_lowercase();
-    let far = |candidate: &str| edit_distance(&typed, &candidate.to_lowercase());
-    let close = candidates.map(|candidate| (far(candidate), candidate)).min_by_key(|(far, _)| *far)?;
-    (close.0 <= 1 + name.len().min(close.1.len()) / 4).then_some(close.1)
-}
-
-/// Levenshtein's distance, one row at a time.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 /// What is said of a list where one algorithm is expected.
 const LIST: &str = "expected one algorithm: the command line takes several with spaces between";
 
@@ -503,11 +473,5 @@ mod tests {
         assert_eq!(unread("udt:profile=paper,lambda=0.5,start=none,initial_rate=3mbit"), [""; 0]);
         assert_eq!(unread("udt:profile=paper,capacity=1gbit,capacity_filter=newest"), ["capacity_filter=newest"]);
         assert_eq!(unread("tfrc:intervals=4"), [""; 0]);
-    }
-
-    #[test]
-    fn edit_distances() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
     }
 }

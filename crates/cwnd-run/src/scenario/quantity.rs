@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd::registry;
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Era, GilbertElliott, LinuxHost, Loss, Reassembly, RecoveryScheme};
@@ -367,7 +366,7 @@ pub fn packet_size(text: &str) -> Result<Bytes, QuantityError> {
 pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
     let accepted: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let place = synonyms::place(name, &accepted).map(|place| format!("; {place}"));
-    let nearest = || registry::nearest(name, accepted.iter().copied());
+    let nearest = || cwnd::nearest(name, accepted.iter().copied());
     let synonym = || synonyms::meant(name, |known| accepted.contains(&known));
     let meant = || nearest().or_else(synonym).map(|meant| format!("; did you mean `{meant}`?"));
     let meant = place.or_else(meant).unwrap_or_default();
