@@ -38,7 +38,7 @@ impl Part {
         }
     }
 
-    /// A hash of the part as it is committed; none where it has other changes, or outside of a repository.
+    /// A hash of the part as it is committed; none where it has other changes or a path is gone, or outside of a repository.
     fn hash(&self, workspace: &Workspace) -> Option<String> {
         let git = |arguments: &[&str]| {
             let output = Command::new("git")
@@ -49,7 +49,9 @@ impl Part {
                 .output();
             output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
         };
-        if !git(&["status", "--porcelain", "--untracked-files=all"])?.is_empty() {
+        // Git passes over a path that is gone.
+        let is_gone = |path: &&str| !workspace.path(path).exists();
+        if self.paths.iter().any(is_gone) || !git(&["status", "--porcelain", "--untracked-files=all"])?.is_empty() {
             return None;
         }
         let mut files = git(&["ls-tree", "-r", "HEAD"])?;

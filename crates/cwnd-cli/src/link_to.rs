@@ -33,11 +33,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let source = read_text(&arguments.scenario).map_err(|error| files::unreadable(&arguments.scenario, &error))?;
     apart(&arguments.set)?;
     let source = Source::read(&name, &source, &arguments.set)?;
-    if Scenario::of(&source)?.document().reads_files() {
-        return Err(Failure::input(format!("{name}: a link holds no other file: take `trace` out of the scenario")));
-    }
+    Scenario::of(&source)?;
     let site = arguments.site.split('#').next().unwrap_or_default();
     let table: toml::Table = source.document()?;
-    let linked = Linked { toml: table.to_string(), apart: false };
-    Ok(format!("{site}{}\n", linked.fragment()))
+    let fragment = Linked { toml: table.to_string(), apart: false }.fragment();
+    Linked::read(&fragment).map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    Ok(format!("{site}{fragment}\n"))
 }

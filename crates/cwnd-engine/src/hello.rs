@@ -5,6 +5,7 @@ use cwnd_report::json::Known;
 use cwnd_report::plot::colour;
 use cwnd_run::scenario::Quantity;
 use cwnd_sim::Era;
+use cwnd_sim::notation::QUEUES;
 use serde_json::json;
 
 use crate::measures;
@@ -12,12 +13,16 @@ use crate::message::Frame;
 use crate::presets::PRESETS;
 use crate::scenario::read;
 
-/// The algorithms, presets, measures and eras: the first frame of a session.
+/// The algorithms, queues, presets, measures and eras: the first frame of a session.
 #[must_use]
 pub fn hello() -> Frame {
     let algorithms = ALGORITHMS.iter().map(|entry| {
         let colour = colour::of(entry.name);
         json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
+    });
+    let queues = QUEUES.forms.iter().map(|form| {
+        let can_mark = form.parameters.iter().any(|parameter| parameter.name == "ecn");
+        json!({ "name": form.name, "marks": can_mark })
     });
     let presets = PRESETS.iter().map(|preset| {
         let document = read(preset.text).unwrap_or_default();
@@ -30,6 +35,7 @@ pub fn hello() -> Frame {
         "kind": "hello",
         "version": cwnd_run::VERSION,
         "algorithms": algorithms.collect::<Vec<_>>(),
+        "queues": queues.collect::<Vec<_>>(),
         "presets": presets.collect::<Vec<_>>(),
         "measures": measures::columns(),
         "eras": Era::words(),

@@ -79,8 +79,9 @@ impl Paced {
     /// The document is none that a page may run.
     pub fn new(host: &dyn Host, id: u32, document: &Value, speed: f64) -> Result<Self, Ended> {
         let mut document = document.clone();
-        document["duration"] = json!(format!("{LONGEST}s"));
-        document["warmup"] = json!("0s");
+        let keys = document.as_object_mut().ok_or_else(|| Refusal::Document("expected a table of keys".to_string()))?;
+        keys.insert("duration".to_string(), json!(format!("{LONGEST}s")));
+        keys.insert("warmup".to_string(), json!("0s"));
         let run = Run::new(&document, host)?;
         Ok(Self { id, document, speed: accepted(speed), base: 0.0, from: host.now(), sent: 0, run })
     }
@@ -197,3 +198,38 @@ const FASTEST: f64 = 1000.0;
 /// Between two steps: 25 pictures a second.
 pub const SLICE: Duration = Duration::from_millis(40);
 const SAMPLING: &str = "20ms";
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::host::Limits;
+
+    struct Nobody;
+
+    impl Host for Nobody {
+        fn send(&self, _: &Frame) {}
+
+        fn wanted(&self) -> bool {
+            true
+        }
+
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn limits(&self) -> Limits {
+            let time = Duration::from_secs(1);
+            Limits { threads: NonZeroUsize::MIN, memory: 1 << 20, clocked_memory: 1 << 20, time, more_memory: "" }
+        }
+    }
+
+    #[test]
+    fn a_document_that_is_no_table_is_refused() {
+        for document in [json!(null), json!(5), json!("text"), json!([]), json!({ "dumbbell": 1 })] {
+            let ended = Paced::new(&Nobody, 1, &document, 1.0).err();
+            assert!(matches!(ended, Some(Ended::Refused(_))), "{document}: {ended:?}");
+        }
+    }
+}

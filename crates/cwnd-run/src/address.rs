@@ -34,6 +34,9 @@ pub enum AddressError {
     /// Characters of it are missing or were changed.
     #[error("the scenario of the address is damaged: was it copied whole?")]
     Damaged,
+    /// The scenario names a file: a stranger's address must not choose what is read of this machine.
+    #[error("the scenario of an address reads no files: take `trace` out of it")]
+    File,
 }
 
 impl Linked {
@@ -47,7 +50,7 @@ impl Linked {
     /// The scenario of an address, of which only the fragment matters.
     ///
     /// # Errors
-    /// The address has no scenario of this format, or one that is too long or damaged.
+    /// The address has no scenario of this format, or one that is too long or damaged, or one that names a file.
     pub fn read(address: &str) -> Result<Self, AddressError> {
         let (_, fragment) = address.trim().split_once('#').ok_or(AddressError::Missing)?;
         let words: Vec<&str> = fragment.splitn(8, '&').collect();
@@ -65,8 +68,18 @@ impl Linked {
             _ => AddressError::Damaged,
         })?;
         let toml = String::from_utf8(document).map_err(|_| AddressError::Damaged)?;
+        if names_file(&toml) {
+            return Err(AddressError::File);
+        }
         Ok(Self { toml, apart: words.contains(&APART.trim_start_matches('&')) })
     }
+}
+
+/// Whether a document names a file, which reading the scenario would open. What is no TOML names none.
+fn names_file(toml: &str) -> bool {
+    let Ok(document) = toml.parse::<toml::Table>() else { return false };
+    let links = document.get("link").and_then(toml::Value::as_array).into_iter().flatten();
+    links.chain(document.get("dumbbell")).any(|link| link.get("trace").is_some())
 }
 
 /// Whether `text` is meant as an address and not as a file.
@@ -111,6 +124,14 @@ mod tests {
         assert_eq!(with(&vec![b' '; MOST + 1]), Err(AddressError::Long));
         assert_eq!(with(&vec![b' '; 64 << 20]), Err(AddressError::Long));
         assert_eq!(Linked::read(&format!("#s=1.{}", "A".repeat(MOST + 1))), Err(AddressError::Long));
+    }
+
+    #[test]
+    fn an_address_names_no_file() {
+        for toml in ["[dumbbell]\ntrace = \"/etc/passwd\"", "dumbbell.trace = 1", "[[link]]\n[[link]]\ntrace = \"a\""] {
+            assert_eq!(with(toml.as_bytes()), Err(AddressError::File), "{toml}");
+        }
+        assert!(with(b"dumbbell = 1\nlink = 2\n[flow]\ntrace = 3").is_ok(), "what it is instead is said of its keys");
     }
 
     proptest! {

@@ -40,7 +40,6 @@ const LOAD: Slider = {
   path: 'arrivals.0.load', label: 'Short flows', help: 'CUBIC flows of 30 packets on average, as a share of the rate', unset: '', min: 0.01, max: 0.9, none: '', kind: plain,
 };
 const TIME: Slider = { path: 'duration', label: 'Duration', help: 'simulated time', unset: '60s', min: 1, max: 120, kind: span };
-const QUEUES = ['droptail', 'red', 'codel', 'fq_codel', 'pie', 'drr', 'xcp', 'vcp', 'decbit'];
 
 export type Changed = (moving: boolean) => void;
 
@@ -59,8 +58,8 @@ export function build(form: HTMLFormElement, settings: Settings, hello: Hello, c
   parts.push(section('Algorithms', ...groups, row(add), ...(flows.length > 1 ? [alone] : [])));
 
   if (dumbbell) {
-    parts.push(section('Path', ...PATH.slice(0, 2).map((one) => slider(scenario, one, changed)), queue(scenario, changed, rebuild),
-      ...PATH.slice(2).map((one) => slider(scenario, one, changed)), marks(scenario, flows, changed), era(scenario, hello, changed)));
+    parts.push(section('Path', ...PATH.slice(0, 2).map((one) => slider(scenario, one, changed)), queue(scenario, hello, changed, rebuild),
+      ...PATH.slice(2).map((one) => slider(scenario, one, changed)), marks(scenario, flows, hello, changed), era(scenario, hello, changed)));
   } else {
     parts.push(section('Path', note('This path has more than one bottleneck: it is changed as text, at the end of the page.'), era(scenario, hello, changed)));
   }
@@ -129,16 +128,17 @@ function parameters(group: Table, values: [string, string][], { known }: Algorit
   });
 }
 
-function queue(scenario: Table, changed: Changed, rebuild: () => void): HTMLElement {
+function queue(scenario: Table, hello: Hello, changed: Changed, rebuild: () => void): HTMLElement {
   const text = String(get(scenario, 'dumbbell.queue') ?? 'droptail:1bdp');
   const [discipline = 'droptail', rest = '1bdp'] = text.split(/:(.*)/s);
   const [size = '1bdp', ...options] = rest.split(',');
   const now = { discipline, size, options: options.join(',') };
+  const names = hello.queues.map(({ name }) => name);
   const write = () => set(scenario, 'dumbbell.queue', `${now.discipline}:${now.size}${now.options ? `,${now.options}` : ''}`);
   const box = element('div', 'queue');
   const holder: Table = { size };
   box.append(
-    choice('Queue', QUEUES.includes(discipline) ? QUEUES : [discipline, ...QUEUES], discipline, (value) => {
+    choice('Queue', names.includes(discipline) ? names : [discipline, ...names], discipline, (value) => {
       now.discipline = value;
       now.options = '';
       write();
@@ -150,12 +150,12 @@ function queue(scenario: Table, changed: Changed, rebuild: () => void): HTMLElem
   return box;
 }
 
-function marks(scenario: Table, flows: Table[], changed: Changed): HTMLElement {
+function marks(scenario: Table, flows: Table[], hello: Hello, changed: Changed): HTMLElement {
   const now = String(flows.find((group) => group['ecn'])?.['ecn'] ?? 'none');
   return choice('ECN', ['none', 'latch', 'per-packet'], now, (value) => {
     flows.forEach((group) => set(group, 'ecn', value === 'none' ? undefined : value));
     const queue = String(get(scenario, 'dumbbell.queue') ?? '');
-    if (value !== 'none' && /^(red|codel|fq_codel|pie):/.test(queue) && !queue.includes('ecn=')) set(scenario, 'dumbbell.queue', `${queue},ecn=yes`);
+    if (value !== 'none' && hello.queues.some(({ name, marks }) => marks && queue.startsWith(`${name}:`)) && !queue.includes('ecn=')) set(scenario, 'dumbbell.queue', `${queue},ecn=yes`);
     changed(false);
   }, 'ECN: packets are marked by a queue with ecn=yes instead of dropped');
 }

@@ -320,13 +320,6 @@ impl Document {
         Ok(Self { warmup: default_warmup(*document.duration.value()), ..document })
     }
 
-    /// Whether a link follows a file.
-    #[must_use]
-    pub fn reads_files(&self) -> bool {
-        self.link.iter().any(|link| link.trace.is_some())
-            || self.dumbbell.as_ref().is_some_and(|dumbbell| dumbbell.trace.is_some())
-    }
-
     /// As TOML, defaults spelt out.
     #[must_use]
     pub fn to_toml(&self) -> String {
