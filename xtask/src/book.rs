@@ -75,7 +75,7 @@ fn pictures(directory: &Path, name: &str, files: &mut Vec<String>) -> io::Result
     Ok(())
 }
 
-/// Folders with pages.
+/// Directories with pages.
 const FOLDERS: [&str; 4] = ["docs", "papers", "evidence", "python"];
 
 /// Pages at the root of the repository.

@@ -34,7 +34,7 @@ pub enum AddressError {
     /// Characters of it are missing or were changed.
     #[error("the scenario of the address is damaged: was it copied whole?")]
     Damaged,
-    /// The scenario names a file: a stranger's address must not choose what is read of this machine.
+    /// The scenario names a file: a stranger's address must not open files of this machine.
     #[error("the scenario of an address reads no files: take `trace` out of it")]
     File,
 }
@@ -75,7 +75,7 @@ impl Linked {
     }
 }
 
-/// Whether a document names a file, which reading the scenario would open. What is no TOML names none.
+/// Whether a document names a file, which reading the scenario would open. Text that is no TOML names none.
 fn names_file(toml: &str) -> bool {
     let Ok(document) = toml.parse::<toml::Table>() else { return false };
     let links = document.get("link").and_then(toml::Value::as_array).into_iter().flatten();

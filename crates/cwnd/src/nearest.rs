@@ -1,8 +1,8 @@
-//! What was meant by a name that is mistyped.
+//! The nearest name to a mistyped one.
 
 use alloc::vec::Vec;
 
-/// The candidate nearest to `name` by edit distance without regard to letter case, if one is near enough to be what was meant.
+/// The candidate nearest to `name` by edit distance without regard to letter case, if one is near enough to be meant.
 ///
 /// ```
 /// let names = || cwnd::ALGORITHMS.iter().map(|entry| entry.name);
