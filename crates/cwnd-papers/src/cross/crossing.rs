@@ -81,8 +81,7 @@ const TCP: &str = "TCP";
 
 fn tabled(plan: &Plan, (index, measure): (usize, CrossMeasure), values: &Values) -> CrossTable {
     let all = values.get(&(index, measure)).map_or(&[][..], Vec::as_slice);
-    let known = |at: &usize| all.get(*at).and_then(Computed::value).is_some();
-    let best = best(measure, all, (0..plan.algorithm.len()).filter(known));
+    let best = best(measure, all, 0..plan.algorithm.len());
     let named = plan.algorithm.iter().zip(all);
     CrossTable {
         experiment: plan.experiment[index].id.clone(),
@@ -92,10 +91,10 @@ fn tabled(plan: &Plan, (index, measure): (usize, CrossMeasure), values: &Values)
     }
 }
 
-/// The index of the best mean.
+/// The index of the best mean; an algorithm without a value is not among them.
 fn best(measure: CrossMeasure, all: &[Computed], among: impl Iterator<Item = usize>) -> Option<usize> {
-    let distance = |at: &usize| measure.distance(all[*at].value().unwrap_or(f64::NAN));
-    among.min_by(|one, other| distance(one).total_cmp(&distance(other)))
+    let distances = among.filter_map(|at| Some((at, measure.distance(all.get(at)?.value()?))));
+    distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
 }
 
 /// A value with half the width of its interval, in five digits.
