@@ -151,7 +151,7 @@ pub mod check {
 
     use super::{Command, CommandFactory, Group, command};
 
-    /// The command line has no contradictions, its help fits a screen, and its options refuse nonsense: [`help_fits`] and [`refusals`].
+    /// The command line has no contradictions, its help fits a screen, and its options refuse nonsense: `help_fits` and `refusals`.
     /// Returns how many refusals were looked at.
     ///
     /// # Panics
