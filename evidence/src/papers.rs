@@ -104,7 +104,8 @@ pub(crate) fn run(root: &Path, chore: &Chore) -> Result<(), Error> {
             let plan = Plan::written()?;
             let (crossing, wall) = clock::timed(|| cross(&plan, Scale::Quick, &store.cells(), &Completed));
             let mut crossing = crossing?;
-            crossing.made = Made { runs: crossing.made.runs, ..made_now(store, wall) };
+            let Made { runs, length_s, seeds, .. } = crossing.made;
+            crossing.made = Made { runs, length_s, seeds, ..made_now(store, wall) };
             write(&root.join(Crossing::NAME), &crossing.to_toml())
         }
         Chore::Alternatives { paper, result, record, store } => {
