@@ -327,7 +327,7 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("node").args(["build.mjs", "--compare"]).current_dir(&page))?;
     let command = workspace.target().join("release").join("cwnd");
     run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(&command).arg(program))?;
-    // The same page with its engine in a worker.
+    // The live page with its engine in a worker.
     let module = crate::engine::build(workspace)?;
     let site = out.join("site");
     run(workspace.cargo(&["run", "--release", "--", "site"]).arg(&site).arg("--engine").arg(module))?;
