@@ -364,7 +364,7 @@ mod tests {
         ) {
             let emulation = Emulation {
                 loss: Loss::Bernoulli(loss),
-                impairments: Impairments { jitter: Span::from_nanos(jitter), ..reordered(reorder, Span::from_millis(2)) },
+                impairments: Impairments { jitter: Some(crate::Noise::Uniform(Span::from_nanos(jitter)).into()), ..reordered(reorder, Span::from_millis(2)) },
                 duplication,
                 discipline,
                 ..Emulation::new(RATE, Span::from_millis(1), QueueLimit::Packets(5))

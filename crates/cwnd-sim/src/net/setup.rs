@@ -2,6 +2,8 @@
 
 mod delay;
 mod impairments;
+mod jitter;
+mod phase;
 mod router;
 
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
+pub use self::jitter::{Jitter, Noise};
+pub use self::phase::Phase;
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::delivery::DeliveryTrace;
 use super::steps::Schedule;
@@ -54,6 +58,8 @@ pub struct LinkSetup {
     pub loss: Loss,
     /// What else happens to packets.
     pub impairments: Impairments,
+    /// Later values of `loss`, `impairments` and `queue`.
+    pub phases: Schedule<Phase>,
 }
 
 /// The limit of a queue.
@@ -253,6 +259,7 @@ impl LinkSetup {
             discipline: Discipline::DropTail,
             loss: Loss::None,
             impairments: Impairments::default(),
+            phases: Schedule::default(),
         }
     }
 
@@ -277,7 +284,8 @@ impl LinkSetup {
             Discipline::Pie(pie) => pie.check(part)?,
         }
         self.loss.check(part)?;
-        self.impairments.check(part)
+        self.impairments.check(part)?;
+        self.check_phases(part)
     }
 
     /// One thing at most varies a line.
