@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use cwnd::{Span, Time};
 
 use super::noise::Noisy;
-use super::packet::{Body, Packet};
+use super::packet::{Body, Ecn, Packet};
 use super::phases::Phases;
 use super::setup::{HoldBack, Impairments, LinkSetup};
+use super::tap::Holds;
 use crate::random::{Stream, threshold};
 
 /// The packets held at the far end of a link.
@@ -20,10 +21,14 @@ pub(crate) struct FarEnd {
     bunch: Option<Time>,
     /// Acknowledgements of the present bunch, by flow.
     seen: BTreeMap<u32, u32>,
+    /// Chosen packets that are held back.
+    pub(crate) holds: Option<Holds>,
+    /// Packets that arrived damaged, for the owner to take.
+    pub(crate) corrupted: Vec<Packet>,
     /// Acknowledgements taken out, for the owner to take.
     pub(crate) thinned: Vec<Packet>,
-    /// Of jitter and of reordering.
-    draws: [Stream; 2],
+    /// Of jitter, of reordering and of corruption.
+    draws: [Stream; 3],
     /// No packet in order leaves earlier.
     last: Time,
     /// By the instant at which they leave; of equals the one that entered first is in front.
@@ -43,6 +48,9 @@ struct Conduct {
     /// Threshold of the probability.
     reorder: u64,
     by: HoldBack,
+    /// Threshold of the probability.
+    corrupt: u64,
+    bleach: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,23 +65,28 @@ impl FarEnd {
     pub(crate) fn new(link: &LinkSetup, seed: u64) -> Option<Box<Self>> {
         let of = |impairments: &Impairments| Impairments { policer: None, shaper: None, ..impairments.clone() };
         let phases = Phases::new(link, |phase| of(&phase.impairments), |_, impairments| Conduct::new(impairments));
-        let conduct = Conduct::new(&link.impairments);
-        if phases.is_none() && conduct.does_nothing() {
-            return None;
-        }
+        let acts = phases.is_some() || !Conduct::new(&link.impairments).does_nothing();
+        acts.then(|| Box::new(Self { phases, ..Self::of(link, seed) }))
+    }
+
+    /// The far end of a link as it is in its first phase.
+    pub(crate) fn of(link: &LinkSetup, seed: u64) -> Self {
         let name = &link.name;
-        Some(Box::new(Self {
-            conduct,
-            phases,
+        Self {
+            conduct: Conduct::new(&link.impairments),
+            phases: None,
+            holds: None,
             bunch: None,
             seen: BTreeMap::new(),
             thinned: Vec::new(),
-            draws: ["jitter", "reordering"].map(|what| Stream::new(seed, format_args!("link {name}: {what}"))),
+            corrupted: Vec::new(),
+            draws: ["jitter", "reordering", "corruption"]
+                .map(|what| Stream::new(seed, format_args!("link {name}: {what}"))),
             last: Time::ZERO,
             held: VecDeque::new(),
             overtaken: VecDeque::new(),
             held_back: 0,
-        }))
+        }
     }
 
     /// A packet arrives at its `due`, which must not decrease from call to call. Jitter and reordering draw from streams of their own, so that
@@ -83,17 +96,23 @@ impl FarEnd {
             Some(phases) => phases.at(packet.due),
             None => &mut self.conduct,
         };
-        let [draws, reorder] = &mut self.draws;
+        let [draws, reorder, corruption] = &mut self.draws;
         let jitter = conduct.jitter.as_mut().map(|noisy| (noisy.draw(draws), noisy.overtakes()));
-        let Conduct { reorder: probability, by, aggregation, thinning, .. } = *conduct;
-        let held_back = reorder.chance(probability);
+        let Conduct { reorder: probability, by, aggregation, thinning, corrupt, bleach, .. } = *conduct;
+        let by = reorder.chance(probability).then_some(by);
+        let by = self.holds.as_mut().and_then(|holds| holds.hold(&packet)).or(by);
+        if corrupt > 0 && corruption.chance(corrupt) {
+            self.corrupted.push(packet);
+            return;
+        }
+        let packet = if bleach { Packet { ecn: Ecn::NotCapable, ..packet } } else { packet };
         let packet = self.aggregate(packet, aggregation, thinning);
         let due = match jitter {
             Some((jitter, true)) => packet.due + jitter,
             Some((jitter, false)) => self.last.max(packet.due + jitter),
             None => self.last.max(packet.due),
         };
-        if held_back {
+        if let Some(by) = by {
             self.held_back += 1;
             match by {
                 HoldBack::Time(by) => self.hold(Packet { due: due + by, ..packet }),
@@ -174,8 +193,11 @@ impl FarEnd {
 
 impl Conduct {
     fn new(impairments: &Impairments) -> Self {
-        let Impairments { aggregation, ack_thinning: thinning, jitter, reordering, .. } = *impairments;
+        let Impairments { aggregation, ack_thinning: thinning, jitter, reordering, corruption, bleach, .. } =
+            *impairments;
         Self {
+            corrupt: threshold(corruption),
+            bleach,
             aggregation,
             thinning,
             jitter: jitter.map(Noisy::new),
@@ -185,7 +207,8 @@ impl Conduct {
     }
 
     fn does_nothing(&self) -> bool {
-        self.aggregation.is_none() && self.jitter.is_none() && self.reorder == 0
+        let Self { aggregation, jitter, reorder, corrupt, bleach, .. } = self;
+        aggregation.is_none() && jitter.is_none() && *reorder == 0 && *corrupt == 0 && !bleach
     }
 }
 
@@ -198,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Ack, Ecn};
+    use crate::net::packet::Ack;
     use crate::net::setup::{Class, NodeId, Noise, QueueLimit, Reordering};
 
     /// Of the flow `name`, by which it is told apart.

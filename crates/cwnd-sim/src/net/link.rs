@@ -28,8 +28,9 @@ use super::queue::scheduled::{Scheduled, Scheduler};
 use super::queue::vcp::Vcp;
 use super::queue::waiting::Waiting;
 use super::queue::xcp::Xcp;
-use super::setup::{Discipline, LinkSetup, QueueLimit};
+use super::setup::{Discipline, LinkSetup, QueueLimit, Tap as TapSetup};
 use super::steps::Steps;
+use super::tap::{Holds, Tap};
 use crate::random::Stream;
 use crate::ring::{Budget, Ring};
 
@@ -135,6 +136,15 @@ impl Link {
             dropped: Vec::new(),
             counts: Counts::default(),
             waits: Waits { from: measure_from, histogram: Histogram::default() },
+        }
+    }
+
+    /// Taps it: what the tap decides comes before the losses of the link.
+    pub(crate) fn tap(&mut self, tap: &TapSetup, seed: u64, setup: &LinkSetup) {
+        self.loss.tap(Tap::new(tap, seed, &setup.name));
+        if let Some(holds) = Holds::new(&tap.faults) {
+            self.far_end.get_or_insert_with(|| Box::new(FarEnd::of(setup, seed))).holds = Some(holds);
+            self.plain = false;
         }
     }
 
@@ -254,7 +264,9 @@ impl Link {
             self.road.packets.pop_front();
         };
         self.counts.dropped += far_end.thinned.len() as u64;
+        self.counts.lost += far_end.corrupted.len() as u64;
         self.dropped.append(&mut far_end.thinned);
+        self.dropped.append(&mut far_end.corrupted);
         self.count_carried(leaving?.size);
         leaving
     }

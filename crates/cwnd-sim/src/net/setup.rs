@@ -188,8 +188,10 @@ pub struct GilbertElliott {
 pub struct Tap {
     /// Which link.
     pub link: LinkId,
-    /// What is lost or marked.
+    /// What is lost, marked or held back.
     pub faults: Vec<Fault>,
+    /// Keep a record of every packet in the trace. It grows with the length of the run.
+    pub record: bool,
 }
 
 /// A packet that a tap loses or marks.
@@ -203,6 +205,42 @@ pub enum Fault {
         number: u64,
         /// 1 for the first time it comes by, 2 for the second.
         transmission: u32,
+    },
+    /// A data packet of the flow at this index, by its place among all that come by.
+    Nth {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The n-th, retransmissions counted, from 1.
+        nth: u64,
+    },
+    /// A data packet of the flow at this index is marked if it is ECN-capable.
+    MarkData {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// Its number, from 0.
+        number: u64,
+        /// 1 for the first time it comes by, 2 for the second.
+        transmission: u32,
+    },
+    /// A data packet of the flow at this index is held back at the far end of the link.
+    HoldData {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// Its number, from 0.
+        number: u64,
+        /// 1 for the first time it comes by, 2 for the second.
+        transmission: u32,
+        /// For how long.
+        by: HoldBack,
+    },
+    /// An acknowledgement of the flow at this index is held back at the far end of the link.
+    HoldAck {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The n-th that comes by, from 1.
+        nth: u64,
+        /// For how long.
+        by: HoldBack,
     },
     /// An acknowledgement of the flow at this index.
     Ack {
@@ -240,6 +278,24 @@ pub enum Fault {
         /// So many of them.
         count: u32,
     },
+}
+
+impl Fault {
+    /// The index of its flow.
+    #[must_use]
+    pub fn flow(&self) -> u32 {
+        match *self {
+            Self::Data { flow, .. }
+            | Self::Nth { flow, .. }
+            | Self::MarkData { flow, .. }
+            | Self::HoldData { flow, .. }
+            | Self::HoldAck { flow, .. }
+            | Self::Ack { flow, .. }
+            | Self::Next { flow, .. }
+            | Self::Share { flow, .. }
+            | Self::Mark { flow, .. } => flow,
+        }
+    }
 }
 
 impl LinkSetup {

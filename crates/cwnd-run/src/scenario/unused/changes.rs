@@ -5,7 +5,7 @@ use cwnd::Span;
 use super::Found;
 use crate::scenario::document::Document;
 use crate::scenario::quantity::Written;
-use crate::scenario::schedule::{Schedule, with_outages};
+use crate::scenario::schedule::{Schedule, Step, with_outages};
 use crate::scenario::traffic::Stage;
 
 impl Found {
@@ -46,6 +46,9 @@ impl Found {
             }
             let (of_rate, of_delay) =
                 ("the link has this rate then without it, or an outage", "the link has this delay then without it");
+            if step.changes_phase() {
+                continue;
+            }
             match (rate, delay) {
                 (Some(_), Some(_)) => self.add(format!("{key}.at"), &step.at, CHANGES_NEITHER),
                 (Some(rate), None) => self.add(format!("{key}.rate"), rate, of_rate),
@@ -54,7 +57,8 @@ impl Found {
             }
         }
         if let Some(repeat) = repeat {
-            let idle = link.rates.iter().all(Option::is_none) && link.delays.iter().all(Option::is_none);
+            let same = link.rates.iter().all(Option::is_none) && link.delays.iter().all(Option::is_none);
+            let idle = same && !steps.iter().any(Step::changes_phase);
             if *repeat.value() >= duration {
                 self.add(format!("{key}.repeat"), repeat, over.as_str());
             } else if idle {

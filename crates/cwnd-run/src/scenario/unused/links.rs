@@ -104,11 +104,11 @@ impl Found {
 
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
         let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, .. }) = impairments else { return };
-        if let Some(jitter) = jitter.as_ref().filter(|jitter| *jitter.value() <= CLOCK) {
+        if let Some(jitter) = jitter.as_ref().filter(|jitter| jitter.value().is_nothing()) {
             self.add(format!("{key}.jitter"), jitter, "packets wait for whole nanoseconds, and less than this");
         }
         // Those held back do not hold others back that jitter has delayed less.
-        let still = jitter.as_ref().is_none_or(|jitter| *jitter.value() <= CLOCK);
+        let still = jitter.as_ref().is_none_or(|jitter| jitter.value().is_nothing());
         let nothing = |by: &Reordering| by.probability == 0.0 || still && by.by == HoldBack::Time(Span::ZERO);
         if let Some(reorder) = reorder.as_ref().filter(|reorder| nothing(reorder.value())) {
             self.add(format!("{key}.reorder"), reorder, "no packet is held back");
@@ -162,6 +162,3 @@ fn never_waits(bucket: &TokenBucket, rate: Option<u64>, duration: Span) -> Optio
 fn name(link: &Link) -> String {
     link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to))
 }
-
-/// The resolution of simulated time.
-const CLOCK: Span = Span::from_nanos(1);

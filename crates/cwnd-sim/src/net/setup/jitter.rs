@@ -59,6 +59,18 @@ impl From<Noise> for Jitter {
 }
 
 impl Jitter {
+    /// Whether every draw is zero: the largest is the resolution of time or less.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        let zero = |span: Span| span <= Span::from_nanos(1);
+        match self.noise {
+            Noise::Uniform(most) => zero(most),
+            Noise::Normal { mean, deviation } => zero(mean) && zero(deviation),
+            Noise::Pareto { mean, .. } => zero(mean),
+            Noise::Wifi { .. } => false,
+        }
+    }
+
     pub(super) fn check(&self, part: &SetupPart) -> Result<(), SetupError> {
         require((0.0..1.0).contains(&self.correlation), part, "the correlation of jitter is at least 0 and below 1")?;
         let short = |span: Span| require(span <= Noise::MOST, part, "jitter is at most 10 s");
