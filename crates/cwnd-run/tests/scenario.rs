@@ -511,7 +511,7 @@ fn errors_of_schedules() {
         ("{ steps = [] }", "2:22: `steps` cannot be empty: accepted is at least one step"),
         (
             "{ steps = [{ at = \"1s\" }] }",
-            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay` or both",
+            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay`, the `loss` or another of its keys",
         ),
         (
             "{ steps = [{ at = \"2s\", rate = \"1mbit\" }, { at = \"2s\", rate = \"2mbit\" }] }",

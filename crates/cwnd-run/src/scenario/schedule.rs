@@ -1,6 +1,7 @@
 //! Links that change, as scenarios write them.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -272,17 +273,46 @@ impl Step {
         })
     }
 
+    /// The keys that it has of losses, impairments and the queue: each with its value as written, and how a step loses it.
+    pub(super) fn phase_keys(&self) -> Vec<(&'static str, String, fn(Self) -> Self)> {
+        let text = |given: Option<&dyn fmt::Display>| given.map(ToString::to_string);
+        let keys: [(&'static str, Option<String>, fn(Self) -> Self); 9] = [
+            ("loss", text(self.loss.as_ref().map(|given| given as _)), |step| Self { loss: None, ..step }),
+            ("jitter", text(self.jitter.as_ref().map(|given| given as _)), |step| Self { jitter: None, ..step }),
+            ("reorder", text(self.reorder.as_ref().map(|given| given as _)), |step| Self { reorder: None, ..step }),
+            ("policer", text(self.policer.as_ref().map(|given| given as _)), |step| Self { policer: None, ..step }),
+            ("aggregate", text(self.aggregate.as_ref().map(|given| given as _)), |step| Self {
+                aggregate: None,
+                ..step
+            }),
+            ("thin_acks", text(self.thin_acks.as_ref().map(|given| given as _)), |step| Self {
+                thin_acks: None,
+                ..step
+            }),
+            ("corrupt", text(self.corrupt.as_ref().map(|given| given as _)), |step| Self { corrupt: None, ..step }),
+            ("bleach_ecn", text(self.bleach_ecn.as_ref().map(|given| given as _)), |step| Self {
+                bleach_ecn: None,
+                ..step
+            }),
+            ("queue", text(self.queue.as_ref().map(|given| given as _)), |step| Self { queue: None, ..step }),
+        ];
+        keys.into_iter().filter_map(|(name, given, without)| Some((name, given?, without))).collect()
+    }
+
+    /// Whether `over` has something to move.
+    pub(super) fn moves(&self) -> bool {
+        let plain = |loss: &Written<Loss>| matches!(loss.value(), Loss::None | Loss::Bernoulli(_));
+        self.rate.is_some() || self.extra_delay.is_some() || self.loss.as_ref().is_some_and(plain)
+    }
+
     /// Whether it changes more than the rate and the delay.
     pub(super) fn changes_phase(&self) -> bool {
-        let impairs = self.jitter.is_some() || self.reorder.is_some() || self.policer.is_some();
-        let bunches = self.aggregate.is_some() || self.thin_acks.is_some();
-        let damages = self.loss.is_some() || self.corrupt.is_some() || self.bleach_ecn.is_some();
-        impairs || bunches || damages || self.queue.is_some()
+        !self.phase_keys().is_empty()
     }
 
     fn apply(&self, link: &mut LinkSetup, key: &str) -> Result<(), Located> {
         if self.rate.is_none() && self.extra_delay.is_none() && !self.changes_phase() {
-            let why = "a step changes the `rate`, the `extra_delay`, the `loss` or something else";
+            let why = "a step changes the `rate`, the `extra_delay`, the `loss` or another of its keys";
             return Err(Located::at(key, Fault::Missing { key: "rate", why }));
         }
         if let Some(over) = &self.over {
