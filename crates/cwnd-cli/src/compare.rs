@@ -160,7 +160,7 @@ impl FromStr for RateStep {
         let (at, rate) = text.split_once(':').ok_or_else(expected)?;
         let at: Written<Span> = at.trim().parse().map_err(|error| format!("{error}"))?;
         let rate: Written<StepRate> = rate.trim().parse().map_err(|error| format!("{error}"))?;
-        Ok(Self { step: Step { at, rate: Some(rate), extra_delay: None }, text: text.to_string() })
+        Ok(Self { step: Step { rate: Some(rate), ..Step::new(at) }, text: text.to_string() })
     }
 }
 
@@ -305,7 +305,9 @@ impl Arguments {
             return Document { seeds: self.seeds, ..default_base(self.duration.clone(), warmup.cloned()) };
         }
         let path = Dumbbell::default();
-        let steps: Vec<Step> = self.rate_step.iter().map(|step| step.step.clone()).collect();
+        let mut steps: Vec<Step> = self.rate_step.iter().map(|step| step.step.clone()).collect();
+        steps.extend(self.impairments.step.iter().cloned());
+        steps.sort_by_key(|step| *step.at.value());
         Document {
             duration: self.duration.clone(),
             warmup: warmup.cloned().unwrap_or_else(|| default_warmup(*self.duration.value())),

@@ -98,7 +98,7 @@ impl<'a> Lab<'a> {
         setup.flows[0].access_rtt = whole.mul_f64(0.06);
         setup.links[1].queue = QueueLimit::Unlimited;
         setup.variation = Variation { start: None, rtt: 0.05, jitter: 0.0 };
-        setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new() }];
+        setup.taps = vec![Tap { link: LinkId(0), faults: Vec::new(), record: true }];
         let flow = &mut setup.flows[0];
         // A run must end, also of a rule whose window has no bound. Whole stacks bring theirs.
         flow.max_window = flow.algorithm.as_stack().is_none().then_some(MOST_IN_FLIGHT);

@@ -7,8 +7,8 @@ use cwnd_run::run::run;
 use cwnd_run::scenario::{Direction, Document, Dumbbell, FlowGroup, Scenario, Written};
 use cwnd_sim::{
     AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, LinuxHost, Loss, NodeId,
-    Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes, Source,
-    TokenBucket,
+    Noise, Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes,
+    Source, TokenBucket,
 };
 
 fn setup(text: &str) -> Setup {
@@ -511,7 +511,7 @@ fn errors_of_schedules() {
         ("{ steps = [] }", "2:22: `steps` cannot be empty: accepted is at least one step"),
         (
             "{ steps = [{ at = \"1s\" }] }",
-            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay` or both",
+            "2:23: `rate` is missing: a step changes the `rate`, the `extra_delay`, the `loss` or another of its keys",
         ),
         (
             "{ steps = [{ at = \"2s\", rate = \"1mbit\" }, { at = \"2s\", rate = \"2mbit\" }] }",
@@ -746,7 +746,7 @@ fn impairments_are_those_of_their_link() {
     let [forth, back] = [0, 1].map(|index| setup.links[index].impairments.clone());
     let reordering = Some(Reordering { probability: 0.02, by: HoldBack::Packets(3) });
     let policer = Some(TokenBucket { rate: 5_000_000, burst: Bytes(30_000) });
-    let jitter = Span::from_millis(2);
+    let jitter = Some(Noise::Uniform(Span::from_millis(2)).into());
     assert_eq!(forth, Impairments { jitter, reordering, policer, ..Impairments::default() });
     let (aggregation, shaper) =
         (Some(Span::from_millis(4)), Some(TokenBucket { rate: 1_000_000, burst: Bytes(2_000) }));

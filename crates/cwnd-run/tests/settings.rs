@@ -64,6 +64,21 @@ const SAMPLES: &[(&str, &[&str])] = &[
         &["\"16mbit,burst=9kB\"", "\"20mbit,burst=9kB\"", "\"99mbit,burst=100B\"", "\"19mbit,burst=90kB\""],
     ),
     ("impairments.thin_acks", &["2"]),
+    ("impairments.corrupt", &["0.05", "0.0"]),
+    ("impairments.bleach_ecn", &["true"]),
+    ("steps.0.loss", &["0.05", "0"]),
+    ("steps.0.jitter", &["\"3ms\"", "\"wifi:7ms\"", "\"0s\""]),
+    ("steps.0.reorder", &["\"0.05:3ms\"", "\"none\""]),
+    ("steps.0.policer", &["\"9mbit,burst=30kB\"", "\"none\""]),
+    ("steps.0.aggregate", &["\"4ms\"", "\"none\""]),
+    ("steps.0.thin_acks", &["2", "1"]),
+    ("steps.0.corrupt", &["0.05", "0.0"]),
+    ("steps.0.bleach_ecn", &["true", "false"]),
+    ("steps.0.queue", &["\"droptail:4p\""]),
+    ("steps.0.over", &["\"10ms\""]),
+    ("flow.0.drop", &["\"data:20 ack:5\""]),
+    ("flow.0.mark", &["\"data:20\""]),
+    ("flow.0.hold", &["\"data:20=15ms\""]),
     (
         "loss",
         &[
@@ -368,6 +383,8 @@ const QUIET: &[[&str; 2]] = &[
     ["via", "link.0."],
     // What is lost or waits is rare beside it.
     ["loss=", ""],
+    ["corrupt=", ""],
+    ["queue=", "corrupt="],
     // Over UDT and datagrams an era acts where a window is not used.
     ["era=", "algorithm="],
     ["algorithm=", "era="],

@@ -12,7 +12,7 @@ use crate::error::{SetupError, SetupPart, require};
 use crate::net::delivery::DeliveryTrace;
 use crate::net::link::Link;
 use crate::net::packet::{Body, Data, Ecn, Packet};
-use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, QueueLimit};
+use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, Phase, QueueLimit};
 use crate::net::steps::Schedule;
 use crate::random::{Stream, threshold};
 use crate::ring::Budget;
@@ -36,6 +36,10 @@ pub struct Emulation {
     pub loss: Loss,
     /// What else happens to datagrams.
     pub impairments: Impairments,
+    /// Later delays, as of a [link](LinkSetup::delay_steps).
+    pub delay_steps: Schedule<Span>,
+    /// Later losses, impairments and queue limits.
+    pub phases: Schedule<Phase>,
     /// The probability that a datagram arrives twice, the copy right behind it; 0..=1.
     pub duplication: f64,
 }
@@ -113,6 +117,8 @@ impl Emulation {
             discipline: Discipline::DropTail,
             loss: Loss::None,
             impairments: Impairments::default(),
+            delay_steps: Schedule::default(),
+            phases: Schedule::default(),
             duplication: 0.0,
         }
     }
@@ -126,9 +132,9 @@ impl EmulatedLink {
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
         let Emulation { rate, delay, queue, discipline, loss, duplication, .. } = *emulation;
-        let Emulation { rate_steps, deliveries, impairments, .. } = emulation.clone();
+        let Emulation { rate_steps, deliveries, impairments, delay_steps, phases, .. } = emulation.clone();
         let plain = LinkSetup::new(name.to_owned(), ends, rate, delay, queue);
-        let setup = LinkSetup { rate_steps, deliveries, discipline, loss, impairments, ..plain };
+        let setup = LinkSetup { rate_steps, deliveries, discipline, loss, impairments, delay_steps, phases, ..plain };
         setup.check()?;
         let (part, probable) = (SetupPart::Link(name.to_owned()), (0.0..=1.0).contains(&duplication));
         require(probable, &part, "the probability of duplication is at least 0 and at most 1")?;
@@ -364,7 +370,7 @@ mod tests {
         ) {
             let emulation = Emulation {
                 loss: Loss::Bernoulli(loss),
-                impairments: Impairments { jitter: Span::from_nanos(jitter), ..reordered(reorder, Span::from_millis(2)) },
+                impairments: Impairments { jitter: Some(crate::Noise::Uniform(Span::from_nanos(jitter)).into()), ..reordered(reorder, Span::from_millis(2)) },
                 duplication,
                 discipline,
                 ..Emulation::new(RATE, Span::from_millis(1), QueueLimit::Packets(5))

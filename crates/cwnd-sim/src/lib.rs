@@ -61,8 +61,8 @@ pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,
-    LinkId, LinkSetup, Loss, NodeId, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap, TokenBucket, VcpSetup,
-    XcpSetup,
+    Jitter, LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap,
+    TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};

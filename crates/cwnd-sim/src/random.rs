@@ -41,6 +41,22 @@ impl Stream {
         -libm::log(self.unit_above_zero())
     }
 
+    /// Normal with mean 0 and standard deviation 1 (Box and Muller): two draws each.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(2.0 * self.exponential());
+        radius * libm::cos(std::f64::consts::TAU * self.unit())
+    }
+
+    /// Poisson with this mean, which is small: as many draws as it counts, and one.
+    pub(crate) fn poisson(&mut self, mean: f64) -> u32 {
+        let (least, mut product, mut count) = (libm::exp(-mean), self.unit_above_zero(), 0);
+        while product > least {
+            product *= self.unit_above_zero();
+            count += 1;
+        }
+        count
+    }
+
     /// Geometric: 1, 2, 3, … with this mean, at least 1.
     pub(crate) fn geometric(&mut self, mean: f64) -> u64 {
         // P(N > n) = (1 - 1 / mean)^n; a mean of 1 makes the logarithm infinite and N always 1.

@@ -24,7 +24,6 @@ use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
 use crate::net::setup::Class;
-use crate::net::tap::Tap;
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::random::Stream;
 use crate::ring::Budget;
@@ -107,7 +106,7 @@ impl World {
         };
         for tap in &setup.taps {
             let index = tap.link.0 as usize;
-            world.links[index].loss.tap(Tap::new(&tap.faults, setup.seed, &setup.links[index].name));
+            world.links[index].tap(tap, setup.seed, &setup.links[index]);
         }
         for (index, flow) in (0_u32..).zip(&setup.flows) {
             world.add_flow(setup, index, flow)?;

@@ -109,8 +109,8 @@ impl Twist {
             }
             Self::Taps => {
                 let data = |number| Fault::Data { flow: 0, number, transmission: 1 };
-                setup.taps.push(Tap { link: LinkId(0), faults: vec![data(20), data(40), data(41)] });
-                setup.taps.push(Tap { link: LinkId(1), faults: vec![Fault::Ack { flow: 0, nth: 30 }] });
+                setup.taps.push(Tap { link: LinkId(0), faults: vec![data(20), data(40), data(41)], record: true });
+                setup.taps.push(Tap { link: LinkId(1), faults: vec![Fault::Ack { flow: 0, nth: 30 }], record: true });
             }
             Self::Cbr => setup.cbr.push(cbr(left, right)),
             Self::CbrBack => setup.cbr.push(cbr(right, left)),

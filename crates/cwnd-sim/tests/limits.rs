@@ -175,7 +175,7 @@ fn an_unused_window_is_cut_to_half_of_what_the_receiver_allowed() {
         by_the_receiver(&mut setup.flows[0]);
         setup.flows[0].recovery = scheme;
         let fault = cwnd_sim::Fault::Data { flow: 0, number: 100, transmission: 1 };
-        setup.taps = vec![cwnd_sim::Tap { link: cwnd_sim::LinkId(0), faults: vec![fault] }];
+        setup.taps = vec![cwnd_sim::Tap { link: cwnd_sim::LinkId(0), faults: vec![fault], record: true }];
         let flow = &cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup").flows[0];
         let cut = flow.window.windows(2).position(|pair| pair[1] < pair[0]).expect("a cut");
         assert!(flow.window[cut] > 50.0, "{}: {}", scheme.name(), flow.window[cut]);

@@ -14,7 +14,7 @@ fn setup(algorithm: &str, (rate, rtt, queue): (u64, u64, u32), host: LinuxHost) 
     let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(10), Span::ZERO, 1);
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
     setup.sampling = Some(Sampling { interval: Span::from_millis(10), internals: false });
-    setup.taps = [LinkId(0), LinkId(1)].map(|link| Tap { link, faults: Vec::new() }).to_vec();
+    setup.taps = [LinkId(0), LinkId(1)].map(|link| Tap { link, faults: Vec::new(), record: true }).to_vec();
     setup.flows[0].host = host;
     setup
 }

@@ -105,7 +105,8 @@ fn fast_keeps_alpha_packets_per_flow_in_the_queue() {
 /// internal of that name then.
 fn after_a_loss(algorithm: &str, number: u64, seconds: u64, wanted: &str) -> (Vec<f64>, f64) {
     let mut setup = setup(&[spec(algorithm)], 10_000, Span::from_millis(100), 100_000, seconds);
-    setup.taps = vec![Tap { link: LinkId(0), faults: vec![Fault::Data { flow: 0, number, transmission: 1 }] }];
+    setup.taps =
+        vec![Tap { link: LinkId(0), faults: vec![Fault::Data { flow: 0, number, transmission: 1 }], record: true }];
     setup.flows[0].paced = true;
     let flow = &run(&setup).flows[0];
     let internal = |name| &flow.internals.iter().find(|(each, _)| *each == name).expect("an internal").1;

@@ -193,7 +193,10 @@ fn a_tap_loses_the_datagram_it_names() {
     let mut setup = setup(Batches::default(), &path());
     setup.flows.truncate(1);
     let faults = vec![Fault::Data { flow: 0, number: 12, transmission: 1 }, Fault::Ack { flow: 0, nth: 3 }];
-    setup.taps = vec![Tap { link: LinkId(0), faults: faults.clone() }, Tap { link: LinkId(1), faults }];
+    setup.taps = vec![
+        Tap { link: LinkId(0), faults: faults.clone(), record: true },
+        Tap { link: LinkId(1), faults, record: true },
+    ];
     let trace = run(&setup, &mut |_| true).expect("a valid setup");
     assert_eq!(trace.links.iter().map(|link| link.lost.last().copied()).collect::<Vec<_>>(), [Some(1), Some(1)]);
 }

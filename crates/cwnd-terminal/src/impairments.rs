@@ -2,17 +2,17 @@
 
 use clap::Args;
 use cwnd::Span;
-use cwnd_run::scenario::{self, Stage, TraceFile, Written};
-use cwnd_sim::{Reordering, TokenBucket};
+use cwnd_run::scenario::{self, Stage, Step, TraceFile, Written};
+use cwnd_sim::{Jitter, Reordering, TokenBucket};
 
-use crate::arguments::whole;
+use crate::arguments::{probability, whole};
 
 /// The keys of links in scenarios, under the same names.
 #[derive(Args, Clone, Debug)]
 pub struct Impairments {
-    /// Hold each packet back by up to this much, in order
-    #[arg(long, value_name = "TIME", help_heading = "Impairments")]
-    jitter: Option<Written<Span>>,
+    /// Delay each packet by up to this much, or by a distribution such as normal:20ms,deviation=4ms or wifi:7ms; in order
+    #[arg(long, value_name = "DELAY", help_heading = "Impairments")]
+    jitter: Option<Written<Jitter>>,
     /// Hold a share of the packets back for a time, such as 0.02:15ms, or until others have overtaken them, such as 0.02:3p
     #[arg(long, value_name = "SHARE:BY", help_heading = "Impairments")]
     reorder: Option<Written<Reordering>>,
@@ -28,6 +28,16 @@ pub struct Impairments {
     /// Of N acknowledgements of a flow that leave together only the newest goes on; with --aggregate
     #[arg(long, value_name = "N", requires = "aggregate", value_parser = whole::<u32>(1..=1_000_000), help_heading = "Impairments")]
     pub thin_acks: Option<u32>,
+    /// Damage this share of the packets: they take their time on the line and are discarded
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Impairments")]
+    corrupt: Option<f64>,
+    /// Clear the ECN field of every packet
+    #[arg(long, help_heading = "Impairments")]
+    bleach_ecn: bool,
+    /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios. May be given several
+    /// times
+    #[arg(long, value_name = "AT KEY=VALUE", help_heading = "Impairments")]
+    pub step: Vec<Step>,
     /// Transmit at the instants of a packet-delivery trace of Mahimahi only, instead of at --rate
     #[arg(long, value_name = "FILE", help_heading = "Impairments")]
     pub trace: Option<Written<TraceFile>>,
@@ -39,15 +49,29 @@ pub struct Impairments {
 impl Impairments {
     /// As a scenario has them; none if there are none.
     pub fn keys(&self) -> Option<scenario::Impairments> {
-        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, .. } = self.clone();
+        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, bleach_ecn, .. } = self.clone();
         let buckets = policer.is_some() || shaper.is_some();
-        let any = buckets || jitter.is_some() || reorder.is_some() || aggregate.is_some();
-        any.then_some(scenario::Impairments { jitter, reorder, policer, shaper, aggregate, thin_acks })
+        let any =
+            buckets || jitter.is_some() || reorder.is_some() || aggregate.is_some() || corrupt.is_some() || bleach_ecn;
+        any.then_some(scenario::Impairments {
+            jitter,
+            reorder,
+            policer,
+            shaper,
+            aggregate,
+            thin_acks,
+            corrupt,
+            bleach_ecn,
+        })
     }
 
     /// Whether none is given.
     pub fn are_none(&self) -> bool {
-        self.keys().is_none() && self.thin_acks.is_none() && self.trace.is_none() && self.outage.is_empty()
+        self.keys().is_none()
+            && self.step.is_empty()
+            && self.thin_acks.is_none()
+            && self.trace.is_none()
+            && self.outage.is_empty()
     }
 
     /// Those of the bottleneck in a comparison, where no acknowledgements are.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_run::scenario::{Queue, Stage, Written, with_outages};
+use cwnd_run::scenario::{self, Queue, Stage, Written, with_outages};
 use cwnd_sim::emulate::Emulation;
-use cwnd_sim::{Loss, QueueLimit, Schedule};
+use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, Schedule};
 
 use crate::arguments::{probability, whole};
 use crate::failure::Failure;
@@ -61,6 +61,7 @@ impl EmulatedLink {
         let impairments = keys.map(|keys| keys.setup()).unwrap_or_default();
         let loss = *self.loss.value();
         let forth = Emulation { loss, impairments, duplication: self.duplicate, ..self.line()? };
+        let forth = self.changing(forth)?;
         let loss = *self.loss_back.as_ref().unwrap_or(&self.loss).value();
         Ok([forth.clone(), Emulation { loss, ..forth }])
     }
@@ -68,6 +69,30 @@ impl EmulatedLink {
     /// Of each direction.
     pub(crate) fn spin(&self) -> Span {
         self.spin
+    }
+
+    /// The link as it changes with `--step`, in both directions alike.
+    fn changing(&self, link: Emulation) -> Result<Emulation, Failure> {
+        if self.impairments.step.is_empty() {
+            return Ok(link);
+        }
+        let fault = |error: String| Failure::Input(format!("--step: {error}"));
+        let varies = !link.rate_steps.steps.is_empty() || link.deliveries.is_some();
+        if varies && self.impairments.step.iter().any(|step| step.rate.is_some()) {
+            return Err(fault("`rate` cannot change next to --outage or --trace".to_owned()));
+        }
+        let Emulation { rate, delay, queue, discipline, loss, ref impairments, .. } = link;
+        let ends = (NodeId(0), NodeId(1));
+        let plain = LinkSetup::new(String::new(), ends, rate, delay, queue);
+        let mut setup = LinkSetup { discipline, loss, impairments: impairments.clone(), ..plain };
+        let mut steps = self.impairments.step.clone();
+        steps.sort_by_key(|step| *step.at.value());
+        let line = BitRate(rate.unwrap_or(1) as f64);
+        let sized = |queue: &Queue| queue.checked_setup(line, delay.mul_f64(2.0), PACKET);
+        scenario::Schedule { repeat: None, steps }.follow(&mut setup, sized).map_err(fault)?;
+        let LinkSetup { rate_steps, delay_steps, phases, .. } = setup;
+        let rate_steps = if varies { link.rate_steps.clone() } else { rate_steps };
+        Ok(Emulation { rate_steps, delay_steps, phases, ..link })
     }
 
     /// The queue and the line behind it.

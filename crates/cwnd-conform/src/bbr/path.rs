@@ -151,7 +151,7 @@ impl PathSetup {
                 Change::Lose(nth, from, to) => {
                     let fault = |number| Fault::Data { flow: 0, number, transmission: 1 };
                     let faults = (next + from..next + to).step_by(nth as usize).map(fault).collect();
-                    setup.taps = vec![Tap { link: LinkId(0), faults }];
+                    setup.taps = vec![Tap { link: LinkId(0), faults, record: true }];
                 }
                 Change::Detour(millis) => {
                     let delay = setup.links[0].delay;

@@ -9,7 +9,7 @@ use cwnd_run::scenario::{Document, Dumbbell, Schedule, Step, Written};
 /// of `duration`.
 #[must_use]
 pub fn default_base(duration: Written<Span>, warmup: Option<Written<Span>>) -> Document {
-    let step = |at, rate| Step { at: Written::literal(at), rate: Some(Written::literal(rate)), extra_delay: None };
+    let step = |at, rate| Step { rate: Some(Written::literal(rate)), ..Step::new(Written::literal(at)) };
     let half = *duration.value() / 2;
     let usual: Written<Span> = Written::literal(WARMUP);
     let warmup = warmup.unwrap_or_else(|| if half < *usual.value() { half.into() } else { usual.clone() });

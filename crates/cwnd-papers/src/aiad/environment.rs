@@ -370,7 +370,7 @@ fn fair(bench: &Bench<'_>, bandwidth: &Bandwidth, setting: Setting, scheme: &Sch
         // Without a draw nothing crosses.
         let first = left.first().cloned().map_or_else(|| link_rate(bench), Ok)?;
         let step = |at: f64, rate: &Written<BitRate>| -> Result<Step> {
-            Ok(Step { at: format!("{at}s").parse()?, rate: Some(rate.text().parse()?), extra_delay: None })
+            Ok(Step { rate: Some(rate.text().parse()?), ..Step::new(format!("{at}s").parse()?) })
         };
         let from = kept.all("from_s").iter().zip(&left).skip(1);
         let mut steps = from.map(|(at, rate)| step(*at, rate)).collect::<Result<Vec<_>>>()?;

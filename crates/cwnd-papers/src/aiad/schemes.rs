@@ -139,7 +139,7 @@ fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             let bottleneck = change::dumbbell(document);
             bottleneck.rate = format!("{flows}mbit").parse()?;
             let risen = Some(format!("{}mbit", 10.0 * flows).parse()?);
-            let rise = Step { at: Written::literal("50s"), rate: risen, extra_delay: None };
+            let rise = Step { rate: risen, ..Step::new(Written::literal("50s")) };
             bottleneck.schedule = Some(Schedule { repeat: None, steps: vec![rise] });
             document.flow[0].count = flows as u32;
             set_algorithm(&mut document.flow, &scheme.algorithm)

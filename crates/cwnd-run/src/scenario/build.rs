@@ -3,12 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use cwnd::registry::Transport;
 use cwnd::{Bytes, Span};
-use cwnd_sim::{CheckedSetup, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError, SetupPart};
+use cwnd_sim::{
+    CheckedSetup, Fault as PacketFault, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError,
+    SetupPart, Tap,
+};
 
 use super::cross::{self, Times};
 use super::document::{Document, FlowGroup, Link, Variation};
 use super::error::{Fault, Located, range};
+use super::packets::Named;
 use super::quantity::{MAX_PACKET, SampleEvery, Written};
 use super::topology::{Topology, ends, route};
 
@@ -35,6 +40,7 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     }
     let crowd = |(index, group)| cross::crowd(document, &topology, group, &format!("arrivals.{index}"));
     let mut crowds = document.arrivals.iter().enumerate().map(crowd).collect::<Result<Vec<_>, _>>()?;
+    let faults = faults(document)?;
     number(flows.iter_mut().map(|flow| &mut flow.name));
     number(cbr.iter_mut().map(|cbr| &mut cbr.name));
     number(crowds.iter_mut().map(|crowd| &mut crowd.flow.name));
@@ -60,11 +66,83 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
         },
     };
     let located = |setup: &Setup, error: SetupError| locate(error, document, setup);
+    let setup = Setup { taps: taps(&setup, faults).map_err(|error| located(&setup, error))?, ..setup };
     let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
     check_policers(document, &setup)?;
     let paths = if setup.flows.is_empty() { setup.crowd_paths() } else { setup.paths() };
     let bottleneck = bottleneck(&setup.links, paths.map_err(|error| located(&setup, error))?);
     Ok((setup, bottleneck))
+}
+
+/// What happens to single packets, and whether to those on the way back.
+fn faults(document: &Document) -> Result<Vec<(PacketFault, bool)>, Located> {
+    let mut faults = Vec::new();
+    let mut flow = 0;
+    for (index, group) in document.flow.iter().enumerate() {
+        let key = format!("flow.{index}");
+        let acked = group.algorithm.value().entry().transport == Transport::Acked;
+        let mut add = |name: &'static str, text: &str, named: Named, fault: &dyn Fn(u32) -> Option<PacketFault>| {
+            if named.is_ack() && !acked {
+                return Err(range(
+                    &key,
+                    name,
+                    &format!("`{text}`"),
+                    "data packets: only acknowledgements of TCP have numbers",
+                ));
+            }
+            for flow in flow..flow + group.count {
+                let Some(fault) = fault(flow) else {
+                    return Err(range(
+                        &key,
+                        name,
+                        &format!("`{text}`"),
+                        &format!("no `{named}`: that cannot be named here"),
+                    ));
+                };
+                if faults.len() >= MAX_FAULTS {
+                    let accepted =
+                        format!("at most {MAX_FAULTS} packets in a scenario, counted for each flow of a group");
+                    return Err(range(&key, name, &format!("`{text}`"), &accepted));
+                }
+                faults.push((fault, named.is_ack()));
+            }
+            Ok(())
+        };
+        if let Some(packets) = &group.drop {
+            for named in packets.value().named() {
+                add("drop", packets.text(), *named, &|flow| Some(named.dropped(flow)))?;
+            }
+        }
+        if let Some(packets) = &group.mark {
+            for named in packets.value().named() {
+                add("mark", packets.text(), *named, &|flow| named.marked(flow))?;
+            }
+        }
+        if let Some(packets) = &group.hold {
+            for (named, by) in packets.value().named() {
+                add("hold", packets.text(), *named, &|flow| named.held(flow, *by))?;
+            }
+        }
+        flow += group.count;
+    }
+    Ok(faults)
+}
+
+/// Taps on the first links of the ways of flows.
+fn taps(setup: &Setup, faults: Vec<(PacketFault, bool)>) -> Result<Vec<Tap>, SetupError> {
+    let mut taps: Vec<Tap> = Vec::new();
+    if faults.is_empty() {
+        return Ok(taps);
+    }
+    let ways = setup.ways(setup.flows.iter())?;
+    for (fault, back) in faults {
+        let Some(link) = ways[fault.flow() as usize][usize::from(back)].first().copied() else { continue };
+        match taps.iter_mut().find(|tap| tap.link == link) {
+            Some(tap) => tap.faults.push(fault),
+            None => taps.push(Tap { link, faults: vec![fault], record: false }),
+        }
+    }
+    Ok(taps)
 }
 
 /// Columns of samples are held in memory until the run ends.
@@ -79,7 +157,11 @@ fn check_samples(document: &Document, flows: usize) -> Result<(), Located> {
 
 /// A policer whose bucket does not hold the largest packet that crosses it drops every packet of that size.
 fn check_policers(document: &Document, setup: &Setup) -> Result<(), Located> {
-    let policed = |index: usize| setup.links.get(index).is_some_and(|link| link.impairments.policer.is_some());
+    let policers = |link: &LinkSetup| {
+        let later = link.phases.steps.iter().filter_map(|(_, phase)| phase.impairments.policer);
+        link.impairments.policer.into_iter().chain(later).collect::<Vec<_>>()
+    };
+    let policed = |index: usize| setup.links.get(index).is_some_and(|link| !policers(link).is_empty());
     if !(0..setup.links.len()).any(policed) {
         return Ok(());
     }
@@ -107,7 +189,7 @@ fn check_policers(document: &Document, setup: &Setup) -> Result<(), Located> {
         keys = document.link.iter().enumerate().flat_map(key).collect();
     }
     for ((link, key), largest) in setup.links.iter().zip(keys).zip(largest) {
-        if link.impairments.policer.is_some_and(|policer| policer.burst < largest) {
+        if policers(link).iter().any(|policer| policer.burst < largest) {
             let given = document.written(&format!("{key}.policer")).unwrap_or_default();
             let accepted = format!("a burst of at least {}B, the largest packet that crosses it", largest.0);
             return Err(range(&key, "policer", &given, &accepted));
@@ -301,6 +383,8 @@ fn number<'a>(names: impl Iterator<Item = &'a mut String>) {
 
 /// The most flows: at some two kilobytes each they take eight gigabytes before the first packet leaves.
 pub const MAX_FLOWS: u32 = 4_000_000;
+/// Most packets that are dropped, marked or held back by number: each packet of the run is compared with all of them.
+const MAX_FAULTS: usize = 1000;
 /// At some 120 bytes each, six gigabytes a run.
 const MAX_SAMPLES: u64 = 50_000_000;
 /// The most seeds: more independent runs than any interval needs.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ScenarioError;
 use super::impairments::Impairments;
+use super::packets::{HeldPackets, Packets};
 use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::{Schedule, TraceFile};
@@ -261,6 +262,15 @@ pub struct FlowGroup {
     /// `sack` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Written<Reassembly>>,
+    /// Packets of each of these flows that are dropped at the entry of the first link of their way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop: Option<Written<Packets>>,
+    /// Data packets of each of these flows that are marked there; the flow needs `ecn`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Written<Packets>>,
+    /// Packets of each of these flows that are held back at the exit of that link, while others overtake them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Written<HeldPackets>>,
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Class,
@@ -299,6 +309,9 @@ impl FlowGroup {
             recovery: None,
             host: None,
             receiver: None,
+            drop: None,
+            mark: None,
+            hold: None,
             class: Class::Out,
             max_window: None,
             era: None,

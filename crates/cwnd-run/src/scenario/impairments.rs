@@ -1,8 +1,11 @@
 //! What links do to packets beside queueing, delaying and losing them, as scenarios write it.
 
+use std::borrow::Cow;
+
 use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
-use cwnd_sim::{HoldBack, Reordering, TokenBucket};
+use cwnd_sim::notation::JITTERS;
+use cwnd_sim::{HoldBack, Jitter, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +15,9 @@ use super::quantity::{Quantity, Written, refused};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impairments {
-    /// Each packet is held back by a uniform draw from zero to this much, and none overtakes another for it.
+    /// Each packet is delayed by a random draw from a distribution. Packets stay in order unless `overtaking=yes`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<Written<Span>>,
+    pub jitter: Option<Written<Jitter>>,
     /// A share of the packets is held back, for a time or until others have overtaken them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Written<Reordering>>,
@@ -31,6 +34,12 @@ pub struct Impairments {
     /// Of so many acknowledgements of a flow in a row that leave together only the newest goes on; with `aggregate`, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thin_acks: Option<u32>,
+    /// The probability that a packet arrives damaged and is discarded, after it has taken its time on the line; 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<f64>,
+    /// Clears the ECN field of every packet: marks and the capability itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bleach_ecn: bool,
 }
 
 impl Impairments {
@@ -44,9 +53,27 @@ impl Impairments {
             shaper: bucket(&self.shaper),
             aggregation: time(&self.aggregate),
             ack_thinning: self.thin_acks,
-            jitter: time(&self.jitter).unwrap_or(Span::ZERO),
+            jitter: self.jitter.as_ref().map(|jitter| *jitter.value()),
+            corruption: self.corrupt.unwrap_or(0.0),
+            bleach: self.bleach_ecn,
             reordering: self.reorder.as_ref().map(|reordering| *reordering.value()),
         }
+    }
+}
+
+impl Quantity for Jitter {
+    const NAME: &'static str = "Jitter";
+    const EXPECTED: &'static str = "a distribution of delays, such as `5ms` or `normal:20ms,deviation=4ms`";
+    const EXAMPLES: &'static [&'static str] =
+        &["5ms", "normal:20ms,deviation=4ms", "pareto:10ms,shape=3", "wifi:7ms", "5ms,overtaking=yes"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        Self::read(text)
+    }
+
+    fn description() -> Cow<'static, str> {
+        JITTERS.description().into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page about what is written `name:key=value`.
 
-use cwnd_sim::notation::QUEUES;
+use cwnd_sim::notation::{JITTERS, QUEUES};
 
 /// `docs/notation.md`: each kind with its forms, their parameters, ranges and defaults.
 #[must_use]
@@ -13,5 +13,7 @@ pub fn notation() -> String {
     );
     page.push_str("\n## Queues\n\n| written | parameters | what it does |\n| --- | --- | --- |\n");
     page.push_str(&QUEUES.rows());
+    page.push_str("\n## Jitter\n\n| written | parameters | what it does |\n| --- | --- | --- |\n");
+    page.push_str(&JITTERS.rows());
     page
 }

@@ -1,17 +1,21 @@
 //! Links that change, as scenarios write them.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use cwnd::quantity::QuantityError;
 use cwnd::{BitRate, Span};
-use cwnd_sim::{DeliveryTrace, LinkSetup};
+use cwnd_sim::{DeliveryTrace, Discipline, Jitter, LinkSetup, Loss, Phase, QueueLimit, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::Fault;
 use super::error::{Located, range};
 use super::quantity::{Quantity, Written, refused};
+use super::queue::{Queue, ThresholdError};
 use super::traffic::Stage;
 use crate::files::read_limited;
 
@@ -26,7 +30,7 @@ pub struct Schedule {
     pub steps: Vec<Step>,
 }
 
-/// What changes at an instant; the rest stays.
+/// What changes at an instant; the rest stays. What a step of losses, impairments or the queue's size sets holds until another sets it.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -38,7 +42,41 @@ pub struct Step {
     /// What is added to the delay of the link from then on, one way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_delay: Option<Written<Span>>,
+    /// Random loss from then on; `0` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Written<Loss>>,
+    /// Jitter from then on; `0s` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Written<Jitter>>,
+    /// Reordering from then on, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Written<OrNone<Reordering>>>,
+    /// The policer from then on, or `none`. One that returns has gained tokens meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Written<OrNone<TokenBucket>>>,
+    /// For how long packets wait for each other from then on, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregate: Option<Written<OrNone<Span>>>,
+    /// How ACKs that leave together are thinned from then on; 1 for not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thin_acks: Option<u32>,
+    /// The probability that a packet is damaged from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<f64>,
+    /// Whether the ECN field is cleared from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bleach_ecn: Option<bool>,
+    /// The size of the queue from then on; the rest of it must be that of the link's queue. Packets that wait remain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Written<Queue>>,
+    /// The rate, the delay and a plain probability of loss move to their values in equal steps over this time; at once if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Written<Span>>,
 }
+
+/// A setting, or `none`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OrNone<Q>(pub Option<Q>);
 
 /// A rate of a link, or none for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,49 +149,268 @@ pub(super) fn vary(
     Ok(())
 }
 
+/// `AT KEY=VALUE …`, such as `20s loss=0.3 jitter=wifi:7ms`: the keys of a step in a scenario, with spaces between.
+impl FromStr for Step {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let at = words.next().ok_or("a time and what changes, such as `20s loss=0.3`")?;
+        let mut table = toml::Table::from_iter([("at".to_string(), toml::Value::String(at.to_string()))]);
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: expected `key=value`"))?;
+            let plain = value.parse::<toml::Value>().ok().filter(|value| {
+                matches!(value, toml::Value::Boolean(_) | toml::Value::Integer(_) | toml::Value::Float(_))
+            });
+            let value = plain.unwrap_or_else(|| toml::Value::String(value.to_string()));
+            if table.insert(key.to_string(), value).is_some() {
+                return Err(format!("`{key}` is given twice"));
+            }
+        }
+        table.try_into().map_err(|error: toml::de::Error| error.message().to_string())
+    }
+}
+
 impl Schedule {
-    /// Lets `link` follow it; `key` is that of the link.
+    /// Lets a link that is no part of a scenario follow it; `sized` makes a queue at the link of what a step says.
+    ///
+    /// # Errors
+    /// A step is out of order or a value is out of range: the step, its key and what is accepted.
+    pub fn follow(
+        &self,
+        link: &mut LinkSetup,
+        sized: impl Fn(&Queue) -> Result<(QueueLimit, Discipline), ThresholdError>,
+    ) -> Result<(), String> {
+        let sized = |queue: &Written<Queue>, key: &str| {
+            sized(queue.value()).map_err(|error| range(key, "queue", &format!("`{queue}`"), &error.to_string()))
+        };
+        let text = |Located { key, fault }: Located| format!("{}: {fault}", key.trim_start_matches(".schedule."));
+        self.apply(link, "").and_then(|()| self.apply_phases(link, "", sized)).map_err(text)
+    }
+
+    /// Lets the rate and the delay of `link` follow it; `key` is that of the link.
     pub(super) fn apply(&self, link: &mut LinkSetup, key: &str) -> Result<(), Located> {
         let key = format!("{key}.schedule");
-        let mut last: Option<&Written<Span>> = None;
+        let mut last: Option<(&Written<Span>, Span)> = None;
         for (index, step) in self.steps.iter().enumerate() {
             let key = format!("{key}.steps.{index}");
-            if let Some(last) = last.filter(|last| last.value() >= step.at.value()) {
-                return Err(range(&key, "at", &step.at, &format!("later than the step before, {last}")));
+            if let Some((at, end)) = last.filter(|(_, end)| *end >= *step.at.value()) {
+                let ramp = if end > *at.value() { ", and than the end of its ramp" } else { "" };
+                return Err(range(&key, "at", &step.at, &format!("later than the step before, {at}{ramp}")));
             }
-            last = Some(&step.at);
+            last = Some((&step.at, step.end()));
             step.apply(link, &key)?;
         }
-        let Some(last) = last else { return Err(range(&key, "steps", &"empty", "at least one step")) };
+        let Some((last, end)) = last else { return Err(range(&key, "steps", &"empty", "at least one step")) };
         if let Some(repeat) = &self.repeat {
-            if repeat.value() <= last.value() {
+            if *repeat.value() <= end {
                 return Err(range(&key, "repeat", repeat, &format!("later than the last step, {last}")));
             }
             (link.rate_steps.repeat, link.delay_steps.repeat) = (Some(*repeat.value()), Some(*repeat.value()));
         }
         Ok(())
     }
-}
 
-impl Step {
-    fn apply(&self, link: &mut LinkSetup, key: &str) -> Result<(), Located> {
-        let at = *self.at.value();
-        if self.rate.is_none() && self.extra_delay.is_none() {
-            let why = "a step changes the `rate`, the `extra_delay` or both";
-            return Err(Located::at(key, Fault::Missing { key: "rate", why }));
-        }
-        if let Some(rate) = &self.rate {
-            if link.rate.is_none() {
-                return Err(range(key, "rate", &format!("`{rate}`"), "none in a link without a `rate`"));
+    /// Lets the losses, the impairments and the queue limit of `link` follow it, which has those of its beginning. `sized` makes a queue at
+    /// the link of what a step says, whose key it is given.
+    pub(super) fn apply_phases(
+        &self,
+        link: &mut LinkSetup,
+        key: &str,
+        sized: impl Fn(&Written<Queue>, &str) -> Result<(QueueLimit, Discipline), Located>,
+    ) -> Result<(), Located> {
+        let mut phase = link.first_phase();
+        let mut steps = Vec::new();
+        for (index, step) in self.steps.iter().enumerate().filter(|(_, step)| step.changes_phase()) {
+            let key = format!("{key}.schedule.steps.{index}");
+            let before = phase.loss;
+            step.change(&mut phase, link.discipline, &key, &sized)?;
+            for (at, share) in step.ramp() {
+                steps.push((at, Phase { loss: between(before, phase.loss, share), ..phase.clone() }));
             }
-            link.rate_steps.steps.push((at, rate.value().bits()));
         }
-        if let Some(extra) = &self.extra_delay {
-            link.delay_steps.steps.push((at, link.delay + *extra.value()));
+        if !steps.is_empty() {
+            link.phases.steps = steps;
+            link.phases.repeat = self.repeat.as_ref().map(|repeat| *repeat.value());
         }
         Ok(())
     }
 }
+
+impl Step {
+    /// A step that changes nothing yet.
+    #[must_use]
+    pub fn new(at: Written<Span>) -> Self {
+        Self {
+            at,
+            rate: None,
+            extra_delay: None,
+            loss: None,
+            jitter: None,
+            reorder: None,
+            policer: None,
+            aggregate: None,
+            thin_acks: None,
+            corrupt: None,
+            bleach_ecn: None,
+            queue: None,
+            over: None,
+        }
+    }
+
+    /// When it has reached its values.
+    fn end(&self) -> Span {
+        *self.at.value() + self.over.as_ref().map_or(Span::ZERO, |over| *over.value())
+    }
+
+    /// The instants of its steps, each with the share of the change that is reached there.
+    fn ramp(&self) -> impl Iterator<Item = (Span, f64)> + use<> {
+        let (at, over) = (*self.at.value(), self.over.as_ref().map_or(Span::ZERO, |over| *over.value()));
+        let count = (over.as_nanos() / SHORTEST_STEP.as_nanos()).clamp(1, MOST_STEPS);
+        (1..=count).map(move |n| {
+            let share = n as f64 / count as f64;
+            (if over == Span::ZERO { at } else { at + over.mul_f64(share) }, share)
+        })
+    }
+
+    /// The keys that it has of losses, impairments and the queue: each with its value as written, and how a step loses it.
+    pub(super) fn phase_keys(&self) -> Vec<(&'static str, String, fn(Self) -> Self)> {
+        let text = |given: Option<&dyn fmt::Display>| given.map(ToString::to_string);
+        let keys: [(&'static str, Option<String>, fn(Self) -> Self); 9] = [
+            ("loss", text(self.loss.as_ref().map(|given| given as _)), |step| Self { loss: None, ..step }),
+            ("jitter", text(self.jitter.as_ref().map(|given| given as _)), |step| Self { jitter: None, ..step }),
+            ("reorder", text(self.reorder.as_ref().map(|given| given as _)), |step| Self { reorder: None, ..step }),
+            ("policer", text(self.policer.as_ref().map(|given| given as _)), |step| Self { policer: None, ..step }),
+            ("aggregate", text(self.aggregate.as_ref().map(|given| given as _)), |step| Self {
+                aggregate: None,
+                ..step
+            }),
+            ("thin_acks", text(self.thin_acks.as_ref().map(|given| given as _)), |step| Self {
+                thin_acks: None,
+                ..step
+            }),
+            ("corrupt", text(self.corrupt.as_ref().map(|given| given as _)), |step| Self { corrupt: None, ..step }),
+            ("bleach_ecn", text(self.bleach_ecn.as_ref().map(|given| given as _)), |step| Self {
+                bleach_ecn: None,
+                ..step
+            }),
+            ("queue", text(self.queue.as_ref().map(|given| given as _)), |step| Self { queue: None, ..step }),
+        ];
+        keys.into_iter().filter_map(|(name, given, without)| Some((name, given?, without))).collect()
+    }
+
+    /// Whether `over` has something to move.
+    pub(super) fn moves(&self) -> bool {
+        let plain = |loss: &Written<Loss>| matches!(loss.value(), Loss::None | Loss::Bernoulli(_));
+        self.rate.is_some() || self.extra_delay.is_some() || self.loss.as_ref().is_some_and(plain)
+    }
+
+    /// Whether it changes more than the rate and the delay.
+    pub(super) fn changes_phase(&self) -> bool {
+        !self.phase_keys().is_empty()
+    }
+
+    fn apply(&self, link: &mut LinkSetup, key: &str) -> Result<(), Located> {
+        if self.rate.is_none() && self.extra_delay.is_none() && !self.changes_phase() {
+            let why = "a step changes the `rate`, the `extra_delay`, the `loss` or another of its keys";
+            return Err(Located::at(key, Fault::Missing { key: "rate", why }));
+        }
+        if let Some(over) = &self.over {
+            let outage = self.rate.as_ref().is_some_and(|rate| *rate.value() == StepRate::Outage);
+            if outage || *over.value() == Span::ZERO {
+                return Err(range(key, "over", over, "a time above zero, in a step without an outage"));
+            }
+        }
+        if let Some(rate) = &self.rate {
+            let Some(first) = link.rate else {
+                return Err(range(key, "rate", &format!("`{rate}`"), "none in a link without a `rate`"));
+            };
+            let before = link.rate_steps.steps.last().map_or(first, |(_, rate)| *rate) as f64;
+            let to = rate.value().bits() as f64;
+            let moved = self.ramp().map(|(at, share)| (at, ((to - before) * share + before).round() as u64));
+            link.rate_steps.steps.extend(moved);
+        }
+        if let Some(extra) = &self.extra_delay {
+            let before = link.delay_steps.steps.last().map_or(link.delay, |(_, delay)| *delay).as_nanos() as f64;
+            let to = (link.delay + *extra.value()).as_nanos() as f64;
+            let moved =
+                self.ramp().map(|(at, share)| (at, Span::from_nanos(((to - before) * share + before).round() as u64)));
+            link.delay_steps.steps.extend(moved);
+        }
+        Ok(())
+    }
+
+    /// Changes the phase before it into its own.
+    fn change(
+        &self,
+        phase: &mut Phase,
+        discipline: Discipline,
+        key: &str,
+        sized: &impl Fn(&Written<Queue>, &str) -> Result<(QueueLimit, Discipline), Located>,
+    ) -> Result<(), Located> {
+        let impairments = &mut phase.impairments;
+        if let Some(loss) = &self.loss {
+            phase.loss = *loss.value();
+        }
+        if let Some(jitter) = &self.jitter {
+            impairments.jitter = Some(*jitter.value()).filter(|jitter| !jitter.is_nothing());
+        }
+        if let Some(reorder) = &self.reorder {
+            impairments.reordering = reorder.value().0;
+        }
+        if let Some(policer) = &self.policer {
+            impairments.policer = policer.value().0;
+        }
+        if let Some(aggregate) = &self.aggregate {
+            impairments.aggregation = aggregate.value().0;
+        }
+        if let Some(every) = self.thin_acks {
+            if every == 0 || every > 1 && impairments.aggregation.is_none() {
+                return Err(range(key, "thin_acks", &every, "at least 1, and more with `aggregate` alone"));
+            }
+            impairments.ack_thinning = Some(every).filter(|every| *every > 1);
+        }
+        if impairments.aggregation.is_none() {
+            impairments.ack_thinning = None;
+        }
+        if let Some(corrupt) = self.corrupt {
+            if !(0.0..=1.0).contains(&corrupt) {
+                return Err(range(key, "corrupt", &corrupt, "a probability from 0 to 1"));
+            }
+            impairments.corruption = corrupt;
+        }
+        if let Some(bleach) = self.bleach_ecn {
+            impairments.bleach = bleach;
+        }
+        if let Some(queue) = &self.queue {
+            let (limit, own) = sized(queue, key)?;
+            if own != discipline {
+                let accepted = "the queue of the link with another size";
+                return Err(range(key, "queue", &format!("`{queue}`"), accepted));
+            }
+            phase.queue = limit;
+        }
+        Ok(())
+    }
+}
+
+/// A plain probability of loss on its way from one value to another. Other losses change at once.
+fn between(from: Loss, to: Loss, share: f64) -> Loss {
+    let plain = |loss| match loss {
+        Loss::None => Some(0.0),
+        Loss::Bernoulli(p) => Some(p),
+        Loss::Periodic(_) | Loss::GilbertElliott(_) => None,
+    };
+    match (plain(from), plain(to)) {
+        (Some(from), Some(to)) if share < 1.0 => Loss::Bernoulli((to - from) * share + from),
+        _ => to,
+    }
+}
+
+/// The steps of a ramp are at least this far apart.
+const SHORTEST_STEP: Span = Span::from_millis(1);
+/// Most steps of a ramp.
+const MOST_STEPS: u64 = 100;
 
 impl StepRate {
     /// Bit/s; 0 in an outage.
@@ -173,6 +430,21 @@ impl Quantity for TraceFile {
 
     fn read(text: &str) -> Result<Self, QuantityError> {
         if text.is_empty() { Err(refused(text, Self::EXPECTED)) } else { Ok(Self(text.into())) }
+    }
+}
+
+impl<Q: Quantity> Quantity for OrNone<Q> {
+    const NAME: &'static str = Q::NAME;
+    const EXPECTED: &'static str = Q::EXPECTED;
+    const EXAMPLES: &'static [&'static str] = Q::EXAMPLES;
+    type Error = Q::Error;
+
+    fn read(text: &str) -> Result<Self, Q::Error> {
+        if text.trim() == "none" { Ok(Self(None)) } else { Q::read(text).map(|value| Self(Some(value))) }
+    }
+
+    fn description() -> Cow<'static, str> {
+        format!("{}, or `none`", Q::description()).into()
     }
 }
 

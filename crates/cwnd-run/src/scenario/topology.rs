@@ -66,6 +66,10 @@ impl Topology {
             reverse.impairments = impairments(&dumbbell.reverse_impairments);
             reverse.discipline = reverse_discipline;
             reverse.loss = dumbbell.reverse_loss.as_ref().map_or(Loss::None, |loss| *loss.value());
+            if let Some(schedule) = &dumbbell.schedule {
+                let sized = |queue: &Written<Queue>, key: &str| queue_setup(queue, (rate, rtt, packet), (key, "queue"));
+                schedule.apply_phases(bottleneck, "dumbbell", sized)?;
+            }
         }
         Ok(Self::between_ends(path.nodes(), links, rtt))
     }
@@ -123,6 +127,12 @@ impl Topology {
             }
             vary(&mut forward, (&link.trace, folder), &link.outage, &key)?;
             forward.impairments = impairments(&link.impairments);
+            if let Some(schedule) = &link.schedule {
+                let sized = |queue: &Written<Queue>, key: &str| {
+                    graph_queue(&Link { queue: Some(queue.clone()), ..link.clone() }, packet, key)
+                };
+                schedule.apply_phases(&mut forward, &key, sized)?;
+            }
             topology.links.push(forward);
             topology.links.extend(link.both_ways.then_some(back));
         }

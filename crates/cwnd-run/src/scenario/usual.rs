@@ -1,7 +1,7 @@
 //! A document without what is written out although it holds anyway.
 
 use cwnd::{Bytes, Span};
-use cwnd_sim::{Era, LinuxHost, Loss, Reassembly};
+use cwnd_sim::{Era, Jitter, LinuxHost, Loss, Reassembly};
 
 use super::document::{Document, FlowGroup};
 use super::impairments::Impairments;
@@ -86,8 +86,9 @@ impl Document {
 /// What a link does to no packet.
 fn harmless(impairments: &mut Option<Impairments>) {
     if let Some(impairments) = impairments {
-        drop_if(&mut impairments.jitter, nothing);
+        drop_if(&mut impairments.jitter, Jitter::is_nothing);
         drop_if(&mut impairments.aggregate, nothing);
+        impairments.corrupt = impairments.corrupt.filter(|share| *share > 0.0);
         impairments.thin_acks = impairments.thin_acks.filter(|every| *every > 1);
     }
 }

@@ -4,25 +4,31 @@ use std::collections::{BTreeMap, VecDeque};
 
 use cwnd::{Span, Time};
 
-use super::packet::{Body, Packet};
-use super::setup::{HoldBack, Impairments};
+use super::noise::Noisy;
+use super::packet::{Body, Ecn, Packet};
+use super::phases::Phases;
+use super::setup::{HoldBack, Impairments, LinkSetup};
+use super::tap::Holds;
 use crate::random::{Stream, threshold};
 
 /// The packets held at the far end of a link.
 #[derive(Debug)]
 pub(crate) struct FarEnd {
-    aggregation: Option<Span>,
+    conduct: Conduct,
+    /// For links whose conditions change.
+    phases: Option<Phases<Conduct>>,
     /// When the latest bunch leaves.
     bunch: Option<Time>,
-    thinning: Option<Thinning>,
+    /// Acknowledgements of the present bunch, by flow.
+    seen: BTreeMap<u32, u32>,
+    /// Chosen packets that are held back.
+    pub(crate) holds: Option<Holds>,
+    /// Packets that arrived damaged, for the owner to take.
+    pub(crate) corrupted: Vec<Packet>,
     /// Acknowledgements taken out, for the owner to take.
     pub(crate) thinned: Vec<Packet>,
-    jitter: Span,
-    /// Threshold of the probability.
-    reorder: u64,
-    by: HoldBack,
-    /// Of jitter and of reordering.
-    draws: [Stream; 2],
+    /// Of jitter, of reordering and of corruption.
+    draws: [Stream; 3],
     /// No packet in order leaves earlier.
     last: Time,
     /// By the instant at which they leave; of equals the one that entered first is in front.
@@ -32,13 +38,19 @@ pub(crate) struct FarEnd {
     pub(crate) held_back: u64,
 }
 
-/// How acknowledgements are thinned out.
-#[derive(Debug)]
-struct Thinning {
-    /// One of so many goes on.
-    every: u32,
-    /// Of the present bunch, by flow.
-    seen: BTreeMap<u32, u32>,
+/// What happens to packets in one phase of a link.
+#[derive(Clone, Copy, Debug)]
+struct Conduct {
+    aggregation: Option<Span>,
+    /// One acknowledgement of this many continues.
+    thinning: Option<u32>,
+    jitter: Option<Noisy>,
+    /// Threshold of the probability.
+    reorder: u64,
+    by: HoldBack,
+    /// Threshold of the probability.
+    corrupt: u64,
+    bleach: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,38 +61,60 @@ struct Overtaken {
 }
 
 impl FarEnd {
-    /// The far end of a link called `link`; none if packets go on as they arrive.
-    pub(crate) fn new(link: &str, impairments: &Impairments, seed: u64) -> Option<Box<Self>> {
-        let Impairments { aggregation, ack_thinning, jitter, reordering, .. } = *impairments;
-        let reorder = reordering.map_or(0, |reordering| threshold(reordering.probability));
-        if aggregation.is_none() && jitter == Span::ZERO && reorder == 0 {
-            return None;
-        }
-        Some(Box::new(Self {
-            aggregation,
+    /// The far end of a link; none if packets always continue as they arrive.
+    pub(crate) fn new(link: &LinkSetup, seed: u64) -> Option<Box<Self>> {
+        let of = |impairments: &Impairments| Impairments { policer: None, shaper: None, ..impairments.clone() };
+        let phases = Phases::new(link, |phase| of(&phase.impairments), |_, impairments| Conduct::new(impairments));
+        let acts = phases.is_some() || !Conduct::new(&link.impairments).does_nothing();
+        acts.then(|| Box::new(Self { phases, ..Self::of(link, seed) }))
+    }
+
+    /// The far end of a link as it is in its first phase.
+    pub(crate) fn of(link: &LinkSetup, seed: u64) -> Self {
+        let name = &link.name;
+        Self {
+            conduct: Conduct::new(&link.impairments),
+            phases: None,
+            holds: None,
             bunch: None,
-            thinning: ack_thinning.map(|every| Thinning { every, seen: BTreeMap::new() }),
+            seen: BTreeMap::new(),
             thinned: Vec::new(),
-            jitter,
-            reorder,
-            by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
-            draws: ["jitter", "reordering"].map(|what| Stream::new(seed, format_args!("link {link}: {what}"))),
+            corrupted: Vec::new(),
+            draws: ["jitter", "reordering", "corruption"]
+                .map(|what| Stream::new(seed, format_args!("link {name}: {what}"))),
             last: Time::ZERO,
             held: VecDeque::new(),
             overtaken: VecDeque::new(),
             held_back: 0,
-        }))
+        }
     }
 
-    /// A packet arrives at its `due`. Each draws from every stream, so that one impairment does not change another's victims.
+    /// A packet arrives at its `due`, which must not decrease from call to call. Jitter and reordering draw from streams of their own, so that
+    /// one does not change the packets that the other affects.
     pub(crate) fn enter(&mut self, packet: Packet) {
-        let packet = self.aggregate(packet);
-        let [jitter, reorder] = &mut self.draws;
-        let jittered = packet.due + Span::from_nanos(jitter.below(self.jitter.as_nanos()));
-        let due = jittered.max(self.last);
-        if reorder.chance(self.reorder) {
+        let conduct = match &mut self.phases {
+            Some(phases) => phases.at(packet.due),
+            None => &mut self.conduct,
+        };
+        let [draws, reorder, corruption] = &mut self.draws;
+        let jitter = conduct.jitter.as_mut().map(|noisy| (noisy.draw(draws), noisy.overtakes()));
+        let Conduct { reorder: probability, by, aggregation, thinning, corrupt, bleach, .. } = *conduct;
+        let by = reorder.chance(probability).then_some(by);
+        let by = self.holds.as_mut().and_then(|holds| holds.hold(&packet)).or(by);
+        if corrupt > 0 && corruption.chance(corrupt) {
+            self.corrupted.push(packet);
+            return;
+        }
+        let packet = if bleach { Packet { ecn: Ecn::NotCapable, ..packet } } else { packet };
+        let packet = self.aggregate(packet, aggregation, thinning);
+        let due = match jitter {
+            Some((jitter, true)) => packet.due + jitter,
+            Some((jitter, false)) => self.last.max(packet.due + jitter),
+            None => self.last.max(packet.due),
+        };
+        if let Some(by) = by {
             self.held_back += 1;
-            match self.by {
+            match by {
                 HoldBack::Time(by) => self.hold(Packet { due: due + by, ..packet }),
                 HoldBack::Packets(left) => {
                     let packet = Packet { due: due + LONGEST, ..packet };
@@ -90,7 +124,7 @@ impl FarEnd {
             }
             return;
         }
-        self.last = due;
+        self.last = due.max(self.last);
         self.hold(Packet { due, ..packet });
         self.count_overtaking(due);
     }
@@ -119,17 +153,17 @@ impl FarEnd {
 
     /// The packet with the instant at which its bunch leaves. An acknowledgement takes the place of the one of its flow before it, unless
     /// that was the last one of its group.
-    fn aggregate(&mut self, packet: Packet) -> Packet {
-        let Some(interval) = self.aggregation else { return packet };
+    fn aggregate(&mut self, packet: Packet, aggregation: Option<Span>, thinning: Option<u32>) -> Packet {
+        let Some(interval) = aggregation else { return packet };
         let due = self.bunch.filter(|bunch| packet.due <= *bunch).unwrap_or_else(|| {
-            self.thinning.iter_mut().for_each(|thinning| thinning.seen.clear());
+            self.seen.clear();
             packet.due + interval
         });
         self.bunch = Some(due);
         let packet = Packet { due, ..packet };
-        if let (Some(thinning), Body::Ack(_)) = (&mut self.thinning, &packet.body) {
-            let seen = thinning.seen.entry(packet.flow).or_default();
-            let begins = seen.is_multiple_of(thinning.every);
+        if let (Some(every), Body::Ack(_)) = (thinning, &packet.body) {
+            let seen = self.seen.entry(packet.flow).or_default();
+            let begins = seen.is_multiple_of(every);
             *seen += 1;
             let is_before = |other: &Packet| other.flow == packet.flow && matches!(other.body, Body::Ack(_));
             let before = if begins { None } else { self.held.iter().rposition(is_before) };
@@ -157,6 +191,27 @@ impl FarEnd {
     }
 }
 
+impl Conduct {
+    fn new(impairments: &Impairments) -> Self {
+        let Impairments { aggregation, ack_thinning: thinning, jitter, reordering, corruption, bleach, .. } =
+            *impairments;
+        Self {
+            corrupt: threshold(corruption),
+            bleach,
+            aggregation,
+            thinning,
+            jitter: jitter.map(Noisy::new),
+            reorder: reordering.map_or(0, |reordering| threshold(reordering.probability)),
+            by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
+        }
+    }
+
+    fn does_nothing(&self) -> bool {
+        let Self { aggregation, jitter, reorder, corrupt, bleach, .. } = self;
+        aggregation.is_none() && jitter.is_none() && *reorder == 0 && *corrupt == 0 && !bleach
+    }
+}
+
 /// Longer than the gaps between the packets of a flow that is not idle.
 const LONGEST: Span = Span::from_secs(1);
 
@@ -166,8 +221,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Ack, Ecn};
-    use crate::net::setup::{Class, Reordering};
+    use crate::net::packet::Ack;
+    use crate::net::setup::{Class, NodeId, Noise, QueueLimit, Reordering};
 
     /// Of the flow `name`, by which it is told apart.
     fn packet(name: u32, millis: u64) -> Packet {
@@ -180,9 +235,14 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
+    fn link(impairments: Impairments) -> LinkSetup {
+        let plain = LinkSetup::new("test".into(), (NodeId(0), NodeId(1)), None, Span::ZERO, QueueLimit::Unlimited);
+        LinkSetup { impairments, ..plain }
+    }
+
     fn far_end(probability: f64, by: HoldBack) -> Box<FarEnd> {
         let reordering = Some(Reordering { probability, by });
-        FarEnd::new("test", &Impairments { reordering, ..Impairments::default() }, 1).expect("it holds packets")
+        FarEnd::new(&link(Impairments { reordering, ..Impairments::default() }), 1).expect("it holds packets")
     }
 
     /// Names and milliseconds of all that has left by `now`.
@@ -194,7 +254,7 @@ mod tests {
     fn one_held_back_for_a_time_is_overtaken() {
         let mut end = far_end(1.0, HoldBack::Time(Span::from_millis(3)));
         end.enter(packet(0, 0));
-        end.reorder = 0;
+        end.conduct.reorder = 0;
         end.enter(packet(1, 2));
         end.enter(packet(2, 4));
         assert_eq!(end.next(), ms(2));
@@ -207,7 +267,7 @@ mod tests {
     fn one_held_back_for_a_distance_leaves_right_behind_the_last_that_overtakes_it() {
         let mut end = far_end(1.0, HoldBack::Packets(2));
         end.enter(packet(0, 0));
-        end.reorder = 0;
+        end.conduct.reorder = 0;
         (1..=3).for_each(|name| end.enter(packet(name, u64::from(name) * 10)));
         assert_eq!(left(&mut end, ms(99)), [(1, 10), (2, 20), (0, 20), (3, 30)]);
     }
@@ -216,7 +276,7 @@ mod tests {
     fn one_that_nobody_overtakes_leaves_after_a_second() {
         let mut end = far_end(1.0, HoldBack::Packets(2));
         end.enter(packet(0, 5));
-        end.reorder = 0;
+        end.conduct.reorder = 0;
         end.enter(packet(1, 7));
         assert_eq!(left(&mut end, ms(1004)), [(1, 7)]);
         assert_eq!(end.next(), ms(1005));
@@ -225,7 +285,7 @@ mod tests {
 
     fn aggregating(ack_thinning: Option<u32>) -> Box<FarEnd> {
         let aggregation = Some(Span::from_millis(5));
-        FarEnd::new("test", &Impairments { aggregation, ack_thinning, ..Impairments::default() }, 1)
+        FarEnd::new(&link(Impairments { aggregation, ack_thinning, ..Impairments::default() }), 1)
             .expect("it holds packets")
     }
 
@@ -265,11 +325,11 @@ mod tests {
         ) {
             let impairments =
                 Impairments {
-                jitter: Span::from_millis(jitter + 1),
+                jitter: Some(Noise::Uniform(Span::from_millis(jitter + 1)).into()),
                 reordering: Some(Reordering { probability, by }),
                 ..Impairments::default()
             };
-            let ends = || FarEnd::new("test", &impairments, 1).expect("it holds packets");
+            let ends = || FarEnd::new(&link(impairments.clone()), 1).expect("it holds packets");
             let (mut prompt, mut late) = (ends(), ends());
             let (mut at, mut at_once) = (0, Vec::new());
             for (name, gap) in (0..).zip(&gaps) {

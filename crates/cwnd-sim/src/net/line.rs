@@ -6,8 +6,8 @@ use cwnd::{Bytes, Time};
 
 use super::bucket::Bucket;
 use super::delivery::Deliveries;
-use super::setup::LinkSetup;
-use super::steps::Steps;
+use super::setup::{Impairments, LinkSetup};
+use super::steps::{Schedule, Steps};
 
 /// When the line is next free, exactly: whole nanoseconds and a remainder in units of 1/rate nanoseconds.
 ///
@@ -44,6 +44,8 @@ pub(crate) struct Capacity {
     varying: Option<Varying>,
     /// `u64::MAX` without one.
     policer: u64,
+    /// For a policer that changes.
+    policers: Option<Steps<u64>>,
     line: u64,
 }
 
@@ -173,12 +175,18 @@ impl Capacity {
     /// That of a link as set up; none of a link of pure delay.
     pub(crate) fn of(link: &LinkSetup) -> Option<Self> {
         let line = link.rate?;
-        let policer = link.impairments.policer.map_or(u64::MAX, |bucket| bucket.rate);
-        let varying = match Varying::of(link, line) {
-            Some(Varying::Steps(steps)) => Some(Varying::Steps(steps.limited(policer))),
-            other => other,
+        let rate = |phase: &Impairments| phase.policer.map_or(u64::MAX, |bucket| bucket.rate);
+        let policer = rate(&link.impairments);
+        let later = link.phases.steps.iter().map(|(at, phase)| (*at, rate(&phase.impairments)));
+        let phases = Schedule { steps: later.collect(), repeat: link.phases.repeat };
+        let policers = Steps::new(policer, &phases).filter(|_| phases.steps.iter().any(|(_, rate)| *rate != policer));
+        let varying = match (Varying::of(link, line), &policers) {
+            (None, Some(policers)) => Some(Varying::Steps(policers.clone().limited(line))),
+            (Some(Varying::Steps(steps)), Some(policers)) => Some(Varying::Steps(steps.least(policers))),
+            (Some(Varying::Steps(steps)), None) => Some(Varying::Steps(steps.limited(policer))),
+            (other, _) => other,
         };
-        Some(Self { rate: line.min(policer), varying, policer, line })
+        Some(Self { rate: line.min(policer), varying, policer, policers, line })
     }
 
     /// Bytes until `now`; none where it is the rate of the line all the time.
@@ -193,9 +201,13 @@ impl Capacity {
         match &self.varying {
             None => at(self.rate),
             Some(Varying::Steps(steps)) => steps.integral(now.as_nanos()),
-            Some(Varying::Shaper(bucket)) => bucket.integral(now).min(at(self.rate)),
+            Some(Varying::Shaper(bucket)) => {
+                let line = bucket.integral(now).min(at(self.rate));
+                self.policers.as_ref().map_or(line, |policers| line.min(policers.integral(now.as_nanos())))
+            }
             Some(Varying::Deliveries(deliveries)) => {
-                (u128::from(deliveries.trace.capacity(now)) * bit_nanos(Bytes(1))).min(at(self.policer))
+                let policers = self.policers.as_ref().map_or(at(self.policer), |steps| steps.integral(now.as_nanos()));
+                (u128::from(deliveries.trace.capacity(now)) * bit_nanos(Bytes(1))).min(policers)
             }
         }
     }
@@ -308,7 +320,8 @@ mod tests {
         let left: Vec<_> = (0..5).map(|_| line.send(Time::ZERO, Bytes(1000)).as_nanos() / 1_000_000).collect();
         // At 2 ms half a packet has come into the bucket: the third goes at 4 ms.
         assert_eq!(left, [1, 2, 5, 9, 13]);
-        let capacity = Capacity { rate: 8_000_000, varying: shaper(), policer: u64::MAX, line: 8_000_000 };
+        let capacity =
+            Capacity { rate: 8_000_000, varying: shaper(), policer: u64::MAX, policers: None, line: 8_000_000 };
         assert_eq!(capacity.bytes(Time::from_nanos(8_000_000)), Some(4000), "2000 and 8 ms of 2 Mbit/s");
         assert_eq!(capacity.bytes(Time::from_nanos(1_000_000)), Some(1000), "not more than the line carries");
     }

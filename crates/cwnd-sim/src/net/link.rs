@@ -15,6 +15,7 @@ use super::far_end::FarEnd;
 use super::line::{Capacity, Line, Varying};
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
+use super::phases::Phases;
 use super::queue::codel::CoDel;
 use super::queue::decbit::DecBit;
 use super::queue::drr::Drr;
@@ -27,8 +28,9 @@ use super::queue::scheduled::{Scheduled, Scheduler};
 use super::queue::vcp::Vcp;
 use super::queue::waiting::Waiting;
 use super::queue::xcp::Xcp;
-use super::setup::{Discipline, LinkSetup};
+use super::setup::{Discipline, LinkSetup, QueueLimit, Tap as TapSetup};
 use super::steps::Steps;
+use super::tap::{Holds, Tap};
 use crate::random::Stream;
 use crate::ring::{Budget, Ring};
 
@@ -38,7 +40,9 @@ pub(crate) struct Link {
     server: Server,
     /// No policer, a queue that decides on arrival, and a far end that holds nothing.
     plain: bool,
-    policer: Option<Box<Bucket>>,
+    policer: Option<Box<Policer>>,
+    /// Limits of a queue that change.
+    limits: Option<Box<Phases<QueueLimit>>>,
     /// None of a link of pure delay.
     capacity: Option<Box<Capacity>>,
     road: Road,
@@ -69,6 +73,13 @@ pub(crate) enum Verdict {
     Behind,
     /// Packets are gone, it or others: [`Link::dropped`] hands them over.
     Dropped,
+}
+
+/// A token bucket that drops packets, the same all the time or another in each phase.
+#[derive(Debug)]
+enum Policer {
+    Constant(Bucket),
+    Changing(Phases<Option<Bucket>>),
 }
 
 /// How long packets waited for their transmission.
@@ -103,11 +114,16 @@ impl Link {
     /// A link as set up, drawing from streams of its own.
     pub(crate) fn new(setup: &LinkSetup, seed: u64, measure_from: Time, budget: &Arc<Budget>) -> Self {
         let server = setup.rate.map_or(Server::None, |rate| Server::new(setup, rate, seed));
-        let far_end = FarEnd::new(&setup.name, &setup.impairments, seed);
-        let policer = setup.impairments.policer.map(|bucket| Box::new(Bucket::new(bucket)));
+        let far_end = FarEnd::new(setup, seed);
+        let policer = Policer::new(setup).map(Box::new);
+        let limits = Phases::new(setup, |phase| phase.queue, |_, limit| *limit).map(Box::new);
         Self {
-            plain: policer.is_none() && far_end.is_none() && !matches!(server, Server::Scheduled(_)),
+            plain: policer.is_none()
+                && limits.is_none()
+                && far_end.is_none()
+                && !matches!(server, Server::Scheduled(_)),
             policer,
+            limits,
             capacity: Capacity::of(setup).map(Box::new),
             server,
             far_end,
@@ -120,6 +136,15 @@ impl Link {
             dropped: Vec::new(),
             counts: Counts::default(),
             waits: Waits { from: measure_from, histogram: Histogram::default() },
+        }
+    }
+
+    /// Taps it: what the tap decides comes before the losses of the link.
+    pub(crate) fn tap(&mut self, tap: &TapSetup, seed: u64, setup: &LinkSetup) {
+        self.loss.tap(Tap::new(tap, seed, &setup.name));
+        if let Some(holds) = Holds::new(&tap.faults) {
+            self.far_end.get_or_insert_with(|| Box::new(FarEnd::of(setup, seed))).holds = Some(holds);
+            self.plain = false;
         }
     }
 
@@ -239,7 +264,9 @@ impl Link {
             self.road.packets.pop_front();
         };
         self.counts.dropped += far_end.thinned.len() as u64;
+        self.counts.lost += far_end.corrupted.len() as u64;
         self.dropped.append(&mut far_end.thinned);
+        self.dropped.append(&mut far_end.corrupted);
         self.count_carried(leaving?.size);
         leaving
     }
@@ -344,6 +371,9 @@ impl Link {
 
     #[inline(never)]
     fn offer_elaborately(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        if let Some(limits) = &mut self.limits {
+            self.server.limit(*limits.at(now));
+        }
         if self.policer.as_mut().is_some_and(|policer| !policer.admit(now, packet.size)) {
             self.counts.offered += 1;
             self.counts.dropped += 1;
@@ -410,6 +440,22 @@ impl Link {
     }
 }
 
+impl Policer {
+    fn new(setup: &LinkSetup) -> Option<Self> {
+        let changing = Phases::new(setup, |phase| phase.impairments.policer, |_, bucket| bucket.map(Bucket::new));
+        let constant = || setup.impairments.policer.map(|bucket| Self::Constant(Bucket::new(bucket)));
+        changing.map(Self::Changing).or_else(constant)
+    }
+
+    /// Whether a packet of `size` passes.
+    fn admit(&mut self, now: Time, size: Bytes) -> bool {
+        match self {
+            Self::Constant(bucket) => bucket.admit(now, size),
+            Self::Changing(phases) => phases.at(now).as_mut().is_none_or(|bucket| bucket.admit(now, size)),
+        }
+    }
+}
+
 impl Waits {
     /// A packet that arrived at `arrived` begins transmission at `start`.
     #[inline]
@@ -439,6 +485,15 @@ impl Server {
             Discipline::Drr(drr) => return Self::scheduled(line, Drr::new(drr, setup.queue)),
         };
         Self::Fifo(Fifo { line, limit: setup.queue, early, waiting: Waiting::default() })
+    }
+
+    /// Changes the limit of the queue. Packets that wait remain.
+    fn limit(&mut self, limit: QueueLimit) {
+        match self {
+            Self::None => {}
+            Self::Fifo(fifo) => fifo.limit = limit,
+            Self::Scheduled(scheduled) => scheduled.queue.set_limit(limit),
+        }
     }
 
     fn scheduled(line: Line, queue: impl Scheduler + 'static) -> Self {
@@ -473,7 +528,7 @@ mod tests {
 
     use super::*;
     use crate::net::packet::Body;
-    use crate::net::setup::{Class, DrrSetup, Loss, NodeId, QueueLimit};
+    use crate::net::setup::{Class, DrrSetup, Loss, NodeId};
     use crate::net::steps::Schedule;
 
     fn packet(size: u32) -> Packet {

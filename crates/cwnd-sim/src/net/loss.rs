@@ -4,6 +4,7 @@ use cwnd::Time;
 use cwnd_trace::Passage;
 
 use super::packet::Packet;
+use super::phases::Phases;
 use super::setup::{GilbertElliott, LinkSetup, Loss};
 use super::tap::Tap;
 use crate::random::{Stream, threshold};
@@ -21,6 +22,8 @@ pub(crate) enum RandomLoss {
         left: u64,
     },
     Bursts(Box<Bursts>),
+    /// One for each phase of the link.
+    Changing(Box<Phases<RandomLoss>>),
     /// First what the tap says, then what the link does by itself.
     Tapped(Box<(Tap, RandomLoss)>),
 }
@@ -38,8 +41,17 @@ pub(crate) struct Bursts {
 impl RandomLoss {
     /// The loss of a link, drawn from a stream of its own.
     pub(crate) fn new(link: &LinkSetup, seed: u64) -> Self {
-        let stream = || Stream::new(seed, format_args!("link {}: loss", link.name));
-        match link.loss {
+        let changing = Phases::new(link, |phase| phase.loss, |number, loss| Self::of(*loss, link, number, seed));
+        changing.map_or_else(|| Self::of(link.loss, link, 0, seed), |phases| Self::Changing(Box::new(phases)))
+    }
+
+    /// The loss of the link called `link` with this number.
+    fn of(loss: Loss, link: &LinkSetup, number: usize, seed: u64) -> Self {
+        let stream = || match number {
+            0 => Stream::new(seed, format_args!("link {}: loss", link.name)),
+            _ => Stream::new(seed, format_args!("link {}: loss {number}", link.name)),
+        };
+        match loss {
             Loss::None => Self::None,
             Loss::Bernoulli(p) => Self::Bernoulli { threshold: threshold(p), stream: stream() },
             Loss::Periodic(every) => Self::Periodic { every, left: every },
@@ -81,6 +93,7 @@ impl RandomLoss {
                 strikes
             }
             Self::Bursts(bursts) => bursts.strikes(),
+            Self::Changing(phases) => phases.at(now).strikes(now, packet),
             Self::Tapped(tapped) => tapped.0.strikes(now, packet) || tapped.1.strikes(now, packet),
         }
     }

@@ -2,6 +2,8 @@
 
 mod delay;
 mod impairments;
+mod jitter;
+mod phase;
 mod router;
 
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
+pub use self::jitter::{Jitter, Noise};
+pub use self::phase::Phase;
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
 use super::delivery::DeliveryTrace;
 use super::steps::Schedule;
@@ -54,6 +58,8 @@ pub struct LinkSetup {
     pub loss: Loss,
     /// What else happens to packets.
     pub impairments: Impairments,
+    /// Later values of `loss`, `impairments` and `queue`.
+    pub phases: Schedule<Phase>,
 }
 
 /// The limit of a queue.
@@ -182,8 +188,10 @@ pub struct GilbertElliott {
 pub struct Tap {
     /// Which link.
     pub link: LinkId,
-    /// What is lost or marked.
+    /// What is lost, marked or held back.
     pub faults: Vec<Fault>,
+    /// Keep a record of every packet in the trace. It grows with the length of the run.
+    pub record: bool,
 }
 
 /// A packet that a tap loses or marks.
@@ -197,6 +205,42 @@ pub enum Fault {
         number: u64,
         /// 1 for the first time it comes by, 2 for the second.
         transmission: u32,
+    },
+    /// A data packet of the flow at this index, by its place among all that come by.
+    Nth {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The n-th, retransmissions counted, from 1.
+        nth: u64,
+    },
+    /// A data packet of the flow at this index is marked if it is ECN-capable.
+    MarkData {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// Its number, from 0.
+        number: u64,
+        /// 1 for the first time it comes by, 2 for the second.
+        transmission: u32,
+    },
+    /// A data packet of the flow at this index is held back at the far end of the link.
+    HoldData {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// Its number, from 0.
+        number: u64,
+        /// 1 for the first time it comes by, 2 for the second.
+        transmission: u32,
+        /// For how long.
+        by: HoldBack,
+    },
+    /// An acknowledgement of the flow at this index is held back at the far end of the link.
+    HoldAck {
+        /// Of [`Setup::flows`](crate::Setup::flows).
+        flow: u32,
+        /// The n-th that comes by, from 1.
+        nth: u64,
+        /// For how long.
+        by: HoldBack,
     },
     /// An acknowledgement of the flow at this index.
     Ack {
@@ -236,6 +280,24 @@ pub enum Fault {
     },
 }
 
+impl Fault {
+    /// The index of its flow.
+    #[must_use]
+    pub fn flow(&self) -> u32 {
+        match *self {
+            Self::Data { flow, .. }
+            | Self::Nth { flow, .. }
+            | Self::MarkData { flow, .. }
+            | Self::HoldData { flow, .. }
+            | Self::HoldAck { flow, .. }
+            | Self::Ack { flow, .. }
+            | Self::Next { flow, .. }
+            | Self::Share { flow, .. }
+            | Self::Mark { flow, .. } => flow,
+        }
+    }
+}
+
 impl LinkSetup {
     /// A drop-tail link without random loss whose rate and delay do not change.
     #[must_use]
@@ -253,6 +315,7 @@ impl LinkSetup {
             discipline: Discipline::DropTail,
             loss: Loss::None,
             impairments: Impairments::default(),
+            phases: Schedule::default(),
         }
     }
 
@@ -277,7 +340,8 @@ impl LinkSetup {
             Discipline::Pie(pie) => pie.check(part)?,
         }
         self.loss.check(part)?;
-        self.impairments.check(part)
+        self.impairments.check(part)?;
+        self.check_phases(part)
     }
 
     /// One thing at most varies a line.

@@ -64,6 +64,15 @@ impl Steps<u64> {
         self
     }
 
+    /// The lower of two rates at any time; both repeat alike.
+    pub(crate) fn least(&self, other: &Self) -> Self {
+        let mut instants: Vec<u64> = self.steps.iter().chain(&other.steps).map(|(at, _)| *at).collect();
+        instants.sort_unstable();
+        instants.dedup();
+        let steps = instants.into_iter().map(|at| (at, self.at(at).0.min(other.at(at).0))).collect();
+        Self { initial: self.initial.min(other.initial), steps, period: self.period }
+    }
+
     /// The integral of the rate from time 0, in bits per second times nanoseconds.
     pub(crate) fn integral(&self, until: u64) -> u128 {
         let (whole, rest) = match self.cycle() {

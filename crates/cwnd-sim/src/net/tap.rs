@@ -1,4 +1,4 @@
-//! Records every packet offered to a link, and drops chosen ones.
+//! Records every packet offered to a link, and drops, marks and delays chosen ones.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use cwnd::Time;
 use cwnd_trace::{Passage, Passing};
 
 use super::packet::{Ack, Body, Datagram, Ecn, Packet, Reply};
-use super::setup::Fault;
+use super::setup::{Fault, HoldBack, Tap as TapSetup};
 use crate::random::{Stream, threshold};
 
 /// Records packets, and decides which of them are lost or marked.
@@ -17,22 +17,71 @@ pub(crate) struct Tap {
     struck: Vec<u32>,
     /// For faults that are drawn.
     stream: Stream,
-    /// How often each number of a flow has come by.
-    transmissions: BTreeMap<(u32, u64), u32>,
-    /// How many acknowledgements of a flow have come by.
-    acks: BTreeMap<u32, u64>,
+    seen: Seen,
+    record: bool,
     pub(crate) passages: Vec<Passage>,
 }
 
+/// Counts the packets of each flow, to tell one from another.
+#[derive(Debug, Default)]
+struct Seen {
+    /// How often each number of a flow has come by.
+    transmissions: BTreeMap<(u32, u64), u32>,
+    /// Data packets of a flow.
+    data: BTreeMap<u32, u64>,
+    /// Acknowledgements of a flow.
+    acks: BTreeMap<u32, u64>,
+}
+
+/// One packet of a flow.
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Data { number: u64, transmission: u32, nth: u64 },
+    Ack { nth: u64, cumulative: u64 },
+}
+
+/// Holds chosen packets back.
+#[derive(Debug)]
+pub(crate) struct Holds {
+    faults: Vec<Fault>,
+    seen: Seen,
+}
+
+impl Seen {
+    /// Which packet comes by. None of those that no fault names.
+    fn count(&mut self, packet: &Packet) -> Option<Which> {
+        let flow = packet.flow;
+        Some(match &packet.body {
+            Body::Data(data) | Body::Headed(data, _) => {
+                let transmission = self.transmissions.entry((flow, data.number)).or_default();
+                *transmission += 1;
+                let nth = self.data.entry(flow).or_default();
+                *nth += 1;
+                Which::Data { number: data.number, transmission: *transmission, nth: *nth }
+            }
+            Body::Ack(Ack { cumulative, .. }) | Body::Reply(Reply { cumulative, .. }) => {
+                let nth = self.acks.entry(flow).or_default();
+                *nth += 1;
+                Which::Ack { nth: *nth, cumulative: *cumulative }
+            }
+            Body::Datagram(Datagram { number, to_receiver: true, .. }) => {
+                Which::Data { number: *number, transmission: 1, nth: number + 1 }
+            }
+            Body::Datagram(Datagram { number, .. }) => Which::Ack { nth: number + 1, cumulative: 0 },
+            Body::ToSender(_) | Body::ToReceiver(_) | Body::Agent(_) | Body::Report(_) => return None,
+        })
+    }
+}
+
 impl Tap {
-    /// A tap that loses and marks what `faults` name, on the link called `link`.
-    pub(crate) fn new(faults: &[Fault], seed: u64, link: &str) -> Self {
+    /// A tap on the link called `link`.
+    pub(crate) fn new(setup: &TapSetup, seed: u64, link: &str) -> Self {
         Self {
-            faults: faults.to_vec(),
-            struck: vec![0; faults.len()],
+            faults: setup.faults.clone(),
+            struck: vec![0; setup.faults.len()],
             stream: Stream::new(seed, format_args!("link {link}: tap")),
-            transmissions: BTreeMap::new(),
-            acks: BTreeMap::new(),
+            seen: Seen::default(),
+            record: setup.record,
             passages: Vec::new(),
         }
     }
@@ -40,31 +89,25 @@ impl Tap {
     /// A packet is offered: whether it is lost. One that passes may be marked.
     pub(crate) fn strikes(&mut self, now: Time, packet: &mut Packet) -> bool {
         let flow = packet.flow;
-        let (what, fault) = match &packet.body {
-            Body::Data(data) | Body::Headed(data, _) => {
-                let transmission = self.transmissions.entry((flow, data.number)).or_default();
-                *transmission += 1;
-                let (number, transmission) = (data.number, *transmission);
-                (Passing::Data { number, transmission }, Fault::Data { flow, number, transmission })
+        let Some(which) = self.seen.count(packet) else { return false };
+        let lost = match which {
+            Which::Ack { nth, .. } => self.faults.contains(&Fault::Ack { flow, nth }),
+            Which::Data { number, transmission, nth } => {
+                if packet.ecn == Ecn::Capable && self.faults.contains(&Fault::MarkData { flow, number, transmission }) {
+                    packet.ecn = Ecn::Congestion;
+                }
+                self.faults.contains(&Fault::Data { flow, number, transmission })
+                    || self.faults.contains(&Fault::Nth { flow, nth })
+                    || self.strikes_in_time(now, packet)
             }
-            Body::Ack(Ack { cumulative, .. }) | Body::Reply(Reply { cumulative, .. }) => {
-                let nth = self.acks.entry(flow).or_default();
-                *nth += 1;
-                (Passing::Ack { nth: *nth, cumulative: *cumulative }, Fault::Ack { flow, nth: *nth })
-            }
-            Body::Datagram(Datagram { number, to_receiver: true, .. }) => {
-                let number = *number;
-                (Passing::Data { number, transmission: 1 }, Fault::Data { flow, number, transmission: 1 })
-            }
-            Body::Datagram(Datagram { number, .. }) => {
-                let nth = number + 1;
-                (Passing::Ack { nth, cumulative: 0 }, Fault::Ack { flow, nth })
-            }
-            Body::ToSender(_) | Body::ToReceiver(_) | Body::Agent(_) | Body::Report(_) => return false,
         };
-        let data = matches!(what, Passing::Data { .. });
-        let lost = self.faults.contains(&fault) || (data && self.strikes_in_time(now, packet));
-        self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });
+        if self.record {
+            let what = match which {
+                Which::Data { number, transmission, .. } => Passing::Data { number, transmission },
+                Which::Ack { nth, cumulative } => Passing::Ack { nth, cumulative },
+            };
+            self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });
+        }
         lost
     }
 
@@ -90,5 +133,28 @@ impl Tap {
             }
         }
         lost
+    }
+}
+
+impl Holds {
+    /// None if no packet is held back.
+    pub(crate) fn new(faults: &[Fault]) -> Option<Self> {
+        let holds = |fault: &&Fault| matches!(fault, Fault::HoldData { .. } | Fault::HoldAck { .. });
+        let faults: Vec<Fault> = faults.iter().filter(holds).copied().collect();
+        (!faults.is_empty()).then(|| Self { faults, seen: Seen::default() })
+    }
+
+    /// How the packet that arrives is held back; none if it continues.
+    pub(crate) fn hold(&mut self, packet: &Packet) -> Option<HoldBack> {
+        let which = self.seen.count(packet)?;
+        self.faults.iter().find_map(|fault| match (*fault, which) {
+            (Fault::HoldData { flow, number, transmission, by }, Which::Data { number: n, transmission: t, .. }) => {
+                (flow == packet.flow && number == n && transmission == t).then_some(by)
+            }
+            (Fault::HoldAck { flow, nth, by }, Which::Ack { nth: n, .. }) => {
+                (flow == packet.flow && nth == n).then_some(by)
+            }
+            _ => None,
+        })
     }
 }

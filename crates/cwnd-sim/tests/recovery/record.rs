@@ -41,7 +41,7 @@ pub(crate) fn setup(scheme: RecoveryScheme, faults: &[Fault]) -> Setup {
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
     setup.sampling = Some(Sampling { interval: ROW, internals: true });
     setup.flows[0] = FlowSetup { recovery: scheme, ..setup.flows[0].clone() };
-    setup.taps = [0, 1].map(|link| Tap { link: LinkId(link), faults: faults.to_vec() }).to_vec();
+    setup.taps = [0, 1].map(|link| Tap { link: LinkId(link), faults: faults.to_vec(), record: true }).to_vec();
     setup
 }
 

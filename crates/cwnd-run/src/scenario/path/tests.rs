@@ -70,9 +70,15 @@ fn every_key_of_a_path_is_in_its_line() {
         ("shaper", "6mbit,burst=31kB"),
         ("aggregate", "4ms"),
         ("thin_acks", "3"),
+        ("corrupt", "0.01"),
+        ("bleach_ecn", "true"),
     ];
     for (key, value) in impairments {
-        let quoted = if key == "thin_acks" { value.to_string() } else { format!("\"{value}\"") };
+        let quoted = if ["thin_acks", "corrupt", "bleach_ecn"].contains(&key) {
+            value.to_string()
+        } else {
+            format!("\"{value}\"")
+        };
         let line = path("[dumbbell]", &[&format!("dumbbell.impairments.{key}={quoted}")]);
         assert!(line.contains(&format!(", {} {value}", key.replace('_', " "))), "{line}");
         let back = path("[dumbbell]", &[&format!("dumbbell.reverse_impairments.{key}={quoted}")]);
@@ -139,6 +145,9 @@ fn every_habit_is_in_the_line() {
             ("recovery", "newreno"),
             ("host", "tso"),
             ("receiver", "go-back-n"),
+            ("drop", "data:6 ack:3"),
+            ("mark", "data:7"),
+            ("hold", "data:8=15ms"),
             ("max_window", "33"),
             ("era", "ns2-2001"),
         ],
@@ -211,7 +220,7 @@ fn defaults_that_are_written_change_no_line() {
         ("queue", "droptail:1bdp"),
         ("loss", "0.0"),
         ("outage", "[]"),
-        ("impairments", "{ jitter = \"0s\", aggregate = \"0s\", thin_acks = 1 }"),
+        ("impairments", "{ jitter = \"0s\", aggregate = \"0s\", thin_acks = 1, corrupt = 0.0, bleach_ecn = false }"),
         ("reverse_impairments", "{}"),
         ("reverse_rate", "0.1gbit"),
         ("reverse_queue", "droptail:1bdp"),
@@ -219,7 +228,8 @@ fn defaults_that_are_written_change_no_line() {
     ];
     written("a dumbbell", keys::<Dumbbell>(), &dumbbell, &["schedule", "trace"], &[]);
     same("[dumbbell]", "dumbbell.", &dumbbell);
-    let impairments = [("jitter", "0s"), ("aggregate", "0s"), ("thin_acks", "1")];
+    let impairments =
+        [("jitter", "0s"), ("aggregate", "0s"), ("thin_acks", "1"), ("corrupt", "0"), ("bleach_ecn", "false")];
     written("impairments", keys::<Impairments>(), &impairments, &["reorder", "policer", "shaper"], &[]);
     let row = [("hops", "3"), ("rate", "100mbit"), ("rtt", "50ms"), ("queue", "droptail:1bdp"), ("loss", "0.0")];
     written("a row", keys::<ParkingLot>(), &row, &[], &[]);
@@ -246,7 +256,7 @@ fn defaults_that_are_written_change_no_line() {
         ("class", "out"),
         ("era", "modern"),
     ];
-    let absent = ["name", "stop", "size", "source", "from", "to", "ecn", "max_window"];
+    let absent = ["name", "stop", "size", "source", "from", "to", "ecn", "max_window", "drop", "mark", "hold"];
     written("a flow", keys::<FlowGroup>(), &flow, &absent, &["algorithm"]);
     same(FLOW, "flow.0.", &flow);
     let cbr = [

@@ -1,11 +1,15 @@
 //! Steps and outages of links that change nothing: a link does the same without them.
 
 use cwnd::Span;
+use cwnd_sim::{LinkSetup, QueueLimit};
 
 use super::Found;
+use super::links::{NO_ACKS, bleaches_nothing, carries_acks};
+use super::paths::Paths;
 use crate::scenario::document::Document;
 use crate::scenario::quantity::Written;
-use crate::scenario::schedule::{Schedule, with_outages};
+use crate::scenario::queue::Queue;
+use crate::scenario::schedule::{Schedule, Step, with_outages};
 use crate::scenario::traffic::Stage;
 
 impl Found {
@@ -46,6 +50,9 @@ impl Found {
             }
             let (of_rate, of_delay) =
                 ("the link has this rate then without it, or an outage", "the link has this delay then without it");
+            if step.changes_phase() {
+                continue;
+            }
             match (rate, delay) {
                 (Some(_), Some(_)) => self.add(format!("{key}.at"), &step.at, CHANGES_NEITHER),
                 (Some(rate), None) => self.add(format!("{key}.rate"), rate, of_rate),
@@ -54,7 +61,8 @@ impl Found {
             }
         }
         if let Some(repeat) = repeat {
-            let idle = link.rates.iter().all(Option::is_none) && link.delays.iter().all(Option::is_none);
+            let same = link.rates.iter().all(Option::is_none) && link.delays.iter().all(Option::is_none);
+            let idle = same && !steps.iter().any(Step::changes_phase);
             if *repeat.value() >= duration {
                 self.add(format!("{key}.repeat"), repeat, over.as_str());
             } else if idle {
@@ -63,6 +71,57 @@ impl Found {
         }
     }
 }
+
+impl Found {
+    /// Steps of losses, impairments and queue sizes of the link at index `link`, whose queue is written `queue`.
+    pub(super) fn phases(&mut self, key: &str, (schedule, queue): (&Schedule, &str), link: usize, paths: &Paths<'_>) {
+        let setup = &paths.setup.links[link];
+        let duration = paths.setup.duration;
+        // Sizes are told apart by their texts.
+        let sized = |other: &Written<Queue>, _: &str| {
+            let differs =
+                |text: &str| QueueLimit::Bytes(text.bytes().fold(7, |sum, byte| sum * 31 % MODULUS + u64::from(byte)));
+            Ok((if other.text() == queue { setup.queue } else { differs(other.text()) }, setup.discipline))
+        };
+        let course = |schedule: &Schedule| {
+            let mut link = LinkSetup { phases: cwnd_sim::Schedule::default(), ..setup.clone() };
+            let applied = schedule.apply_phases(&mut link, "", sized);
+            let mut before = link.first_phase();
+            let steps = link.phases.steps.into_iter().filter(|(at, _)| *at < duration);
+            let differing: Vec<_> =
+                steps.filter(|(_, phase)| std::mem::replace(&mut before, phase.clone()) != *phase).collect();
+            applied.is_ok().then_some(differing)
+        };
+        let mut kept = schedule.clone();
+        for (index, step) in schedule.steps.iter().enumerate().filter(|(_, step)| *step.at.value() < duration) {
+            let key = format!("{key}.schedule.steps.{index}");
+            for (name, given, without) in step.phase_keys() {
+                let before = course(&kept);
+                let shorter = without(kept.steps[index].clone());
+                let removed = std::mem::replace(&mut kept.steps[index], shorter);
+                if course(&kept) == before {
+                    self.add(format!("{key}.{name}"), &given, "the link does the same then without it");
+                    continue;
+                }
+                kept.steps[index] = removed;
+                let why = match name {
+                    "thin_acks" if !carries_acks(link, paths) => Some(NO_ACKS),
+                    "bleach_ecn" => bleaches_nothing(link, paths),
+                    _ => None,
+                };
+                if let Some(why) = why {
+                    self.add(format!("{key}.{name}"), &given, why);
+                }
+            }
+            if let Some(over) = step.over.as_ref().filter(|_| !step.moves()) {
+                self.add(format!("{key}.over"), over, "no rate, delay or plain probability of loss moves in this step");
+            }
+        }
+    }
+}
+
+/// Below 2^32, so that products fit.
+const MODULUS: u64 = 4_294_967_291;
 
 /// Values, each from an instant on.
 type Steps<T> = Vec<(Span, T)>;

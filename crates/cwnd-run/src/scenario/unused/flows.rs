@@ -31,6 +31,9 @@ impl Found {
                     stop.filter(|stop| *stop >= duration).map(|_| format!("the run ends at {duration}"))
                 }
                 ("ecn", Some(flow)) => without_marks(party, flow, paths),
+                ("mark", Some(flow)) if flow.ecn.is_none() => {
+                    Some("its packets carry no marks without `ecn`".to_string())
+                }
                 ("max_window", Some(flow)) => unread(key, flow, document.era.value()).or_else(|| bound(party, flow)),
                 ("host", Some(flow)) => {
                     let text = value.as_str().unwrap_or_default();

@@ -4,6 +4,7 @@ use cwnd::Span;
 use cwnd::registry::Transport;
 use cwnd_sim::{FlowSetup, GilbertElliott, HoldBack, LinkId, Loss, Reordering, TokenBucket};
 
+use super::marks::without_marks;
 use super::paths::{Party, Paths};
 use super::words::typed;
 use super::{Found, Unused};
@@ -26,6 +27,9 @@ impl Found {
         }
         let rate = dumbbell.rate.value().0.round() as u64;
         self.changes("dumbbell", rate, document, (&dumbbell.schedule, &dumbbell.outage));
+        if let Some(schedule) = &dumbbell.schedule {
+            self.phases("dumbbell", (schedule, dumbbell.queue.text()), 0, paths);
+        }
         self.loss("dumbbell.loss", &dumbbell.loss);
         if let Some(loss) = &dumbbell.reverse_loss {
             self.loss("dumbbell.reverse_loss", loss);
@@ -58,6 +62,9 @@ impl Found {
             }
             let rate = link.rate.as_ref().map_or(0, |rate| rate.value().0.round() as u64);
             self.changes(&key, rate, document, (&link.schedule, &link.outage));
+            if let Some(schedule) = &link.schedule {
+                self.phases(&key, (schedule, link.queue.as_ref().map_or("", Written::text)), own, paths);
+            }
             if let Some(loss) = &link.loss {
                 self.loss(&format!("{key}.loss"), loss);
             }
@@ -103,12 +110,21 @@ impl Found {
     }
 
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
-        let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, .. }) = impairments else { return };
-        if let Some(jitter) = jitter.as_ref().filter(|jitter| *jitter.value() <= CLOCK) {
+        let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, bleach_ecn, .. }) = impairments
+        else {
+            return;
+        };
+        if let Some(corrupt) = corrupt.filter(|corrupt| *corrupt == 0.0) {
+            self.add(format!("{key}.corrupt"), &corrupt, "no packet is damaged");
+        }
+        if *bleach_ecn && let Some(why) = bleaches_nothing(link, paths) {
+            self.add(format!("{key}.bleach_ecn"), &true, why);
+        }
+        if let Some(jitter) = jitter.as_ref().filter(|jitter| jitter.value().is_nothing()) {
             self.add(format!("{key}.jitter"), jitter, "packets wait for whole nanoseconds, and less than this");
         }
         // Those held back do not hold others back that jitter has delayed less.
-        let still = jitter.as_ref().is_none_or(|jitter| *jitter.value() <= CLOCK);
+        let still = jitter.as_ref().is_none_or(|jitter| jitter.value().is_nothing());
         let nothing = |by: &Reordering| by.probability == 0.0 || still && by.by == HoldBack::Time(Span::ZERO);
         if let Some(reorder) = reorder.as_ref().filter(|reorder| nothing(reorder.value())) {
             self.add(format!("{key}.reorder"), reorder, "no packet is held back");
@@ -127,13 +143,11 @@ impl Found {
 
     fn thinning(&mut self, key: String, thinned: Option<u32>, link: usize, paths: &Paths<'_>) {
         let Some(every) = thinned else { return };
-        let acknowledges = |flow: &FlowSetup| flow.algorithm.entry().transport == Transport::Acked;
-        let crossing = |party: &Party<'_>| party.ways[1].contains(&LinkId(link as u32));
         let setup = &paths.setup.links[link];
         if every == 1 {
             self.add(key, &every, "every acknowledgement goes on");
-        } else if !paths.flows().any(|(party, flow)| acknowledges(flow) && crossing(party)) {
-            self.add(key, &every, "no acknowledgement of TCP crosses this link");
+        } else if !carries_acks(link, paths) {
+            self.add(key, &every, NO_ACKS);
         } else if setup.impairments.aggregation == Some(Span::ZERO) && setup.rate.is_some() {
             self.add(key, &every, "no two acknowledgements leave together without a time to wait in `aggregate`");
         }
@@ -150,6 +164,24 @@ impl Found {
     }
 }
 
+/// Whether an acknowledgement of TCP crosses the link at this index.
+pub(super) fn carries_acks(link: usize, paths: &Paths<'_>) -> bool {
+    let acknowledges = |flow: &FlowSetup| flow.algorithm.entry().transport == Transport::Acked;
+    let crossing = |party: &Party<'_>| party.ways[1].contains(&LinkId(link as u32));
+    paths.flows().any(|(party, flow)| acknowledges(flow) && crossing(party))
+}
+
+pub(super) const NO_ACKS: &str = "no acknowledgement of TCP crosses this link";
+
+/// Why it changes nothing that the link at this index clears the ECN field; none if it may.
+pub(super) fn bleaches_nothing(link: usize, paths: &Paths<'_>) -> Option<&'static str> {
+    let crosses = |party: &Party<'_>| party.ways[0].contains(&LinkId(link as u32));
+    let capable = |(party, flow): (&Party<'_>, &FlowSetup)| {
+        flow.ecn.is_some() && crosses(party) && without_marks(party, flow, paths).is_none()
+    };
+    (!paths.flows().any(capable)).then_some("no packet that can carry a mark crosses this link")
+}
+
 /// Why no packet waits for tokens of a shaper before a line of `rate`. It begins full.
 fn never_waits(bucket: &TokenBucket, rate: Option<u64>, duration: Span) -> Option<&'static str> {
     let taken = u128::from(rate?.saturating_sub(bucket.rate)) * u128::from(duration.as_nanos());
@@ -162,6 +194,3 @@ fn never_waits(bucket: &TokenBucket, rate: Option<u64>, duration: Span) -> Optio
 fn name(link: &Link) -> String {
     link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to))
 }
-
-/// The resolution of simulated time.
-const CLOCK: Span = Span::from_nanos(1);

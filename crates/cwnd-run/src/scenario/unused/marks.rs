@@ -10,6 +10,9 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
     if !flow.algorithm.entry().answers_marks() {
         return Some(unanswered(&flow.algorithm));
     }
+    if party.own.contains_key("mark") {
+        return None;
+    }
     // The probability of a step is 1.
     let marks = |red: &RedSetup| red.mark && !(is_step(red) && red.mark_limit < 1.0);
     let marked = |link: &LinkSetup| match &link.discipline {

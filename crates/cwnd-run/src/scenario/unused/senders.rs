@@ -3,7 +3,9 @@
 use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
 use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
-use cwnd_sim::{CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, RateChange, Source as Traffic};
+use cwnd_sim::{
+    CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, Phase, RateChange, Source as Traffic,
+};
 use cwnd_text::counted;
 
 use super::paths::Party;
@@ -134,10 +136,13 @@ pub(crate) fn is_drawn(setup: &CheckedSetup) -> bool {
     let varied =
         variation.start.is_none_or(|start| start > Span::ZERO) || variation.rtt > 0.0 || variation.jitter > 0.0;
     let drawn = |link: &LinkSetup| {
-        let impairments = &link.impairments;
-        let jitters = impairments.jitter > Span::ZERO || impairments.reordering.is_some();
+        let later = link.phases.steps.iter().map(|(_, phase)| phase);
+        let impairs = |Phase { loss, impairments, .. }: &Phase| {
+            let held_back = impairments.jitter.is_some() || impairments.reordering.is_some();
+            held_back || impairments.corruption > 0.0 || matches!(loss, Loss::Bernoulli(_) | Loss::GilbertElliott(_))
+        };
         let fifo = matches!(link.discipline, Discipline::DropTail | Discipline::Drr(_) | Discipline::CoDel(_));
-        jitters || !fifo || matches!(link.loss, Loss::Bernoulli(_) | Loss::GilbertElliott(_))
+        !fifo || impairs(&link.first_phase()) || later.into_iter().any(impairs)
     };
     let steps = |change: RateChange| !matches!(change, RateChange::Constant | RateChange::Square(_));
     let draws = |flow: &FlowSetup| {

@@ -61,6 +61,10 @@ impl Scheduler for CoDel {
         Pulled::of(&mut self.held, marked)
     }
 
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.held.packets(), self.held.bytes())
     }

@@ -117,6 +117,10 @@ impl Scheduler for Drr {
         self.release_head(0, flow).and_then(|held| Pulled::of(held, false))
     }
 
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

@@ -152,6 +152,10 @@ impl Scheduler for FqCoDel {
         }
     }
 
+    fn set_limit(&mut self, limit: QueueLimit) {
+        self.limit = limit;
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

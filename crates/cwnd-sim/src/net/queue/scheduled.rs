@@ -11,6 +11,7 @@ use cwnd::{Bytes, Time};
 
 use crate::net::line::Line;
 use crate::net::packet::{Ecn, Packet};
+use crate::net::setup::QueueLimit;
 
 /// A line and the queue in front of it.
 #[derive(Debug)]
@@ -32,6 +33,9 @@ pub(crate) trait Scheduler: Debug + Send {
     /// The packet to be transmitted from `now` on, which never goes back, still in its place; what goes in its stead is `dropped`. If
     /// something waits, something is sent.
     fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>>;
+
+    /// Changes the limit, to which the queue is held from the next packet on.
+    fn set_limit(&mut self, limit: QueueLimit);
 
     /// Packets and bytes that wait.
     fn backlog(&self) -> (u64, u64);

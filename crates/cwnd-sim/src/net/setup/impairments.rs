@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span};
 
-use super::MAX_RATE;
+use super::{Jitter, MAX_RATE};
 use crate::error::{SetupError, SetupPart, in_range, require};
 
 /// What a link does to packets beside queueing, delaying and losing them. By default nothing.
@@ -18,11 +18,15 @@ pub struct Impairments {
     /// Of so many acknowledgements of a TCP flow in a row that leave together only the newest goes on, and of those that are left over
     /// too; at least 1. Needs `aggregation`.
     pub ack_thinning: Option<u32>,
-    /// Each packet is held back by a uniform draw from zero to this much. None overtakes another for it: one with a smaller draw
-    /// waits for those before it, so that with many packets in this time the delay stays near its largest and they come in bunches.
-    pub jitter: Span,
+    /// Each packet is delayed by a random draw. Unless the jitter permits overtaking, a packet with a smaller draw waits for those before
+    /// it, so that with many packets in this time the delay stays near its maximum and packets arrive in bunches.
+    pub jitter: Option<Jitter>,
     /// Some packets are overtaken by others.
     pub reordering: Option<Reordering>,
+    /// The probability that a packet arrives damaged and is discarded at the far end, after it has taken its time on the line; 0..=1.
+    pub corruption: f64,
+    /// Every packet loses its ECN field at the far end: marks and the capability itself.
+    pub bleach: bool,
 }
 
 /// A token bucket, which begins full; it fills at `rate` and each packet takes its size.
@@ -64,6 +68,12 @@ impl Impairments {
         let together = self.ack_thinning.is_none() || self.aggregation.is_some();
         let accepted = "none without `aggregate`: those are thinned out that leave together";
         in_range(together, part, "impairments.thin_acks", accepted)?;
+        require(
+            (0.0..=1.0).contains(&self.corruption),
+            part,
+            "the probability of corruption is at least 0 and at most 1",
+        )?;
+        self.jitter.map_or(Ok(()), |jitter| jitter.check(part))?;
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
         let probable = (0.0..=1.0).contains(&probability);
         require(probable, part, "the probability of reordering is at least 0 and at most 1")?;
