@@ -1,4 +1,4 @@
-//! What is compared: the cases and tolerances of a folder, as read from its `cases.toml`.
+//! What is compared: the cases and tolerances of a directory, as read from its `cases.toml`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{Error, Experiment};
 
-/// All cases of a folder.
+/// All cases of a directory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cases {
@@ -75,7 +75,7 @@ pub(crate) enum Measure {
     Utilisation,
     LossRate,
     Goodput,
-    /// Shown, not judged: where packets wait differs, see the folder's README.
+    /// Shown, not judged: where packets wait differs, see the directory's README.
     QueueDelay,
 }
 

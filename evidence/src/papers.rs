@@ -68,7 +68,7 @@ pub(crate) enum Chore {
 /// Where single runs are stored.
 #[derive(Args, Debug)]
 pub(crate) struct Store {
-    /// Where runs are stored [default: cwnd/cells in the user's folder for caches]
+    /// Where runs are stored [default: cwnd/cells in the user's directory for caches]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     store: Option<PathBuf>,
     /// Stores nothing, and uses nothing stored

@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) window: Series,
 }
 
-/// All records of a folder.
+/// All records of a directory.
 #[derive(Debug)]
 pub(crate) struct Records {
     path: PathBuf,

@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--chunk", default="10s", metavar="TIME", help="how much work goes into a file and a task: 10s")
     run.add_argument("--format", help="how rows are written: parquet, csv or jsonl [default: parquet]")
     run.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    run.add_argument("--out", type=Path, metavar="DIR", help="the folder of results [default: out/sweep-NAME]")
+    run.add_argument("--out", type=Path, metavar="DIR", help="the directory of results [default: out/sweep-NAME]")
     run.add_argument("--store", type=Path, metavar="DIR", help="where runs are stored, so that none is done twice")
     run.add_argument("--no-store", action="store_true", help="store nothing, and use nothing stored")
     return parser

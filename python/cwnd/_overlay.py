@@ -184,7 +184,7 @@ def overlay(
         Where the first event of each recording lies on the common time, such as ``1.5s``; a list with one for each path
         says where each begins, runs too.
     set : mapping, optional
-        Dotted keys of the scenarios and what to set them to: ``{"duration": "20s"}``. A folder of ``cwnd run`` is then
+        Dotted keys of the scenarios and what to set them to: ``{"duration": "20s"}``. A directory of ``cwnd run`` is then
         run again.
     mss : int
         Payload bytes of a segment, where a recording has none.

@@ -71,7 +71,7 @@ class SweepResult(Reported[_native.Swept], Columns):
     def __init__(self, native: _native.Swept, out: Path | None, counts: tuple[int, int, int]) -> None:
         super().__init__(native)
         self.out = out
-        """The folder of its files, if there is one."""
+        """The directory of its files, if there is one."""
         self.computed, self.stored, _ = counts
 
     computed: int

@@ -61,7 +61,7 @@ const PART: Part = Part {
         "rust-toolchain.toml",
     ],
 };
-/// The folder of the workspace.
+/// The directory of the workspace.
 const FOLDER: &str = "evidence";
 /// The program it builds.
 const PROGRAM: &str = "cwnd-evidence";

@@ -43,7 +43,7 @@ pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
     run(&mut cargo(workspace, "foreign", &tests))
 }
 
-/// A cargo command in the folder `program`, whose settings hold only there.
+/// A cargo command in the directory `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo_in(program, arguments);
     // The example has no settings of its own, and takes what the tests have compiled.
@@ -55,7 +55,7 @@ fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The folder that both programs are built in, and share what they have in common.
+/// The directory that both programs are built in, and share what they have in common.
 fn target(workspace: &Workspace) -> PathBuf {
     workspace.target().join("foreign")
 }

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 pub(crate) struct Part {
     /// The step.
     pub(crate) step: &'static str,
-    /// Folders and files of the repository.
+    /// Directories and files of the repository.
     pub(crate) paths: &'static [&'static str],
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     })
 }
 
-/// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.
+/// A virtual environment, whose programs run beside it: in the directory of the sources they would find those, not the wheel.
 struct Environment {
     folder: PathBuf,
     beside: PathBuf,

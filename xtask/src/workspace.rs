@@ -31,7 +31,7 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// The folder for what tasks leave behind.
+    /// The directory for what tasks leave behind.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target().join("xtask")
     }
@@ -41,7 +41,7 @@ impl Workspace {
         self.target().join("debug").join(name)
     }
 
-    /// The folder cargo builds in.
+    /// The directory cargo builds in.
     pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
     }

@@ -243,7 +243,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
 }
 
-/// The command that was given, on the path of `document` with a deep queue. Its folder is taken.
+/// The command that was given, on the path of `document` with a deep queue. Its directory is taken.
 fn deep_queue(document: &json::Comparison) -> String {
     let rate = document.origin.scenario.dumbbell.as_ref().map(|path| path.rate.text()).unwrap_or_default();
     let mut words: Vec<String> = Vec::new();

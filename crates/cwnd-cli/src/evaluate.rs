@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     json: bool,
-    /// A new folder for report.html and summary.json [default: out/evaluate-DATE-NUMBER]
+    /// A new directory for report.html and summary.json [default: out/evaluate-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
-    // Listens to Ctrl-C before there is a folder to remove.
+    // Listens to Ctrl-C before there is a directory to remove.
     let progress = CellProgress::start(plan.len())?;
     let folder = results.folder("evaluate")?;
     let evaluated = plan.run(&arguments.store.cells(), &progress);

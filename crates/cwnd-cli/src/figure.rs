@@ -64,7 +64,7 @@ impl Figure {
         self.check(names)?;
         match without.filter(|_| self.is_wanted()) {
             Some(option) => {
-                let fault = format!("--figure is made of the page: with {option}, name its folder with --out");
+                let fault = format!("--figure is made of the page: with {option}, name its directory with --out");
                 Err(Failure::input(fault))
             }
             None => Ok(()),
@@ -82,7 +82,7 @@ impl Figure {
         Err(Failure::input(one_line(&(fault + number))))
     }
 
-    /// Writes it from the page in a folder of results.
+    /// Writes it from the page in a directory of results.
     pub(crate) fn write_from(&self, folder: &Path) -> Result<(), Failure> {
         self.write_page(&folder.join("report.html"))
     }
@@ -122,11 +122,11 @@ mod drawing {
         Format::of(file).map_err(|error| refused("--figure", &error))?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let fault = format!("--figure: there is no folder `{}`", folder.display());
+            let fault = format!("--figure: there is no directory `{}`", folder.display());
             return Err(Failure::input(one_line(&fault)));
         }
         if file.is_dir() {
-            return Err(Failure::input(one_line(&format!("--figure: `{}` is a folder", file.display()))));
+            return Err(Failure::input(one_line(&format!("--figure: `{}` is a directory", file.display()))));
         }
         Fonts::installed().family(figure.font.as_deref()).map_err(|error| refused("--font", &error))?;
         Ok(())

@@ -16,7 +16,7 @@ pub(crate) struct Results {
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     pub(crate) json: bool,
-    /// A new folder for report.html, summary.json and the traces [default: out/COMMAND-DATE-NUMBER]
+    /// A new directory for report.html, summary.json and the traces [default: out/COMMAND-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -27,13 +27,13 @@ impl Results {
         (self.json && self.out.is_none()).then_some("--json")
     }
 
-    /// Starts the folder of results, if there is to be one. Done before the work, so that it fails before the work.
+    /// Starts the directory of results, if there is to be one. Done before the work, so that it fails before the work.
     pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
         folder(self.out.as_deref(), command, !self.json)
     }
 }
 
-/// Starts the folder `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
+/// Starts the directory `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
 pub(crate) fn folder(out: Option<&Path>, command: &str, wanted: bool) -> Result<Option<Folder>, Failure> {
     let path = match out {
         Some(path) => path.to_path_buf(),
@@ -59,7 +59,7 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
     std::iter::once("cwnd".to_string()).chain(arguments)
 }
 
-/// Fills the folder and moves it to its place, then says where that is.
+/// Fills the directory and moves it to its place, then says where that is.
 pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
     write(folder.path()).map_err(|error| Failure::run(format!("cannot write the results: {error}")))?;
     let path = folder.publish().map_err(|error| Failure::run(error.to_string()))?;

@@ -62,7 +62,7 @@ enum Command {
     Compare(Box<compare::Arguments>),
     /// Turn knobs in the browser and watch windows, queues and shares follow
     Live(live::Arguments),
-    /// Write the page of `live` as a folder for any host of static files
+    /// Write the page of `live` as a directory for any host of static files
     Site(site::Arguments),
     /// Print the link that opens a scenario in the browser
     LinkTo(link_to::Arguments),

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json and
+    /// A new directory for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json and
     /// --check]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Err(Failure::input("--figure: name the PAPER whose page has the plot".to_string()));
     }
     arguments.figure.check_with(without, &names::of_results(results))?;
-    // Listens to Ctrl-C before there is a folder to remove.
+    // Listens to Ctrl-C before there is a directory to remove.
     let progress = TimeProgress::start_long(arguments.quiet)?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;

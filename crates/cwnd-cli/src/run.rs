@@ -29,7 +29,7 @@ Examples:
   cwnd run 'https://example.org/cwnd/#s=1.…'       the scenario of a page
 `cwnd schema` prints the JSON Schema of scenario files, with every key explained; editors complete with it.")]
 pub(crate) struct Arguments {
-    /// A TOML file, or the address of a page with a scenario in it; the folder scenarios/ has some to start from
+    /// A TOML file, or the address of a page with a scenario in it; the directory scenarios/ has some to start from
     scenario: PathBuf,
     /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let progress = TimeProgress::start()?;
     let folder = arguments.files.folder("run")?;
     if folder.is_none() && !arguments.trace.is_empty() {
-        return Err(Failure::input("--trace writes files: with --json, name their folder with --out".to_string()));
+        return Err(Failure::input("--trace writes files: with --json, name their directory with --out".to_string()));
     }
     let runs = run_all(vec![scenario], &progress)?;
     drop(progress);

@@ -15,10 +15,10 @@ Examples:
   cargo xtask engine                              makes the engine: target/engine/cwnd.wasm
   cwnd site laboratory --engine target/engine/cwnd.wasm
   python3 -m http.server --directory laboratory   serves the page at http://127.0.0.1:8000/
-The folder works on any host of static files, below any path, and without a network after the first visit. Browsers give a page
+The directory works on any host of static files, below any path, and without a network after the first visit. Browsers give a page
 that is opened as a file no worker, so that it must be served.")]
 pub(crate) struct Arguments {
-    /// A new folder
+    /// A new directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The simulator as WebAssembly, as `cargo xtask engine` makes it

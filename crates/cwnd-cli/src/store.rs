@@ -8,7 +8,7 @@ use cwnd_run::cells::Cells;
 /// Which store, if any.
 #[derive(Args, Debug)]
 pub(crate) struct Store {
-    /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
+    /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's directory for caches]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store", help_heading = "Store of runs")]
     store: Option<PathBuf>,
     /// Store nothing, and use nothing stored

@@ -35,7 +35,7 @@ Examples:
   cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
 
-It prints which algorithm, or which point, is best where; report.html in the folder of results has maps, ranks and every point. \
+It prints which algorithm, or which point, is best where; report.html in the directory of results has maps, ranks and every point. \
 Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row with \
 its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how to run one on \
 many machines."
@@ -49,9 +49,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Other {
-    /// Say how far the folder of a sweep is, and what failed
+    /// Say how far the directory of a sweep is, and what failed
     Status {
-        /// The folder
+        /// The directory
+        #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// Print one JSON document and nothing else
         #[arg(long)]
@@ -90,7 +91,7 @@ struct Run {
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     json: bool,
-    /// The folder of results: a new one, or that of the same sweep [default: out/sweep-NAME]
+    /// The directory of results: a new one, or that of the same sweep [default: out/sweep-NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -104,9 +105,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         (Some(Other::Status { folder, json, store }), _) => {
             let wrong = |error: DatasetError| match error {
                 DatasetError::NoSweep(_) => {
-                    Failure::input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
+                    Failure::input(format!("DIR: `{}` is not the directory of a sweep", folder.display()))
                 }
-                error => Failure::input(format!("FOLDER: {error}")),
+                error => Failure::input(format!("DIR: {error}")),
             };
             let cells = store.cells();
             let progressed = Dataset::found(folder).map_err(wrong)?.progressed(&cells);
@@ -150,7 +151,7 @@ impl Run {
         let folder = self.folder(path);
         let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
         if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
-            return Err(Failure::input(format!("{option} is about files: with --json, name their folder with --out")));
+            return Err(Failure::input(format!("{option} is about files: with --json, name their directory with --out")));
         }
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),

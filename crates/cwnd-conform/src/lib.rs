@@ -67,7 +67,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"], baseline = "conform.txt");
 /// ```
 ///
-/// Below `target/conform/`, in a folder named after the subject, each test leaves a JUnit file. A check that does not apply passes, but
+/// Below `target/conform/`, in a directory named after the subject, each test leaves a JUnit file. A check that does not apply passes, but
 /// `conforms::rfc5681_applies` fails where no check of the suite is meant for the subject.
 #[macro_export]
 macro_rules! conform {

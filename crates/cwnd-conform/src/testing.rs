@@ -57,7 +57,7 @@ fn conforms(subject: &Subject, id: &str, baseline: Option<&str>, repeat: Option<
     println!("{text}");
 }
 
-/// Below cargo's target folder, in which the program of the tests lies: `target/debug/deps/`.
+/// Below cargo's target directory, in which the program of the tests lies: `target/debug/deps/`.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.ends_with("deps")).and_then(|deps| deps.parent()?.parent());
@@ -72,7 +72,7 @@ fn write(folder: &Path, (subject, id): (&str, &str), xml: &str) {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// The name of a subject as a folder: every byte but letters, digits, `-` and `_` becomes `%` and two digits, so that two names never share one.
+/// The name of a subject as a directory: every byte but letters, digits, `-` and `_` becomes `%` and two digits, so that two names never share one.
 fn folder_name(subject: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     subject

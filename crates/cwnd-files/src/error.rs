@@ -63,7 +63,7 @@ pub enum TransferError {
     /// The connection failed, or a file system did.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// There is a folder, a link, no file or more than one where a single file was to be received.
+    /// There is a directory, a link, no file or more than one where a single file was to be received.
     #[error("the other side does not send exactly one file")]
     NotOneFile,
     /// What is received cannot be written to a stream.

@@ -1,4 +1,4 @@
-//! A folder that files are sent from or received into, and the room that transfers into it have reserved.
+//! A directory that files are sent from or received into, and the room that transfers into it have reserved.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::link::Links;
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
+/// An open directory: everything below it can be reached through it, and nothing else. Clones share one handle.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<Opened>);
 
@@ -22,7 +22,7 @@ struct Opened {
     reserved: Reserved,
 }
 
-/// What transfers into a folder have reserved and not yet used.
+/// What transfers into a directory have reserved and not yet used.
 #[derive(Debug, Default)]
 struct Reserved(Mutex<Need>);
 
@@ -30,7 +30,7 @@ struct Reserved(Mutex<Need>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     bytes: u64,
-    /// Files and folders.
+    /// Files and directories.
     entries: u64,
 }
 
@@ -42,10 +42,10 @@ pub(crate) struct Reservation {
 }
 
 impl Folder {
-    /// Opens a folder.
+    /// Opens a directory.
     ///
     /// # Errors
-    /// `path` is not a folder, or this process may not read it.
+    /// `path` is not a directory, or this process may not read it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Dir::open_ambient_dir(path, ambient_authority())
             .map(|dir| Self(Arc::new(Opened { dir, reserved: Reserved::default() })))
@@ -55,11 +55,11 @@ impl Folder {
         &self.0.dir
     }
 
-    /// Opens an ordinary file below the folder, and its size. With [`Links::Follow`] alone symbolic links are followed, as long as they lead to a
+    /// Opens an ordinary file below the directory, and its size. With [`Links::Follow`] alone symbolic links are followed, as long as they lead to a
     /// file below.
     ///
     /// # Errors
-    /// It does not exist, is a link or lies behind one, leads out of the folder, may not be read, or is not an ordinary file.
+    /// It does not exist, is a link or lies behind one, leads out of the directory, may not be read, or is not an ordinary file.
     pub fn open_file(&self, name: &Name, links: Links) -> io::Result<(std::fs::File, u64)> {
         let is_link = || self.dir().symlink_metadata(name.as_path()).is_ok_and(|metadata| metadata.is_symlink());
         if links != Links::Follow && (self.passes_link(name) || is_link()) {
@@ -97,17 +97,17 @@ impl Folder {
         Ok(Some(Reservation { folder: self.clone(), need }))
     }
 
-    /// Whether a folder above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
+    /// Whether a directory above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
     /// sent through one that is not to be followed.
     pub(crate) fn passes_link(&self, name: &Name) -> bool {
         let above = name.split().0.ancestors().filter(|path| *path != Path::new(""));
         above.into_iter().any(|path| self.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
     }
 
-    /// Creates a folder and those above it, of which `left` may be new.
+    /// Creates a directory and those above it, of which `left` may be new.
     ///
     /// # Errors
-    /// [`Reason::Space`] if there is no room for another folder or `left` is used up, [`Reason::NotAFile`] if something else has one of
+    /// [`Reason::Space`] if there is no room for another directory or `left` is used up, [`Reason::NotAFile`] if something else has one of
     /// the names, [`Reason::Other`] if one cannot be created.
     pub(crate) fn create_folders(&self, path: &Path, keep_free: u64, left: &mut u32) -> Result<(), Reason> {
         if path == Path::new("") || self.dir().is_dir(path) {

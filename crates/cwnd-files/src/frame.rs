@@ -23,7 +23,7 @@ pub(crate) enum Frame<'a> {
     RequestEnd,
     /// What the sender has counted, for the display of progress.
     Total { files: u64, bytes: u64 },
-    /// A file or folder the sender has.
+    /// A file or directory the sender has.
     Entry(Entry<'a>),
     /// Something requested or found that cannot be sent.
     Unavailable { name: &'a [u8], reason: Reason },
@@ -31,7 +31,7 @@ pub(crate) enum Frame<'a> {
     BatchEnd,
     /// Reply: send the groups of the file beginning with this one.
     Accept { from: u64 },
-    /// Reply: the receiver has the file or folder.
+    /// Reply: the receiver has the file or directory.
     Present,
     /// Reply: the receiver does not accept it.
     Reject(Reason),
@@ -49,7 +49,7 @@ pub(crate) enum Frame<'a> {
     End,
 }
 
-/// A file or folder.
+/// A file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) folder: bool,

@@ -1,4 +1,4 @@
-//! Files and folders over any stream of bytes with two directions: verified while they are transferred, resumed where they stopped.
+//! Files and directories over any stream of bytes with two directions: verified while they are transferred, resumed where they stopped.
 //!
 //! One end sends, the other receives; either may be the client. A transfer reads every byte once at the sender and writes it once at the
 //! receiver. A file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), has a temporary name until all of it has arrived,
@@ -20,9 +20,9 @@
 //! std::fs::create_dir(&inbox)?;
 //!
 //! let (near, far) = UnixStream::pair()?;
-//! let folder = Folder::open(&inbox)?;
+//! let directory = Directory::open(&inbox)?;
 //! let options = ServeOptions::writable(ReceiveOptions::new());
-//! let server = std::thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+//! let server = std::thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
 //! let outcome = send(near, &[Source::at(&letter)?], &mut |event| {
 //!     println!("{event:?}");
 //!     true
@@ -34,7 +34,7 @@
 //! ```
 //!
 //! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
-//! of folders are not.
+//! of directories are not.
 
 mod error;
 mod folder;

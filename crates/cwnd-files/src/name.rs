@@ -1,4 +1,4 @@
-//! Names that cannot lead out of a folder.
+//! Names that cannot lead out of a directory.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::limits::{MAX_COMPONENT, MAX_DEPTH, MAX_NAME};
 use cwnd_text::Printable;
 
-/// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
+/// The name of a file or directory relative to where a transfer goes: components of any bytes, `/` between them.
 ///
 /// No component is empty, `.` or `..`, longer than 255 bytes, contains a NUL, or begins as the names of unfinished files do
-/// ([`RESERVED`]). That alone keeps names inside a folder without symbolic links; links are handled where files are opened.
+/// ([`RESERVED`]). That alone keeps names inside a directory without symbolic links; links are handled where files are opened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(Vec<u8>);
 
@@ -22,10 +22,10 @@ pub struct Name(Vec<u8>);
 #[non_exhaustive]
 pub enum BadName {
     /// A component is empty, `.` or `..`, or contains a NUL.
-    #[error("the name is not that of a file below the folder")]
+    #[error("the name is not that of a file below the directory")]
     Component,
     /// More than 64 components.
-    #[error("the name is that of a file more than 64 folders deep")]
+    #[error("the name is that of a file more than 64 directories deep")]
     Deep,
     /// More than 4096 bytes, or a component of more than 255.
     #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
@@ -71,7 +71,7 @@ impl Name {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The path of its folder, which may be empty, and its last component.
+    /// The path of its directory, which may be empty, and its last component.
     pub(crate) fn split(&self) -> (&Path, &OsStr) {
         let at = self.0.iter().rposition(|byte| *byte == b'/');
         let (folder, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));

@@ -32,7 +32,7 @@ pub enum Reason {
     /// The receiver has another file of this name and may not replace it.
     #[error("there is another file of this name")]
     Exists = 1,
-    /// The receiver has a folder where the file should go, or a file where the folder should.
+    /// The receiver has a directory where the file should go, or a file where the directory should.
     #[error("something of another kind has its name")]
     NotAFile = 2,
     /// The receiver's file system has too little free space.
@@ -62,8 +62,8 @@ pub enum Reason {
     /// A symbolic link that a side leaves out.
     #[error("it is a symbolic link")]
     Link = 11,
-    /// A symbolic link to a place that may lie outside the folder of the receiver.
-    #[error("it is a symbolic link that leads out of the folder")]
+    /// A symbolic link to a place that may lie outside the directory of the receiver.
+    #[error("it is a symbolic link that leads out of the directory")]
     Target = 12,
     /// The receiver knows no links.
     #[error("the other side is too old to keep symbolic links")]
@@ -71,7 +71,7 @@ pub enum Reason {
     /// What was requested by name is a symbolic link that a side leaves out, or lies behind one.
     #[error("it is a symbolic link, or lies behind one, which is left out: --links of either side says whether")]
     NamedLink = 14,
-    /// A symbolic link that is to be followed leads back to itself, or to a folder above it.
+    /// A symbolic link that is to be followed leads back to itself, or to a directory above it.
     #[error("it is a symbolic link in a loop")]
     Loop = 15,
 }

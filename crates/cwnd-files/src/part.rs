@@ -1,6 +1,6 @@
 //! A file that is being received.
 //!
-//! It is in the folder of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal beside it if it has more than
+//! It is in the directory of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal beside it if it has more than
 //! one group. A lock on it excludes other transfers of the same file.
 
 use std::ffi::OsStr;
@@ -42,7 +42,7 @@ pub(crate) struct Incoming {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) incoming: Incoming,
-    /// The folder that holds it, and will hold the file.
+    /// The directory that holds it, and will hold the file.
     folder: Dir,
     names: Names,
     file: File,
@@ -336,7 +336,7 @@ fn is_zero(block: &[u8]) -> bool {
     block.iter().all(|byte| *byte == 0)
 }
 
-/// Opens the folder at `path` below `root`; `root` itself for an empty path.
+/// Opens the directory at `path` below `root`; `root` itself for an empty path.
 fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
 }

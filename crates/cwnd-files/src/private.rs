@@ -1,4 +1,4 @@
-//! Opens unfinished files and journals in folders where other users may write too.
+//! Opens unfinished files and journals in directories where other users may write too.
 //!
 //! Another user can put anything under the names of this crate before it is used: a FIFO, which blocks whoever opens it; a symbolic or a
 //! hard link, through which another file would be overwritten; a file of their own, which they could read and change. None of these

@@ -65,7 +65,7 @@ struct Receiver<'a, T> {
 
 /// What this transfer may still do.
 struct Allowance {
-    /// How many folders may be created.
+    /// How many directories may be created.
     new_folders: u32,
     wait: LockWait,
 }
@@ -102,7 +102,7 @@ enum Message {
 
 /// What is done about an entry.
 enum Decision {
-    /// The folder exists.
+    /// The directory exists.
     Folder,
     /// The link exists.
     Link(Name),

@@ -16,7 +16,7 @@ use crate::receiver::receive_into;
 use crate::sender::{Welcome, send_from};
 use crate::walk::{Source, Unavailable};
 
-/// As a client, sends files and folders to a server. `observer` is called with every event, and ends the transfer by `false`.
+/// As a client, sends files and directories to a server. `observer` is called with every event, and ends the transfer by `false`.
 ///
 /// # Errors
 /// The connection failed, the server refused or reported an error, one of the two sides violates the protocol, or `observer`
@@ -32,7 +32,7 @@ pub fn send<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// As a client, receives the files and folders of these names into `folder`; everything the server has if there are none.
+/// As a client, receives the files and directories of these names into `folder`; everything the server has if there are none.
 ///
 /// # Errors
 /// As [`send`]; also if a file that was begun cannot be written.
@@ -59,7 +59,7 @@ pub fn receive<T: Read + Write>(
 /// As a client, receives one file and writes it to `out`: that of this name, or the only one that the server has. Each group is verified before it is written.
 ///
 /// # Errors
-/// As [`send`]; [`TransferError::NotOneFile`] for a folder or several files, [`TransferError::Output`] if `out` fails, and
+/// As [`send`]; [`TransferError::NotOneFile`] for a directory or several files, [`TransferError::Output`] if `out` fails, and
 /// [`TransferError::CutOff`] if the transfer fails after a part of the file was written.
 pub fn receive_to<T: Read + Write>(
     connection: T,

@@ -1,4 +1,4 @@
-//! The files that a sender has: those below a folder. Symbolic links are left out, followed or kept as [`Links`] says.
+//! The files that a sender has: those below a directory. Symbolic links are left out, followed or kept as [`Links`] says.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,22 +17,22 @@ use crate::link::{self, Links};
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// A file or folder to send.
+/// A file or directory to send.
 #[derive(Clone, Debug)]
 pub struct Source {
     folder: Folder,
-    /// Below the folder.
+    /// Below the directory.
     path: PathBuf,
-    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
+    /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
     name: Vec<u8>,
     links: Links,
-    /// Links may be followed out of the folder, which is then the root of the file system.
+    /// Links may be followed out of the directory, which is then the root of the file system.
     anywhere: bool,
     /// An open file that is all of the source.
     file: Option<Arc<fs::File>>,
 }
 
-/// A file, folder or link that was found.
+/// A file, directory or link that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) path: PathBuf,
@@ -53,12 +53,12 @@ pub(crate) struct Unavailable {
 }
 
 impl Source {
-    /// The file or folder at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
+    /// The file or directory at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
     /// is sent under the name of the link. Links below it are left out.
     ///
     /// # Errors
-    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], is no file and no folder, or it or the
-    /// folder that it is in may not be read.
+    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], is no file and no directory, or it or the
+    /// directory that it is in may not be read.
     pub fn at(path: &Path) -> io::Result<Self> {
         Self::with_links(path, Links::Skip)
     }
@@ -107,7 +107,7 @@ impl Source {
         Ok(Self { folder, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
     }
 
-    /// The file or folder that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
+    /// The file or directory that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
     /// `folder` if `requested` is empty.
     pub(crate) fn below(folder: &Folder, requested: &[u8], links: Links) -> Result<Self, Unavailable> {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
@@ -123,13 +123,13 @@ impl Source {
         Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
 
-    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
+    /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
     #[must_use]
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// All files and folders of the source, sorted by name, a folder before what is in it.
+    /// All files and directories of the source, sorted by name, a directory before what is in it.
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
         let file = self.file.as_deref();
@@ -195,7 +195,7 @@ pub(crate) struct Walk<'a> {
     links: Links,
     anywhere: bool,
     file: Option<&'a fs::File>,
-    /// What comes next was named, and not found in a folder.
+    /// What comes next was named, and not found in a directory.
     at_root: bool,
     /// What was listed and is not yet visited, the next one last.
     pending: Vec<Pending>,
@@ -216,7 +216,7 @@ struct Followed {
 }
 
 impl Walk<'_> {
-    /// Lists a folder, whose content is visited next.
+    /// Lists a directory, whose content is visited next.
     fn descend(&mut self, Pending { path, name, through }: &Pending) -> io::Result<()> {
         let mut names =
             self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
@@ -230,7 +230,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the folder, [`Reason::Loop`] if it leads to itself or to a folder that
+    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the directory, [`Reason::Loop`] if it leads to itself or to a directory that
     /// is being visited.
     fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
         let to = if self.anywhere {

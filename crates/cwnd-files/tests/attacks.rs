@@ -15,7 +15,7 @@ use cwnd_files::{
     Event, Folder, GROUP, Links, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve,
 };
 
-/// A folder to send from, one to receive into, and a file of some groups in the first.
+/// A directory to send from, one to receive into, and a file of some groups in the first.
 struct Place {
     _root: tempfile::TempDir,
     source: PathBuf,
@@ -528,7 +528,7 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
     }
     assert_eq!(kept("a", "../outside"), (REJECT, Some(TARGET)));
 
-    // To a folder inside, and what comes then.
+    // To a directory inside, and what comes then.
     for (name, target) in [("here", "."), ("d/up", ".."), ("d/file", "../other"), ("later", "d")] {
         assert_eq!(kept(name, target), (PRESENT, None), "{name} {target}");
         assert_eq!(fs::read_link(inbox.join(name)).unwrap(), Path::new(target));
@@ -539,7 +539,7 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
         // With the links above, this one would lead out.
         assert_eq!(kept(&format!("{name}/l"), "../x"), (REJECT, Some(NOT_A_FILE)), "{name}");
     }
-    // A file takes the place of a link, and not of what that leads to; a link takes that of a file, and not of a folder.
+    // A file takes the place of a link, and not of what that leads to; a link takes that of a file, and not of a directory.
     assert_eq!(reply(Links::Keep, false, b"d/file"), (REJECT, Some(NOT_A_FILE)));
     assert_eq!(kept("d", "here"), (REJECT, Some(NOT_A_FILE)));
     fs::write(inbox.join("file"), "mine").unwrap();

@@ -306,7 +306,7 @@ fn a_folder_appears_complete_or_not_at_all() {
     std::fs::write(folder.path().join("file"), "text").expect("writable");
     assert!(!target.exists());
     drop(folder);
-    assert_eq!(entries(), 0, "what was begun is gone, and the folders above it");
+    assert_eq!(entries(), 0, "what was begun is gone, and the directories above it");
 
     let folder = Folder::start(&target).expect("writable");
     std::fs::write(folder.path().join("file"), "text").expect("writable");

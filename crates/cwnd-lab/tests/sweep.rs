@@ -294,7 +294,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("out");
     let sweep = sweep();
-    let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
     let mut rows = run(&sweep, &chunks[..1]);
     let good = rows.clone();
@@ -451,7 +451,7 @@ fn a_folder_counts_what_the_store_has() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let cells = Cells::stored(&folder.path().join("cells"));
     let sweep = sweep();
-    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
     // A smaller sweep has filled the store, and one file is written.
     let smaller = read(SWEEP, &["seeds=2"]).expect("valid");

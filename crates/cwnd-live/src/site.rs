@@ -1,8 +1,8 @@
-//! The page as a folder of files that any static host can serve: its engine is a worker of the page.
+//! The page as a directory of files that any static host can serve: its engine is a worker of the page.
 
 use crate::http::PARTS;
 
-/// The name and the bytes of each file of the folder. `engine` is the module that `cwnd-wasm` is compiled to.
+/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
 #[must_use]
 pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {

@@ -30,7 +30,7 @@
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
 //! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread, and a [`UdtBundle`] is one stream over several
 //! connections. With the feature `tokio`,
-//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The folder `examples` has an
+//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The directory `examples` has an
 //! echo server and a copy of a file, for threads and for tasks.
 //!
 //! # Options

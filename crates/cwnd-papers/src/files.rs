@@ -3,7 +3,7 @@
 /// The files of one paper.
 #[derive(Debug)]
 pub(crate) struct Files {
-    /// The folder below `papers/`.
+    /// The directory below `papers/`.
     pub(super) id: &'static str,
     /// `published.toml`.
     pub(super) published: &'static str,

@@ -19,7 +19,7 @@ pub struct Reproduction {
 pub(crate) type Runner = fn(&Bench<'_>, &mut Findings) -> Result;
 
 impl Reproduction {
-    /// The paper's id, which is its folder below `papers/`.
+    /// The paper's id, which is its directory below `papers/`.
     #[must_use]
     pub fn id(&self) -> &'static str {
         self.files.id

@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     /// A file that is named cannot be written.
     #[error("{0}")]
     File(String),
-    /// A folder of results cannot be written.
+    /// A directory of results cannot be written.
     #[error(transparent)]
     Folder(DatasetError),
     /// Python raised something.

@@ -26,7 +26,7 @@ pub(crate) struct Overlaid {
     warnings: Vec<String>,
 }
 
-/// Lays files and folders over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
+/// Lays files and directories over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
 /// or one for each input; and what `--set` has. `mss` is the payload of a segment in bytes where a recording has none.
 #[pyfunction]
 pub(crate) fn overlay(

@@ -108,12 +108,12 @@ impl Runs {
         Ok(run_html(&self.document(), of_seed(self.runs(), None)?, command))
     }
 
-    /// Writes the traces into the folder `traces` of `folder`, in these formats. Those that need every packet run the first seed again.
+    /// Writes the traces into the directory `traces` of `folder`, in these formats. Those that need every packet run the first seed again.
     fn export(&self, py: Python<'_>, folder: PathBuf, formats: Vec<String>, command: &str) -> Result<(), Failure> {
         let named = |name: &String| name.parse().map_err(|error| Failure::Argument(format!("formats: {error}")));
         let formats: Vec<Format> = formats.iter().map(named).collect::<Result<_, _>>()?;
         let (packets, others): (Vec<_>, Vec<_>) = formats.into_iter().partition(|format| format.needs_packets());
-        let failed = |error| Failure::File(format!("folder: cannot write below `{}`: {error}", folder.display()));
+        let failed = |error| Failure::File(format!("directory: cannot write below `{}`: {error}", folder.display()));
         let runs = self.runs();
         py.detach(|| write_formats(&folder, command, &others, runs)).map_err(failed)?;
         if packets.is_empty() {

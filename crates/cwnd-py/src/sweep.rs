@@ -369,7 +369,7 @@ pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Travelling>, 
         .collect())
 }
 
-/// Where cells are kept: a folder, or where every command keeps them.
+/// Where cells are kept: a directory, or where every command keeps them.
 #[derive(FromPyObject)]
 pub(crate) enum Store {
     Usual(bool),

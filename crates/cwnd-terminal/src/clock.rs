@@ -42,9 +42,9 @@ impl Stopwatch {
     }
 }
 
-/// Today's date (UTC) as `2026-11-21`, for the names of folders.
+/// Today's date (UTC) as `2026-11-21`, for the names of directories.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "folders of results are named by the day")]
+#[expect(clippy::disallowed_methods, reason = "directories of results are named by the day")]
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (year, month, day) = date(since.as_secs() / 86_400);

@@ -46,7 +46,7 @@ pub enum Kind {
     Busy,
     /// Nobody answers or comes, or the connection was lost for good.
     NoAnswer,
-    /// A file or folder cannot be read or written.
+    /// A file or directory cannot be read or written.
     File,
     /// SIGHUP.
     HungUp,
@@ -88,7 +88,7 @@ impl Kind {
             Self::Refused => (4, "refused", "the other side or the meeting place refuses, or is full"),
             Self::Busy => (5, "busy", "another receiver has this transfer"),
             Self::NoAnswer => (6, "no_answer", "nobody answers or comes, or the connection was lost for good"),
-            Self::File => (7, "file", "a file or folder here cannot be read or written, or the disk is full"),
+            Self::File => (7, "file", "a file or directory here cannot be read or written, or the disk is full"),
             // What a shell reports for a program that the signal ended.
             Self::HungUp => (128 + Signal::SIGHUP as u8, "interrupted", "interrupted by SIGHUP"),
             Self::Interrupted => {

@@ -23,7 +23,7 @@ Examples:
 The file holds the private key, belongs to you alone (mode 0600), and stays on this machine. The public key may be known to all: the
 owner of a server puts that of each client into the file of --authorized, and publishes that of the server for --server-key.")]
 pub(crate) struct Arguments {
-    /// Where the private key is kept [default: cwnd/key in the folder for configuration]
+    /// Where the private key is kept [default: cwnd/key in the directory for configuration]
     file: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! The `udt` command: what moves data. Files and folders, measurements, emulated links and the host they run on.
+//! The `udt` command: what moves data. Files and directories, measurements, emulated links and the host they run on.
 //!
 //! The laboratory is `cwnd` (`cwnd-cli`). What both share is in [`cwnd_terminal`]: how arguments are read, how a command prints, fails and
 //! ends by a signal. The exit codes are those of [`failure::Kind`].
@@ -30,7 +30,7 @@ use cwnd_terminal::{arguments, clock, failure, impairments, output, signals};
 
 use failure::{Failure, Kind};
 
-/// Move files and folders over UDT, measure paths and emulate them
+/// Move files and directories over UDT, measure paths and emulate them
 #[derive(Debug, Parser)]
 #[command(name = "udt", version = cwnd_text::VERSION, after_help = EXAMPLES)]
 struct Cli {
@@ -40,11 +40,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Send files and folders: to whoever has the code that this prints, or to a server
+    /// Send files and directories: to whoever has the code that this prints, or to a server
     Send(Box<files::send::Arguments>),
-    /// Receive files and folders from `udt send` or `udt serve`
+    /// Receive files and directories from `udt send` or `udt serve`
     Recv(Box<files::recv::Arguments>),
-    /// Serve the files of a folder to those who have a code or a known key
+    /// Serve the files of a directory to those who have a code or a known key
     Serve(Box<files::serve::Arguments>),
     /// Print this user's public key, for servers that know their clients
     Key(key::Arguments),

@@ -8,7 +8,7 @@ use crate::interop::Error;
 use crate::interop::programs::{Demo, Programs, Running};
 use tempfile::TempDir;
 
-/// The programs, and a folder for what they leave behind.
+/// The programs, and a directory for what they leave behind.
 pub(crate) struct Bench {
     programs: Programs,
     scratch: TempDir,

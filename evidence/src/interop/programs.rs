@@ -111,7 +111,7 @@ impl Programs {
     /// Compiles what is missing or older than its source.
     ///
     /// # Errors
-    /// A source of libudt's demos is missing, the folder cannot be written, or g++ or gzip fails.
+    /// A source of libudt's demos is missing, the directory cannot be written, or g++ or gzip fails.
     pub(crate) fn build(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let programs = Self { folder: folder.to_owned() };

@@ -122,7 +122,7 @@ fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 
 const RELEASES: &str = "https://github.com/notpeter/udt";
 
-/// The folders of ns-2 that headers lie in.
+/// The directories of ns-2 that headers lie in.
 const PARTS: &[&str] = &[
     ".",
     "common",

@@ -42,7 +42,7 @@ struct Output {
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
-    /// A new folder for report.html, with plots, and summary.json
+    /// A new directory for report.html, with plots, and summary.json
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,7 +50,7 @@ struct Output {
 }
 
 impl Output {
-    /// Starts the folder of a page with such plots, if there is to be one: it fails before the work.
+    /// Starts the directory of a page with such plots, if there is to be one: it fails before the work.
     fn folder(&self, plots: &[&str]) -> Result<Option<Folder>, Failure> {
         // A model computes without asking whether to go on.
         progress::end_when_interrupted()?;
@@ -58,7 +58,7 @@ impl Output {
         Ok(self.out.as_deref().map(Folder::start).transpose()?)
     }
 
-    /// Fills the folder with the document and its page, and chooses what to print of `document` and `text`.
+    /// Fills the directory with the document and its page, and chooses what to print of `document` and `text`.
     fn finish(
         &self,
         folder: Option<Folder>,

@@ -38,7 +38,7 @@ fn the_first_screen_fits_and_is_the_one_of_the_readme() {
 fn readme_links_every_page_of_the_documentation() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("text");
     let pages =
-        std::fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("a file").file_name());
+        std::fs::read_dir(root().join("docs")).expect("a directory").map(|entry| entry.expect("a file").file_name());
     let missing: Vec<String> = pages
         .filter_map(|name| name.into_string().ok())
         .filter(|name| name.ends_with(".md") && !readme.contains(&format!("(docs/{name})")))

@@ -422,7 +422,7 @@ fn options_that_would_be_ignored_are_refused() {
             "bbr3+hystart++: `bbr3` starts in a way of its own, which `+hystart++` would not change",
         ),
         ("paper --no-store", "--no-store: nothing is run without a PAPER, --quick, --full or --check"),
-        ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their folder with --out"),
+        ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their directory with --out"),
         ("compare reno cubic --paired --json", "the argument '--paired' cannot be used with '--json'"),
     ] {
         let result = cwnd.run(&line.split(' ').collect::<Vec<_>>());

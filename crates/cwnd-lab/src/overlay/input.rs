@@ -130,7 +130,7 @@ impl Reader {
         some.map(note).collect()
     }
 
-    /// Reads a folder of results or a file, which is recognised by its content.
+    /// Reads a directory of results or a file, which is recognised by its content.
     ///
     /// # Errors
     /// It cannot be read or is not recognised, needs more than the memory that is left, or its scenario cannot be run.
@@ -174,7 +174,7 @@ impl Reader {
         }
     }
 
-    /// The traces of a folder of results, or its scenario where it has none or where keys are to be set.
+    /// The traces of a directory of results, or its scenario where it has none or where keys are to be set.
     fn folder(&mut self, path: &Path) -> Result<Input, InputError> {
         let summary = path.join("summary.json");
         if !summary.exists() {
@@ -215,7 +215,7 @@ impl Reader {
         Ok(Input::Scenario(Box::new(Scenario::read(name, text, &overrides)?)))
     }
 
-    /// The trace in a file of flows and the file of links in the same folder.
+    /// The trace in a file of flows and the file of links in the same directory.
     fn table(&self, path: &Path, flows: &str) -> Result<Trace, InputError> {
         let stem = path.to_str().and_then(|name| name.strip_suffix(FLOWS));
         let links = stem.map(|stem| PathBuf::from(format!("{stem}{LINKS}"))).filter(|links| links.is_file());
@@ -250,8 +250,8 @@ pub enum InputError {
         /// Bytes.
         most: u64,
     },
-    /// A folder without a summary.
-    #[error("`{}` is no folder of results: it has no summary.json", shown(.folder))]
+    /// A directory without a summary.
+    #[error("`{}` is not a directory of results: it has no summary.json", shown(.folder))]
     NoResults {
         /// Which.
         folder: PathBuf,
@@ -264,14 +264,14 @@ pub enum InputError {
         /// What is wrong with it.
         reason: serde_json::Error,
     },
-    /// A folder of results from which no trace comes.
-    #[error("`{}` has no traces, and is no folder of `cwnd run`, which could be run again", shown(.folder))]
+    /// A directory of results from which no trace comes.
+    #[error("`{}` has no traces and is not a directory of `cwnd run`, which could be run again", shown(.folder))]
     NoTraces {
         /// Which.
         folder: PathBuf,
     },
-    /// A folder of results in which nothing can be changed.
-    #[error("{item}: `{}` is no folder of `cwnd run`, which alone is run again", shown(.folder))]
+    /// A directory of results in which nothing can be changed.
+    #[error("{item}: `{}` is not a directory of `cwnd run`; only those can be run again", shown(.folder))]
     NotRunAgain {
         /// The change, `KEY=VALUE`.
         item: String,
@@ -310,7 +310,7 @@ fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
-/// The files of flows in a folder of results, by name; of a comparison those of each algorithm alone.
+/// The files of flows in a directory of results, by name; of a comparison those of each algorithm alone.
 fn tables(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder.join("traces")).into_iter().flatten().flatten();
     let is_table = |path: &PathBuf| {

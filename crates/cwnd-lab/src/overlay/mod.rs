@@ -2,7 +2,7 @@
 //!
 //! [`recognise`] tells by the content of a file what it is. [`import`] reads recordings: what the Linux kernel says of its connections (the
 //! trace point `tcp:tcp_probe` as ftrace, trace-cmd and perf print it, or repeated outputs of `ss -ti`), qlog of any stack, and captures at
-//! a sender. [`stored()`] reads traces that this program wrote. A [`Reader`] reads files and folders of any kind, and [`lay`] makes a [`Part`] of
+//! a sender. [`stored()`] reads traces that this program wrote. A [`Reader`] reads files and directories of any kind, and [`lay`] makes a [`Part`] of
 //! each, on the common time and with a [`Trace`] for everything that shares its instants. What a source does not report stays unknown.
 
 mod capture;

@@ -1,4 +1,4 @@
-//! Traces that this program wrote: `traces/NAME.flows.csv` and `traces/NAME.links.csv` of a folder of results.
+//! Traces that this program wrote: `traces/NAME.flows.csv` and `traces/NAME.links.csv` of a directory of results.
 
 use std::collections::BTreeMap;
 

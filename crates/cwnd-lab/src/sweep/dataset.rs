@@ -1,4 +1,4 @@
-//! The folder of a sweep: `sweep.toml` and `sweep.json` say what it is, `cells/` has a file of rows per chunk, `failed/` a file per
+//! The directory of a sweep: `sweep.toml` and `sweep.json` say what it is, `cells/` has a file of rows per chunk, `failed/` a file per
 //! chunk in which something failed.
 //!
 //! Any number of processes may fill it. A file appears whole, and is the same whoever writes it.
@@ -24,7 +24,7 @@ use cwnd_run::files::write_whole;
 use cwnd_run::scenario::{ScenarioError, unknown};
 use cwnd_text::cell;
 
-/// The folder of a sweep.
+/// The directory of a sweep.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     folder: PathBuf,
@@ -56,14 +56,14 @@ pub enum PartFormatError {
     WithoutParquet,
 }
 
-/// A folder cannot be that of a sweep.
+/// A directory cannot be that of a sweep.
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// It is something else.
-    #[error("`{0}` holds something else than a sweep: name a new folder, or that of a sweep")]
+    #[error("`{0}` holds something else than a sweep: name a new directory, or that of a sweep")]
     NoSweep(PathBuf),
-    /// It is the folder of another sweep.
-    #[error("`{0}` holds another sweep, or one of another program, format or chunk size: name a new folder")]
+    /// It is the directory of another sweep.
+    #[error("`{0}` holds another sweep, or one of another program, format or chunk size: name a new directory")]
     Other(PathBuf),
     /// Its sweep cannot be read.
     #[error(transparent)]
@@ -78,18 +78,18 @@ pub enum DatasetError {
     },
 }
 
-/// How far a sweep's folder is: `cwnd sweep status --json`.
+/// How far a sweep's directory is: `cwnd sweep status --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Progressed {
     /// Identifies the sweep.
     pub id: String,
     /// The runs of the sweep.
     pub cells: u64,
-    /// The runs in the folder, failed ones among them.
+    /// The runs in the directory, failed ones among them.
     pub present_cells: u64,
     /// Of those, the failed ones.
     pub failed_cells: u64,
-    /// The runs that are in the store and not in the folder yet: the next attempt finds them there.
+    /// The runs that are in the store and not in the directory yet: the next attempt finds them there.
     pub stored_cells: u64,
     /// The files of rows that there will be.
     pub chunks: u64,
@@ -112,7 +112,7 @@ pub struct Unfinished {
     pub error: String,
 }
 
-/// What must be equal for two processes to fill one folder.
+/// What must be equal for two processes to fill one directory.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Manifest {
     id: String,
@@ -122,10 +122,10 @@ struct Manifest {
 }
 
 impl Dataset {
-    /// The folder of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
+    /// The directory of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
     ///
     /// # Errors
-    /// The folder holds another sweep or other files, or cannot be written.
+    /// The directory holds another sweep or other files, or cannot be written.
     pub fn open(folder: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
         let manifest = Manifest {
             id: sweep.id(),
@@ -137,7 +137,7 @@ impl Dataset {
         match read_manifest(folder) {
             Some(found) if found == dataset.manifest => return Ok(dataset),
             Some(_) => return Err(DatasetError::Other(folder.to_path_buf())),
-            // An empty folder may have been made for this.
+            // An empty directory may have been made for this.
             None if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
                 // Another process may just be making it: what it wrote first is the sweep.
                 if fs::read_to_string(folder.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
@@ -153,10 +153,10 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// The folder of a sweep as it was left.
+    /// The directory of a sweep as it was left.
     ///
     /// # Errors
-    /// The folder holds no sweep, or that of a program whose sources differ in what a run computes.
+    /// The directory holds no sweep, or that of a program whose sources differ in what a run computes.
     pub fn found(folder: &Path) -> Result<Self, DatasetError> {
         let none = || DatasetError::NoSweep(folder.to_path_buf());
         let manifest = read_manifest(folder).ok_or_else(none)?;
@@ -197,7 +197,7 @@ impl Dataset {
         self.put(&self.part(chunk), &part)
     }
 
-    /// How far it is, with the runs that a store has of the chunks that are not in the folder.
+    /// How far it is, with the runs that a store has of the chunks that are not in the directory.
     #[must_use]
     pub fn progressed(&self, cells: &Cells) -> Progressed {
         let chunks = self.chunks();

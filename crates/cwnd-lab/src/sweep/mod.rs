@@ -5,7 +5,7 @@
 //! of the sweep alone, so that any scheduler may hand out chunks to any machines, also twice: a chunk's file is the same each time.
 //!
 //! [`Sweep::read`] checks every point before anything runs. [`run_chunks`] takes cells from the store or computes them; one that
-//! fails is a row with its error, and the others go on. [`Dataset`] is the folder of the results. [`Task`] is what a worker on
+//! fails is a row with its error, and the others go on. [`Dataset`] is the directory of the results. [`Task`] is what a worker on
 //! another machine needs of a chunk.
 
 mod axes;

@@ -43,7 +43,7 @@ pub struct CrossExperiment {
     pub id: String,
     /// The paper's id.
     pub paper: String,
-    /// The scenario's name in the folder of the paper.
+    /// The scenario's name in the directory of the paper.
     pub scenario: String,
     /// Where the paper has it: `Fig. 10`.
     pub place: String,

@@ -202,7 +202,7 @@ fn more(all: usize, shown: usize, noun: &str) -> String {
     if rest == 0 { String::new() } else { format!("and {}\n", counted(rest, &format!("more {}", one_line(noun)))) }
 }
 
-/// What `cwnd sweep status` prints; `store` is the folder of the store, if there is one.
+/// What `cwnd sweep status` prints; `store` is the directory of the store, if there is one.
 #[must_use]
 pub fn sweep_status(progressed: &Progressed, store: Option<&str>) -> String {
     let Progressed { cells, present_cells, failed_cells, stored_cells, chunks, present_chunks, failures, .. } =

@@ -140,7 +140,7 @@ pub fn refuses_nonsense(place: impl Fn() -> Place, known: &[(&str, &[&str])], lo
             assert!(flags.iter().all(|flag| flag == "--memory"), "how does `{command}` end soon?");
             continue;
         };
-        // One command makes folders that another would find.
+        // One command makes directories that another would find.
         let place = Arc::new(place());
         let plain: Vec<String> = command.split(' ').chain(given.iter().copied()).map(str::to_string).collect();
         let without: Arc<str> = run(&place, &plain).err.into();

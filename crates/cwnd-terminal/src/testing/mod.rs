@@ -134,7 +134,7 @@ impl Place {
     /// Everything in the directory, hidden or not, by relative path.
     ///
     /// # Panics
-    /// A folder cannot be read.
+    /// A directory cannot be read.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Place, commands, run, wait_until, with};
 
-/// Makes a pipe of this name in the folder of the commands, for this user alone, and returns the name.
+/// Makes a pipe of this name in the directory of the commands, for this user alone, and returns the name.
 ///
 /// # Panics
 /// There is one already.

@@ -29,12 +29,12 @@ Examples:
   udt doctor --dir /srv/in      and the disk that files will go to
   udt doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
   udt doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
-Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the folder and takes it
+Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the directory and takes it
 away; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
 pub(crate) struct Arguments {
     /// A host that data will go to or come from
     host: Option<String>,
-    /// The folder that files will go into
+    /// The directory that files will go into
     #[arg(long, value_name = "D", default_value = ".")]
     dir: PathBuf,
     /// The rate of the path that data will take: a host should not be slower

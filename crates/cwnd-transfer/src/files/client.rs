@@ -23,7 +23,7 @@ use crate::signals;
 /// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
     pub(super) server: &'a str,
-    /// The folder that received files go into; `None` for a client that sends.
+    /// The directory that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
     /// The congestion control of a client that sends.
     pub(super) algorithm: Option<&'a str>,

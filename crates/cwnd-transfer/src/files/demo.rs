@@ -65,7 +65,7 @@ pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -
 }
 
 /// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
-/// a symbolic link leads out of the folder, or is not to be followed. `requested` is called once the name has come.
+/// a symbolic link leads out of the directory, or is not to be followed. `requested` is called once the name has come.
 pub(crate) fn serve(
     stream: &mut (impl Read + Write),
     folder: &Folder,
@@ -246,7 +246,7 @@ mod tests {
                 answers[usize::from(size.is_some())] += 1;
                 if connection.output.ends_with(b"secret") {
                     asked.store(true, Ordering::Relaxed);
-                    panic!("a file outside of the folder was served");
+                    panic!("a file outside of the directory was served");
                 }
             }
             asked.store(true, Ordering::Relaxed);

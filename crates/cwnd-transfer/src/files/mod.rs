@@ -123,7 +123,7 @@ impl TransportOptions {
 /// What is done with symbolic links.
 #[derive(Args, Debug)]
 struct LinkOptions {
-    /// What is done with symbolic links below the folders
+    /// What is done with symbolic links below the directories
     #[arg(long, value_enum, default_value_t = LinkChoice::Skip)]
     links: LinkChoice,
 }
@@ -132,9 +132,9 @@ struct LinkOptions {
 enum LinkChoice {
     /// Leave them out, and report them
     Skip,
-    /// Send what they lead to; a server does not leave its folder for that
+    /// Send what they lead to; a server does not leave its directory for that
     Follow,
-    /// Send them as links, and create those that lead to a place inside the folder; both sides need it
+    /// Send them as links, and create those that lead to a place inside the directory; both sides need it
     Keep,
 }
 
@@ -189,7 +189,7 @@ fn set_timeouts(stream: &UdtBundle) {
     stream.set_write_timeout(Some(TIMEOUT));
 }
 
-/// The folder of `--dir`.
+/// The directory of `--dir`.
 fn open_folder(dir: &Path) -> Result<Folder, Failure> {
     Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }

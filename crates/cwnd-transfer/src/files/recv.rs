@@ -22,11 +22,11 @@ use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::output;
 use crate::signals;
 
-/// Fetches files and folders.
+/// Fetches files and directories.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes("\
 Examples:
-  udt recv 192.0.2.1:9001                               everything the other side has, into this folder
+  udt recv 192.0.2.1:9001                               everything the other side has, into this directory
   udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
   CWND_CODE=... udt recv 192.0.2.1:9001 --json          for programs
   udt recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `udt key`
@@ -49,14 +49,14 @@ pub(crate) struct Arguments {
     /// The other side, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
-    /// Names of files and folders at the server [default: everything]
+    /// Names of files and directories at the server [default: everything]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The folder they go into
+    /// The directory they go into
     #[arg(long, default_value = ".", conflicts_with_all = ["libudt", "output"])]
     dir: PathBuf,
     /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
-    /// file goes [default: the last part of its name, in this folder]
+    /// file goes [default: the last part of its name, in this directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace files that are there
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     streams: StreamOptions,
     /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
-    /// folder
+    /// directory
     #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
     links: String,
     /// How often in a row a lost connection is replaced before this counts as failed
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     if arguments.output.is_some() && arguments.libudt == to_output {
         let accepted = "accepted is `-`, standard output, or with --libudt a file";
-        return Err(Failure::Input(format!("--output: {accepted}; --dir names the folder for files")));
+        return Err(Failure::Input(format!("--output: {accepted}; --dir names the directory for files")));
     }
     if to_output && (arguments.names.len() > 1 || arguments.force || arguments.sync) {
         let why = "standard output takes one file, without --force and --sync";
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let folder = super::open_folder(dir)?;
     let checked = |name: &String| {
-        // What a shell adds to a folder's name.
+        // What a shell adds to a directory's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };

@@ -49,7 +49,7 @@ struct State {
     counts: Counts,
 }
 
-/// Files and links; of `failed` also folders.
+/// Files and links; of `failed` also directories.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     whole: u64,

@@ -21,7 +21,7 @@ use crate::connect::server_address;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::signals;
 
-/// Sends files and folders, to whoever has the code or to a server.
+/// Sends files and directories, to whoever has the code or to a server.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes(concat!(
     "\
@@ -42,7 +42,7 @@ links without --links.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// Files and folders; `-` is standard input
+    /// Files and directories; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The name of what comes from standard input [default: stdin]
@@ -178,7 +178,7 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// Standard input as a file. Its length is announced before its first byte is sent, so that all of it is stored first, in a file without
-/// a name in the folder for temporary files.
+/// a name in the directory for temporary files.
 fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
     let unnamed = Name::new(b"stdin").map_err(|error| Failure::Run(error.to_string()))?;
     signals::listen(|| ())?;
@@ -193,7 +193,7 @@ fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
         .map_err(|error: io::Error| Failure::Transfer(Kind::File, format!("standard input: {error}")))
 }
 
-/// The name of a file that has no folder.
+/// The name of a file that has no directory.
 fn name(text: &str) -> Result<Name, String> {
     let name = Name::new(text.as_bytes()).map_err(|error| format!("{error}: expected a name without `/`"))?;
     if text.contains('/') { Err("expected a name without `/`".to_owned()) } else { Ok(name) }

@@ -24,7 +24,7 @@ use crate::connect::bind_failure;
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 
-/// Serves the files of a folder.
+/// Serves the files of a directory.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes(concat!(
     "\
@@ -35,13 +35,13 @@ Examples:
   udt serve public --path lossy                 for clients at the far end of a path that loses packets at random
   udt serve inbox --writable --authorized friends   for those whose keys are in a file: see `udt key`
   udt serve public --libudt --at 9000            in the clear, for the demo `recvfile` of libudt on this host
-Clients are `udt recv` and `udt send --to`. They see the regular files below the folder, all of them and no others; symbolic
+Clients are `udt recv` and `udt send --to`. They see the regular files below the directory, all of them and no others; symbolic
 links are left out without --links, and never followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
 write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// The folder whose files are served
+    /// The directory whose files are served
     #[arg(default_value = ".")]
     dir: PathBuf,
     /// Where clients reach it, as address:port; a port alone is one of the loopback [default: 0.0.0.0:9001, with --libudt 127.0.0.1:9001]
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Speak to the demo client `recvfile` of libudt, in the clear
     #[arg(long, conflicts_with_all = ["writable", "force", "sync", "authorized", "key", "once", "expires"])]
     libudt: bool,
-    /// Clients may send files into the folder
+    /// Clients may send files into the directory
     #[arg(long)]
     writable: bool,
     /// Clients may replace files that are there

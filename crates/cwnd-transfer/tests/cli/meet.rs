@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::started::Started;
 use super::{CommandResult, Udt};
 
-/// A folder with something to send, and an inbox.
+/// A directory with something to send, and an inbox.
 fn place() -> Udt {
     let udt = Udt::new();
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     let large: Vec<u8> = (0..3_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(udt.path().join("large"), large).expect("room for it");
     udt
