@@ -151,7 +151,9 @@ impl Run {
         let folder = self.folder(path);
         let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
         if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
-            return Err(Failure::input(format!("{option} is about files: with --json, name their directory with --out")));
+            return Err(Failure::input(format!(
+                "{option} is about files: with --json, name their directory with --out"
+            )));
         }
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),

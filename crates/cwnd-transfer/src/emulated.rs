@@ -28,7 +28,7 @@ pub(crate) struct EmulatedLink {
     /// Random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
-    /// Random loss on the way back, where it differs
+    /// Random loss on the reverse path, where it differs
     #[arg(long, value_name = "LOSS", help_heading = "Impairments")]
     loss_back: Option<Written<Loss>>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct EmulatedLink {
     /// Equal seeds give equal draws
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
+    /// Poll the clock instead of sleeping for less than this: more precise, but uses up to one core
     #[arg(long, value_name = "TIME", default_value = "20us")]
     spin: Span,
     /// Print the report as JSON

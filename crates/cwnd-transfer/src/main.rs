@@ -48,7 +48,7 @@ enum Command {
     Serve(Box<files::serve::Arguments>),
     /// Print this user's public key, for servers that know their clients
     Key(key::Arguments),
-    /// Let two ends behind address translators find each other
+    /// Let two ends behind NAT find each other
     Meet(meet::Arguments),
     /// Measure how fast bytes get through
     Perf(Box<perf::Arguments>),

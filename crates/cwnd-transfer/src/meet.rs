@@ -18,15 +18,15 @@ use crate::clock::Stopwatch;
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 
-/// Runs a meeting place for two ends behind address translators.
+/// Runs a meeting place for two ends behind NAT.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes("\
 Examples:
   udt meet                                      on a machine that both ends reach, as meet.example.org
   udt send photos --meet meet.example.org:9002  here; prints a code
   udt recv --meet meet.example.org:9002         there; asks for the code
-Both ends learn at which address the other is seen, and connect directly. Where their address translators do not allow for that, what
-they send each other passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
+Both ends learn at which address the other is seen, and connect directly. Where their NATs do not allow that, the data
+passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
 it, but neither the code nor what the files or their names are; it stores nothing. Ctrl-C ends it."))]
 pub(crate) struct Arguments {
     /// Where both ends reach it, as address:port

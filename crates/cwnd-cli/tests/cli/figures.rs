@@ -25,7 +25,10 @@ fn figures_are_refused_by_their_flags() {
         let why = format!("error: --figure is made of the page: with {option}, name its directory with --out");
         assert!(result.code == Some(2) && result.err.starts_with(&why), "{option}: {}", result.err);
     }
-    refused(&["--figure", "x.pdf", "--json"], "--figure is made of the page: with --json, name its directory with --out");
+    refused(
+        &["--figure", "x.pdf", "--json"],
+        "--figure is made of the page: with --json, name its directory with --out",
+    );
     refused(
         &["--figure", "x.pdf", "--width", "8.5"],
         "--width: cannot read `8.5`: expected a number above 0 with a unit",

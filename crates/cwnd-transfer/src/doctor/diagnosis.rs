@@ -9,22 +9,22 @@ pub(crate) struct Diagnosis {
     pub(crate) version: &'static str,
     /// The host to which the route was looked at; null if none was given.
     pub(crate) peer: Option<String>,
-    /// What was looked at, in the order of a packet's way.
+    /// The findings, in the order in which a packet passes the parts of the host.
     pub(crate) findings: Vec<Finding>,
 }
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Finding {
-    /// What was looked at: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
+    /// The part that was checked: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
     /// `echo`, `processor`, `timer`, `clock`, `descriptors`, `disk` or `congestion_control`. `device` and `mtu` come once for each
     /// interface.
     pub(crate) check: &'static str,
     /// The interface, where it is about one.
     pub(crate) interface: Option<String>,
-    /// What was measured, in words.
+    /// The measured value as text.
     pub(crate) measured: String,
-    /// The same as a number; null where it could not be measured.
+    /// The measured value as a number; null where it could not be measured.
     pub(crate) value: Option<f64>,
     /// The unit of that number; empty for a plain number.
     pub(crate) unit: &'static str,

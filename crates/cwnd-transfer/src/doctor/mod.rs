@@ -29,8 +29,8 @@ Examples:
   udt doctor --dir /srv/in      and the disk that files will go to
   udt doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
   udt doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
-Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the directory and takes it
-away; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
+Takes about 3 s, and 4 s more with a host, which gets 20 echo requests. Writes a file of 64 MB into the directory and deletes
+it; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
 pub(crate) struct Arguments {
     /// A host that data will go to or come from
     host: Option<String>,
@@ -75,12 +75,12 @@ struct Demand {
     rtt_text: String,
     /// What it loses at random.
     loss: Loss,
-    /// The same in words.
+    /// The loss as text.
     loss_text: String,
 }
 
 impl Arguments {
-    /// What is not given is taken from the path that was measured.
+    /// The demand on the path. Values that no option gives are those of the measured path.
     fn demand(&self, echoes: Option<&Echoes>) -> Demand {
         let given = self.rtt.map(|rtt| (rtt.as_secs_f64(), quantity::exact(rtt)));
         let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));

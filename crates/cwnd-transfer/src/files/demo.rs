@@ -1,6 +1,6 @@
 //! The protocol of libudt's demos for files: `recvfile` sends a request, `sendfile` the response.
 //!
-//! A request is the length of a name (32 bits) and the name; a response is a size (64 bits, -1 if there is no such file) and so many
+//! A request is the length of a name (32 bits) and the name; a response is a size (64 bits, -1 if there is no such file) and that many
 //! bytes. All numbers are little-endian, as on the machines the demos run on.
 
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why a file was not received.
 #[derive(Debug, Error)]
 pub(crate) enum ReceiveError {
-    /// What was received cannot be written.
+    /// Received data cannot be written.
     #[error(transparent)]
     File(io::Error),
     /// The connection failed.
@@ -36,7 +36,7 @@ pub(crate) fn request(stream: &mut (impl Read + Write), name: &str) -> Result<u6
     if !(1..=MAX_NAME).contains(&name.len()) {
         return Err(ReceiveError::Name);
     }
-    // In one piece: the demo reads the name with a single call, which returns what has come by then.
+    // In one piece: the demo reads the name with a single call, which returns the bytes that have arrived by then.
     let mut question = (name.len() as u32).to_le_bytes().to_vec();
     question.extend_from_slice(name.as_bytes());
     stream.write_all(&question)?;

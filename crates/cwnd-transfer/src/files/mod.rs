@@ -107,7 +107,7 @@ impl TransportOptions {
         }
     }
 
-    /// Those of each of so many connections, which share the bound on the rate.
+    /// The options of each of `streams` connections, which share the bound on the rate.
     fn options_of_each(&self, streams: u8) -> Options {
         match self.rate_limit {
             Some(rate) => self.options().max_rate(BitRate(rate.0 / f64::from(streams))),
@@ -120,10 +120,10 @@ impl TransportOptions {
     }
 }
 
-/// What is done with symbolic links.
+/// How symbolic links are treated.
 #[derive(Args, Debug)]
 struct LinkOptions {
-    /// What is done with symbolic links below the directories
+    /// How to treat symbolic links below the directories
     #[arg(long, value_enum, default_value_t = LinkChoice::Skip)]
     links: LinkChoice,
 }
@@ -164,7 +164,7 @@ struct MostStreamsOptions {
     streams: u8,
 }
 
-/// Where others reach what is bound to this address: for all addresses of this host, that of the way out.
+/// The addresses at which others reach a socket bound to `bound`: for a wildcard address, that of the interface with the default route.
 fn reachable(bound: SocketAddr) -> SocketAddr {
     if !bound.ip().is_unspecified() {
         return bound;
@@ -194,11 +194,11 @@ fn open_folder(dir: &Path) -> Result<Folder, Failure> {
     Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }
 
-/// Packets after which a receiver acknowledges on a lossy path: the fewer, the better `bbr` sees what is delivered.
+/// A receiver on a lossy path acknowledges after this number of packets: the fewer, the better `bbr` measures the delivery rate.
 const LOSSY_ACKS: u32 = 8;
 
 /// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may
-/// cause that, also while a receiver verifies what it has of a file.
+/// cause that, also while a receiver verifies the stored part of a file.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 #[cfg(test)]

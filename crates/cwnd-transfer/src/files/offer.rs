@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let open = Arc::clone(&offer);
     // Reading and writing may block: an interruption aborts the connections, which wakes them.
     signals::listen(move || open.clients.abort())?;
-    // Who has read this may send a signal.
+    // Whoever reads this line may send a signal.
     announce(&way, offer.share.as_ref(), *json);
     while !output::is_closed() {
         let ended = lock(&offer.ended).take();
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<String, Failure> {
             return super::client::finish(&offer.report, &outcome);
         }
         if signals::interrupted() {
-            let kept = "the other side keeps what it has of large files for the next time";
+            let kept = "the other side keeps the received part of large files for the next time";
             return Err(Failure::Stopped(format!("interrupted; {kept}")));
         }
         if offer.is_over() && offer.clients.is_empty() {

@@ -30,14 +30,14 @@ Examples:
   udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
   CWND_CODE=... udt recv 192.0.2.1:9001 --json          for programs
   udt recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `udt key`
-  udt recv --meet meet.example.org:9002                 both sides behind address translators: see `udt meet`
+  udt recv --meet meet.example.org:9002                 both sides behind NAT: see `udt meet`
   udt recv 192.0.2.1:9001 --path lossy --streams 4      packets are lost at random; four connections at once
   udt recv 192.0.2.1:9001 -o - | tar x                  the only file there, to standard output
   udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `udt send` or `udt serve`, which print an address and a code. The code is asked for on the terminal, or taken from
 CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
 --libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
-gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
+gets its name once it is complete. When a transfer ends early, the received part of a large file is kept: the same command resumes
 from there. libudt's demo supports neither."))]
 pub(crate) struct Arguments {
     /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
-    /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
+    /// How to treat symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
     /// directory
     #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
     links: String,

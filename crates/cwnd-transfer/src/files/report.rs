@@ -21,7 +21,7 @@ use crate::output;
 /// The report of one transfer, over all connections it takes.
 pub(super) struct Report(Arc<Mutex<State>>);
 
-/// Shows progress while it lives, also when nothing happens: what was written last may wait for the path for long.
+/// Shows progress while it lives, also while nothing happens: the last written data may wait for the path for a long time.
 pub(super) struct Following {
     thread: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
 }
@@ -291,7 +291,7 @@ impl State {
         // What waits here for the path is no progress.
         let waiting = stats.iter().map(|stats| stats.udt.undelivered).sum();
         let (moved, finished) = (self.moved.saturating_sub(waiting), self.finished.saturating_sub(waiting));
-        // What was written last may not be counted as waiting yet: what is shown never goes back on a connection.
+        // The last written data may not be counted as waiting yet, but the number shown for a connection never decreases.
         self.shown = self.shown.max(finished);
         let finished = self.shown;
         let bits_per_second = rate(moved, now.as_secs_f64());
@@ -317,7 +317,7 @@ impl State {
         self.bar.set_position(finished);
     }
 
-    /// What has limited this end for most of the time since progress was last shown, on all connections together.
+    /// The cause that has limited this end for most of the time since progress was last shown, on all connections together.
     fn limited_by(&mut self, stats: &[Stats]) -> Option<&'static str> {
         let spent = stats.iter().fold(Spent::default(), |sum, stats| {
             let Spent { window, rate, source, peer } = stats.udt.limited;

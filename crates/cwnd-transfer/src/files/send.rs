@@ -31,7 +31,7 @@ Examples:
   udt send photos big.iso --to 192.0.2.1:9001   to a server that is there already: `udt serve --writable`
   udt send photos --path lossy              packets are lost at random: not the default, and much faster there
   udt send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
-  udt send photos --meet meet.example.org:9002   both sides behind address translators: see `udt meet`
+  udt send photos --meet meet.example.org:9002   both sides behind NAT: see `udt meet`
   tar c photos | udt send - --name photos.tar    standard input; the other side: udt recv ADDRESS -o - | tar x
   udt send photos --json                    the address and the code as the first line, for programs
 Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
@@ -81,7 +81,7 @@ struct AccessOptions {
     /// Encrypt nothing and prove nothing; both sides say it
     #[arg(long, conflicts_with_all = ["authorized", "server_key", "key", "expires"])]
     plain: bool,
-    /// Let in who has one of the public keys in this file, a line each with `read` or `write` behind it, instead of who has a code
+    /// Let in clients with a public key of this file, which has one key a line with `read` or `write` after it, instead of a code
     #[arg(long, value_name = "FILE", group = "keys")]
     authorized: Option<PathBuf>,
     /// The public key of the server, which was started with --authorized; without it there is a code
@@ -110,7 +110,7 @@ impl Arguments {
         ProofOptions { plain: *plain, server_key: *server_key, key: key.clone() }.proof()
     }
 
-    /// What is to be sent.
+    /// The files and directories to send.
     pub(super) fn sources(&self) -> Result<Vec<Source>, Failure> {
         sources(&self.paths, self.name.as_ref(), &self.links)
     }
@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Arguments, server: &str) -> Result<String, Failure
     client.run(|channel, observer| cwnd_files::send(channel, &sources, observer))
 }
 
-/// What is to be sent.
+/// The files and directories to send.
 fn sources(paths: &[PathBuf], name: Option<&Name>, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
     let failed = |path: &PathBuf, error: io::Error| {
         let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };

@@ -168,7 +168,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         clients.sweep();
         thread::sleep(LAST_POLL);
     }
-    // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
+    // Transfers end with their next event, and the received parts of large files are kept. Clients that send nothing cause no event.
     for polls in 0..LAST_POLLS {
         if clients.is_empty() {
             break;
@@ -204,7 +204,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     });
     let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
     match &result {
-        // Who has read nothing for so long will not read the rest.
+        // A client that has read nothing for that long will not read the rest.
         Err(TransferError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => stream.abort(),
         _ => {
             let _closed = channel.close();
@@ -262,7 +262,7 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 /// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links: Links, place: &Place) {
     let served = demo::serve(&mut stream, folder, links, || Place::is_busy(std::slice::from_ref(place)));
-    // Only what was written whole is worth waiting for.
+    // Only complete data is worth waiting for.
     let closed = if served.is_ok() {
         stream.close()
     } else {
@@ -277,8 +277,8 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links:
     });
 }
 
-/// Bounds how long a client may request nothing; one that is a demo also how long it may read nothing, which would hold its thread for
-/// good.
+/// Bounds how long a client may request nothing. For a demo client it also bounds how long the client may read nothing, which would occupy
+/// its thread forever.
 pub(super) fn set_timeouts(stream: &UdtBundle) {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT));
     stream.set_write_timeout(Some(REQUEST_TIMEOUT));

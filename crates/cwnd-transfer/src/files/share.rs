@@ -27,7 +27,7 @@ pub(super) struct ShareOptions {
     /// Encrypt nothing, and let everybody in who reaches the address
     #[arg(long, conflicts_with_all = ["authorized", "key", "expires"])]
     pub(super) plain: bool,
-    /// Let in who has one of the public keys in this file, a line each with `read` or `write` behind it, instead of who has a code
+    /// Let in clients with a public key of this file, which has one key a line with `read` or `write` after it, instead of a code
     #[arg(long, value_name = "FILE")]
     pub(super) authorized: Option<PathBuf>,
     /// The file with the server's own key [default: that of `udt key`]
@@ -96,7 +96,7 @@ impl ShareOptions {
 }
 
 impl Share {
-    /// Each code with what it is for.
+    /// Each code with the rights that it gives.
     pub(super) fn codes(&self) -> impl Iterator<Item = (&Code, Rights)> {
         self.codes.iter().zip(self.rights.iter().copied())
     }

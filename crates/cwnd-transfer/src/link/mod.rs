@@ -29,8 +29,8 @@ Examples:
   udt link 127.0.0.1:9001 127.0.0.1:9000 --trace scenarios/traces/swinging.trace --delay 30ms
   udt link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' -- iperf3 -c 10.77.0.2 -C cubic
   udt link --tun --rate 20mbit --queue fq_codel:1000p --reorder 0.02:10ms -- ping -c 5 10.77.0.2
-Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
-and how late it was. Options apply to both directions, with random numbers of their own. The link does not read what it carries:
+Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints the traffic it has carried
+and the delays of its timer. Options apply to both directions, with random numbers of their own. The link does not read what it carries:
 --thin-acks finds no acknowledgements of TCP there.
 
 --tun makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// What runs in the other network meanwhile, with its arguments after spaces; it has half a second to start
     #[arg(long, value_name = "COMMAND", requires = "tun")]
     server: Option<String>,
-    /// What is run, with its arguments
+    /// The command to run, with its arguments
     #[arg(last = true, requires = "tun")]
     command: Vec<String>,
     #[command(flatten)]

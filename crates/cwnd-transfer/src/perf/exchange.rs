@@ -1,7 +1,8 @@
 //! The protocol of a measurement.
 //!
-//! The client sends a request, in one frame. The sender of the measurement then sends blocks, and an empty one at the end; the receiver
-//! answers with what it measured, and receives what the sender did. A frame, like a block, is four bytes of length and so many bytes.
+//! The client sends a request, in one frame. The sender of the measurement then sends blocks, and an empty one at the end. The receiver
+//! answers with its measurements, and receives those of the sender. A frame, like a block, is a length of four bytes and that many bytes of
+//! content.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

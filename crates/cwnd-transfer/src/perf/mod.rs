@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// The server sends, with its own congestion control
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
-    /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms; with --server or --reverse
+    /// Acknowledge each N packets that arrive here, besides at the ticks of UDT's clock of 10 ms; with --server or --reverse
     /// [default: 64]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
     ack_every: Option<u32>,

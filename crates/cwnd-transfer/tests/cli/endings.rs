@@ -262,7 +262,7 @@ fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
         first.child.kill().expect("it can be killed");
         let (_, out) = first.ends();
         assert!(!out.contains("retry") && !out.contains("\"event\":\"error\""), "{out}");
-        // What is started again after that takes the place of the first.
+        // A client that is started again takes the place of the first.
         let mut again = Started::new(&udt, &receive);
         again.read_until("begin");
         let (code, out) = again.ends();
@@ -362,7 +362,7 @@ fn a_signal_ends_the_programs_of_a_link() {
     }
 }
 
-/// What is verified stays for the next time, and nothing else.
+/// Verified data stays for the next time, and nothing else.
 #[test]
 fn a_signal_leaves_only_what_can_be_resumed() {
     for (rate, stays) in [("1mbit", false), ("60mbit", true)] {

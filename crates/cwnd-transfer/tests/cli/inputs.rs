@@ -8,7 +8,7 @@ use super::flags::COMMANDS;
 #[test]
 fn no_command_waits_for_a_pipe_that_nothing_writes_to() {
     let udt = Udt::new();
-    // Options that are read only beside others, or by a command that gets as far.
+    // Options that are read only together with others, or late in a command.
     let key = udt.succeed(&["key", "own"]);
     udt.file("short.txt", "short");
     let beside: [&[&str]; 5] = [

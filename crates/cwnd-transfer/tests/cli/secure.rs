@@ -61,7 +61,7 @@ impl Sharing {
         self.client(udt, code, &["recv", self.says("address"), "--dir", "inbox"])
     }
 
-    /// Waits until it ends by itself: its exit code, and what it has said since. One that does not end has no code.
+    /// Waits until the process ends by itself. Returns its exit code, none if it does not end, and the lines it has printed since.
     fn ends(mut self) -> (Option<i32>, String, String) {
         let (ended, deadline) = mpsc::channel();
         let id = self.child.id().to_string();
@@ -78,7 +78,7 @@ impl Sharing {
         (code, text, self.errors())
     }
 
-    /// Ends it, and returns what it has said of its clients.
+    /// Ends the process, and returns the lines it has printed about its clients.
     fn stop(mut self) -> String {
         let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         assert!(killed.expect("kill runs").success());
@@ -401,7 +401,7 @@ fn a_flood_of_garbage_costs_others_little() {
         });
         let _over = SetOnDrop(&over);
         wait_until("a flood", || sent.load(Ordering::Relaxed) > 5000);
-        // Where the server has no processor for a while, its socket is full of the flood, and a client may get no answer within 3 s.
+        // A server that is descheduled for a while has a socket full of the flood, and a client may get no answer within 3 s.
         let mut results = (0..10).map(|_| server.recv(&udt, server.says("code")));
         let result = results.find(|result| result.code == Some(0) || !result.err.contains("no answer"));
         let result = result.expect("one of ten clients gets an answer");

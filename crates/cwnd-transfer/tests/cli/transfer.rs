@@ -1,4 +1,4 @@
-//! Files from one process to another, and what is left when one of them dies.
+//! Files from one process to another, and the files that remain when one of them dies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +70,7 @@ fn place() -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     place_with(40)
 }
 
-/// The same with another number of groups.
+/// A place with `groups` groups of files.
 fn place_with(groups: u32) -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     let udt = Udt::new();
     fs::create_dir_all(udt.path().join("out/deep")).expect("a new directory");
@@ -88,8 +88,8 @@ fn place_with(groups: u32) -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     (udt, expected)
 }
 
-/// Kills the client, the server, or both, after a part of the large file has come to the disk. The transfer resumes from there: by itself
-/// if its client lives, else when the client is started again. Returns who was killed, in which direction.
+/// Kills the client, the server, or both, after a part of the large file has reached the disk. The transfer resumes from there: by itself
+/// if its client lives, else when the client is started again. Returns the killed process and the direction.
 fn survives_a_kill(seed: u64) -> String {
     let (udt, expected) = place_with(80);
     let draw = |salt: u64| (seed + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
@@ -251,7 +251,7 @@ fn files_are_fetched_sent_and_left_alone() {
     assert!(result.code == Some(4) && result.err.contains(says), "{}", result.err);
 }
 
-/// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.
+/// No name stands for an incomplete file, and the received part is readable by this user alone.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
@@ -311,7 +311,7 @@ fn resumed_from(lines: &str) -> u64 {
     begun.next_back().and_then(|event| event["from"].as_u64()).expect("it begins")
 }
 
-/// The server notices it at once, and keeps what has come.
+/// The server notices it at once, and keeps the received part.
 #[test]
 fn an_interrupted_client_resumes_where_it_was() {
     let (udt, expected) = place();
@@ -461,7 +461,7 @@ fn progress_on_a_slow_path_moves_at_both_ends_and_the_sender_says_what_limits_it
     }
 }
 
-/// What is printed for people may be lost; whoever asked for lines and reads no more is done.
+/// A transfer goes on when progress for people cannot be printed. One whose reader asked for lines ends when the reader is gone.
 #[test]
 fn a_reader_of_lines_that_is_gone_ends_the_transfer() {
     let (udt, expected) = place();
