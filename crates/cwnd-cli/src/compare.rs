@@ -116,7 +116,7 @@ pub(crate) struct Arguments {
     /// Add seeds until the 95 % interval of each goodput is narrow enough: `ci<2%`
     #[arg(long, value_name = "RULE", help_heading = "Seeds")]
     until: Option<Until>,
-    /// At most so many seeds with --until [default: 100, at least --seeds]
+    /// The maximum number of seeds with --until [default: 100, at least --seeds]
     #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS), help_heading = "Seeds")]
     max_seeds: Option<u32>,
     /// Show differences from the first algorithm too, taken seed by seed
@@ -262,7 +262,7 @@ fn deep_queue(document: &json::Comparison) -> String {
 }
 
 impl Arguments {
-    /// What is printed of the document; `usual` where the path and an opponent are those that nobody has to name.
+    /// The printed text of the document; `usual` if the path and an opponent are the defaults.
     fn text(&self, document: &json::Comparison, usual: bool) -> String {
         let paired = if self.paired { text::differences(document) } else { String::new() };
         let next = (usual && self.versus.is_none()).then(|| text::next_of_comparison(document, &deep_queue(document)));

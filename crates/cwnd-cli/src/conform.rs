@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Known deviations: a subject and a check on each line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// What is unclear fails nothing
+    /// Unclear results do not fail the command
     #[arg(long)]
     allow_unclear: bool,
     /// Fail where fewer checks apply to a subject: of each suite that is named, or of all together. Without it one has to, unless --check or

@@ -30,7 +30,7 @@ Reno and with CUBIC. Headings that a simulator cannot answer are listed as not c
 pub(crate) struct Arguments {
     /// The algorithm, such as `simd` or `aimd:b=1/8`
     algorithm: Written<Spec>,
-    /// What it is evaluated against
+    /// The paths, opponents and thresholds of the evaluation
     #[arg(long, value_enum, default_value_t = Profile::Rfc9743)]
     profile: Profile,
     /// Few settings, 2 seeds of 20 s
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let evaluated = plan.run(&arguments.store.cells(), &progress);
     drop(progress);
     let evaluation = evaluated.map_err(|_| {
-        Failure::stopped("interrupted; what was run is stored, and the same command goes on".to_string())
+        Failure::stopped("interrupted; finished runs are stored, and the same command continues".to_string())
     })?;
     if let Some(folder) = folder {
         let algorithm = arguments.algorithm.value();

@@ -70,7 +70,7 @@ enum Command {
     Run(run::Arguments),
     /// Run a scenario at many points with many seeds, on all cores or many machines
     Sweep(Box<sweep::Arguments>),
-    /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
+    /// Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC
     Evaluate(evaluate::Arguments),
     /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),

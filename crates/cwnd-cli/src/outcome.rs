@@ -67,7 +67,7 @@ fn place<'a>(run: &'a PaperRun, result: &ResultRun) -> &'a str {
     run.published.result[result.index].place()
 }
 
-/// A cell of a line; what is longer loses its end.
+/// A cell of a line; longer text is cut at its end.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= CELL { text.to_string() } else { text.chars().take(CELL - 1).chain(['…']).collect() }
 }

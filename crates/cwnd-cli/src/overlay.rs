@@ -19,7 +19,7 @@ use crate::figure::Figure;
 use crate::files;
 use crate::progress::{self, TimeProgress};
 
-/// What is laid over each other.
+/// The inputs of an overlay.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Record on Linux, while the transfer runs:

@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     paper: Option<String>,
     /// One of its results
     result: Option<String>,
-    /// Reduced length: fewer and shorter runs, some at a lower rate; rows that need what is left out have no value. What it leaves
-    /// out is printed at the end [default with a PAPER]
+    /// Reduced length: fewer and shorter runs, some at a lower rate; rows that need the omitted runs have no value. The omissions are
+    /// printed at the end [default with a PAPER]
     #[arg(long)]
     quick: bool,
     /// The published durations, and at least 10 seeds
@@ -232,7 +232,7 @@ fn counts(runs: &[PaperRun]) -> String {
     runs.iter().map(|run| wrapped(&format!("{}: {}", run.published.paper.id, run.counts()))).collect()
 }
 
-/// What `--quick` leaves out of what was run: rows without a value, and what it sets where the user sets nothing.
+/// The omissions of `--quick` in `runs`: rows without a value, and the settings that it uses unless the user sets them.
 fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
     if settings.scale != Scale::Quick {
         return String::new();

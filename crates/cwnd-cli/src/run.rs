@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Write the traces for other tools too: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every
     /// build); several with commas between them
     ///
-    /// pcapng and qlog have every packet at the senders in the first seed. docs/traces.md says what is in the files and how to
+    /// pcapng and qlog have every packet at the senders in the first seed. docs/traces.md describes the files and how to
     /// open them.
     #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
     trace: Vec<Format>,

@@ -36,8 +36,8 @@ Examples:
   cwnd sweep status out/buffers
 
 It prints which algorithm, or which point, is best where; report.html in the directory of results has maps, ranks and every point. \
-Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row with \
-its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how to run one on \
+Finished runs are found in the store, so the same command continues an interrupted sweep. A run that fails is a row with \
+its error; then the exit code is 1. docs/sweeps.md describes how to write a sweep and its files, docs/cluster.md how to run one on \
 many machines."
 )]
 pub(crate) struct Arguments {
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Other {
-    /// Say how far the directory of a sweep is, and what failed
+    /// Print the progress of the sweep in a directory, and its failures
     Status {
         /// The directory
         #[arg(value_name = "DIR")]
@@ -79,7 +79,7 @@ struct Run {
     /// Run one part of several, such as 3/8; all parts together are the sweep
     #[arg(long, value_name = "I/N", help_heading = "Many machines")]
     shard: Option<Shard>,
-    /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
+    /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, through the Python package (docs/cluster.md)
     #[arg(long, value_name = "ADDRESS", help_heading = "Many machines")]
     scheduler: Option<String>,
     /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
@@ -119,7 +119,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && arguments.run.figure.is_wanted() => {
             Err(Failure::input(
-                "--figure: not with --scheduler; the same command without it draws what is stored".to_string(),
+                "--figure: not with --scheduler; the same command without --scheduler draws the stored results"
+                    .to_string(),
             ))
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),

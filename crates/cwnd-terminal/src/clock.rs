@@ -51,7 +51,7 @@ pub fn today() -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The Gregorian date so many days after 1 January 1970. Years are counted from March, so that the leap day comes last.
+/// The Gregorian date `days` days after 1 January 1970. Years are counted from March, so that the leap day comes last.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_TO_1970;
     let (era, day) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);

@@ -44,7 +44,7 @@ pub enum Kind {
     Refused,
     /// Another receiver has this transfer.
     Busy,
-    /// Nobody answers or comes, or the connection was lost for good.
+    /// The peer does not answer or come, or the connection was lost permanently.
     NoAnswer,
     /// A file or directory cannot be read or written.
     File,
@@ -87,7 +87,7 @@ impl Kind {
             Self::Unproven => (3, "unproven", "a side has not proven that it has the code or the key"),
             Self::Refused => (4, "refused", "the other side or the meeting place refuses, or is full"),
             Self::Busy => (5, "busy", "another receiver has this transfer"),
-            Self::NoAnswer => (6, "no_answer", "nobody answers or comes, or the connection was lost for good"),
+            Self::NoAnswer => (6, "no_answer", "nobody answers or connects, or the connection was lost permanently"),
             Self::File => (7, "file", "a file or directory here cannot be read or written, or the disk is full"),
             // What a shell reports for a program that the signal ended.
             Self::HungUp => (128 + Signal::SIGHUP as u8, "interrupted", "interrupted by SIGHUP"),

@@ -55,7 +55,7 @@ impl Impairments {
         self.keys().map(|keys| scenario::Impairments { thin_acks: None, ..keys })
     }
 
-    /// Those of the way back in a comparison, where acknowledgements are.
+    /// The impairments of the reverse path in a comparison, which carries the acknowledgements.
     pub fn keys_back(&self) -> Option<scenario::Impairments> {
         let Self { aggregate, thin_acks, .. } = self.clone();
         let compressed = scenario::Impairments { aggregate, thin_acks, ..scenario::Impairments::default() };

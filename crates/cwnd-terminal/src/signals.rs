@@ -75,7 +75,7 @@ pub fn unless_stopped<T: Send + 'static>(
     }
 }
 
-/// Does `spawn` with no signal blocked in this thread: what a process starts inherits what is blocked.
+/// Calls `spawn` with no signal blocked in this thread. A process inherits the blocked signals of the thread that starts it.
 pub fn unblocked<T>(spawn: impl FnOnce() -> T) -> T {
     let before = SigSet::thread_get_mask();
     let _blocked_signals_stay_so = SigSet::from_iter(ENDING).thread_unblock();

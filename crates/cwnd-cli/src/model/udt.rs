@@ -91,7 +91,7 @@ impl Udt {
             delays.row(head.into_iter().chain(shares.map(|share| number(Some(share)))));
         }
         let friendly = if document.friendly { "no more" } else { "perhaps more" };
-        text.push_str(&format!("beside TCP over {} ms: takes {friendly} than it (eq. 20)\n", document.rtt_s * 1e3));
+        text.push_str(&format!("against TCP over {} ms: takes {friendly} than TCP (eq. 20)\n", document.rtt_s * 1e3));
         text.push_str(&format!(
             "\n{} equal flows as a fluid without a queue, without and with the window of eq. 21 (model)\n\n{}",
             document.flows,

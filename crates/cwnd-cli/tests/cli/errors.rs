@@ -1,4 +1,4 @@
-//! Bad input: one clear error that names the place and what is accepted, exit code 2, nothing written.
+//! Bad input: one clear error that names the place and the accepted values, exit code 2, nothing written.
 
 use super::{Cwnd, SHORT};
 

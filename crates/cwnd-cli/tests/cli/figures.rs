@@ -1,8 +1,8 @@
-//! Figures: their size, their bytes, and what is said of those that cannot be.
+//! Figures: their size, their bytes, and the errors of figures that cannot be drawn.
 
 use super::{Cwnd, SHORT};
 
-/// What is refused before any work, in builds that draw and in those that do not.
+/// Refused before any work, in builds that draw and in those that do not.
 #[test]
 fn figures_are_refused_by_their_flags() {
     let cwnd = Cwnd::new();

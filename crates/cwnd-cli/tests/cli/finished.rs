@@ -124,7 +124,7 @@ fn an_unfinished_sweep_has_whole_files_alone() {
     }
 }
 
-/// What had no bound: each ends at once, with one error that names the part.
+/// Inputs that once had no bound: each ends at once, with one error that names the part.
 #[test]
 fn what_did_not_end_says_why() {
     let cwnd = place();

@@ -61,7 +61,7 @@ const SAME: [(&str, &str, &str); 5] = [
     ("miad", "--random", "the column says that it is not defined: it outgrows all losses"),
 ];
 
-/// The numbers of a document, and what was said of them.
+/// The numbers of a document and the printed messages.
 fn numbers(cwnd: &Cwnd, arguments: &[String]) -> Result<(Value, String), CommandResult> {
     let result = cwnd.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     if result.code != Some(0) {
@@ -71,7 +71,7 @@ fn numbers(cwnd: &Cwnd, arguments: &[String]) -> Result<(Value, String), Command
     Ok((Value::Array(vec![document["rows"].clone(), document["ends"].clone()]), result.err))
 }
 
-/// What is wrong with a flag, if anything.
+/// The fault of a flag, if any.
 fn fault(command: &str, given: &[&str], kind: &str, flag: &str, value: &str) -> Option<String> {
     let cwnd = Cwnd::new();
     let given: Vec<&str> = [kind, "--json"].into_iter().chain(given.iter().copied()).collect();

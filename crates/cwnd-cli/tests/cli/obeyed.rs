@@ -152,7 +152,7 @@ impl Case {
         arguments
     }
 
-    /// What is wrong, if anything.
+    /// The fault, if any.
     fn fault(&self) -> Option<String> {
         let (command, flag) = (self.command, &self.flag);
         let run = |arguments: &[String]| {

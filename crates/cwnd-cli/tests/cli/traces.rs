@@ -97,7 +97,7 @@ fn an_overlay_has_the_flows_of_the_kernel() {
     assert_eq!((result.code, result.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
 }
 
-/// What was exported of a run, and what was kept of it, shows what the run shows.
+/// The exported and the stored traces of a run show the same as the run.
 #[test]
 fn an_overlay_takes_any_run() {
     let cwnd = Cwnd::new();

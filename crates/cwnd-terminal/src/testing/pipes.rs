@@ -68,7 +68,7 @@ pub fn reads_no_empty_pipe(
     refused.into_inner()
 }
 
-/// Sends signals to a command while it waits for what is written to the pipe `name`: each ends it.
+/// Sends signals to a command while it waits for data of the pipe `name`: each ends it.
 ///
 /// # Panics
 /// It goes on, or does not wait.
