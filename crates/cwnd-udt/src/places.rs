@@ -93,7 +93,7 @@ impl<K: Copy + Ord> Places<K> {
         Self { total, per_address, next: 0, taken, networks, rankings }
     }
 
-    /// Takes a place for `key`, a newcomer at `ip`, which is idle at first. Returns who has lost its place to it.
+    /// Takes a place for `key`, a newcomer at `ip`, which is idle at first. Returns the key that has lost its place to it.
     ///
     /// # Errors
     /// [`Full`] if there is no place, and none that can be lost to a newcomer from there. Nothing has changed then.
@@ -275,7 +275,7 @@ fn index(standing: Standing) -> Option<usize> {
 
 /// The index of idle places. It is also by how many places more than the newcomer's a network that loses one must have.
 const IDLE: usize = 0;
-/// The same of busy places: without that one place more, two networks would take the last place from each other in turns.
+/// The margin for busy places: without this one place more, two networks would take the last place from each other in turns.
 const BUSY: usize = 1;
 
 #[cfg(test)]

@@ -51,13 +51,13 @@ pub struct Settings {
     /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
     /// them has lied, which ends the connection. What follows such a packet waits at the receiver for a round trip at most.
     pub prove_acks: bool,
-    /// What this end receives is acknowledged after so many packets, lightly, between the ticks of UDT's clock of 10 ms; at least 1. An
-    /// algorithm that follows delivery rates sees the path the better, the fewer they are.
+    /// This end acknowledges each time this number of packets has arrived, with a light acknowledgement, between the ticks of UDT's clock
+    /// of 10 ms; at least 1. The fewer they are, the better an algorithm that follows delivery rates measures the path.
     pub ack_every: u32,
     /// Ask a receiver that has missed packets to report the packets that arrive above them. A receiver that does not know the question, as
     /// libudt's, acknowledges as before.
     pub ask_reports: bool,
-    /// How long a connection that is being closed goes on delivering what was written.
+    /// How long a connection that is being closed continues to deliver written data.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
     pub keep_alive: Span,

@@ -1,4 +1,4 @@
-//! What has arrived and is not yet read: packets of a stream, or messages.
+//! Arrived and unread data: packets of a stream, or messages.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::tag::Tag;
 use crate::number::MessageNumber;
 use crate::settings::Mode;
 
-/// The packets from the first one not yet read on. Only what they are is kept: the bytes are the host's.
+/// The packets from the first unread one on. The buffer knows their kinds and lengths; the bytes are the host's.
 #[derive(Debug)]
 pub(super) struct Buffer {
     mode: Mode,
@@ -270,7 +270,7 @@ impl Buffer {
         }
     }
 
-    /// Frees what is done with at the front.
+    /// Frees the slots at the front that are no longer needed.
     fn free(&mut self) {
         while self.base < self.next
             && let Some(held) = self.slots.front().filter(|held| held.state == State::Void)
@@ -301,7 +301,7 @@ pub(super) fn cost(len: u16) -> u64 {
     if len == 0 { 0 } else { u64::from(len) + PACKET }
 }
 
-/// Bytes that a packet costs beside its payload: its slot, a gap before it, and its place in a map and on the heap of the host.
+/// Bytes that a packet costs besides its payload: its slot, a gap before it, and its place in a map and on the heap of the host.
 const PACKET: u64 = 128;
 
 #[cfg(test)]
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn parts_of_messages_are_never_joined() {
         let mut buffer = Buffer::new(Mode::Messages, 32);
-        // The end of 1 and the beginning of 3 are missing for good.
+        // The end of 1 and the beginning of 3 never arrive.
         fill(&mut buffer, &[(First, 1), (Middle, 1), (Only, 2), (Last, 3), (First, 4), (Last, 5), (Only, 6)]);
         assert_eq!(buffer.readable(), 2..3);
         buffer.consume(1);

@@ -48,7 +48,7 @@ impl Host {
         self.ask();
     }
 
-    /// What was lost has arrived.
+    /// A lost packet has arrived.
     pub(super) fn on_recovered(&mut self, moment: &Moment) {
         self.algorithm.on_recovered(&self.facts.view(moment));
         self.ask();

@@ -52,7 +52,7 @@ pub(super) struct Packetizer {
     payload: u64,
     /// Bytes handed over.
     written: u64,
-    /// Of them, those already in packets or given up.
+    /// Bytes of the message that are already in packets or given up.
     cut: u64,
     /// None for a stream.
     messages: Option<Pending>,

@@ -1,4 +1,4 @@
-//! The receiving half: what arrives, what is missing, and what is reported to the sender.
+//! The receiving half: arrivals, missing packets, and the reports to the sender.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub(super) struct Counts {
     pub(super) received: u64,
     pub(super) bytes_received: u64,
     pub(super) duplicates: u64,
-    /// Packets beyond what was granted.
+    /// Packets beyond the granted window.
     pub(super) no_room: u64,
     /// Packets whose number or length is impossible.
     pub(super) refused: u64,
@@ -134,7 +134,7 @@ impl Receiver {
         };
         let beyond = number >= self.limit.min(self.buffer.end());
         if beyond || !self.buffer.lacks(number) {
-            // The sender missed an acknowledgement of what has arrived, or of the room there is.
+            // The sender missed an acknowledgement, either of arrived packets or of the available room.
             *if beyond { &mut self.counts.no_room } else { &mut self.counts.duplicates } += 1;
             self.ack_due = true;
             self.run_clock(now);
@@ -335,8 +335,8 @@ impl Receiver {
         self.report()
     }
 
-    /// An acknowledgement of what was not fully acknowledged yet. It is sent before the shutdown, after which the peer would count the
-    /// rest as lost.
+    /// An acknowledgement of the packets that are not fully acknowledged yet. It is sent before the shutdown, after which the peer would
+    /// count the rest as lost.
     pub(super) fn final_ack(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
     }
@@ -405,7 +405,7 @@ impl Receiver {
         losses
     }
 
-    /// The next report of what has arrived above a gap, if one is due.
+    /// The next report of packets that have arrived above a gap, if one is due.
     fn report(&mut self) -> Option<Message> {
         let Range { start, end } = self.arrivals.poll(self.buffer.next(), self.buffer.seen(), &self.gaps)?;
         let mut missing = Missing::empty();

@@ -43,7 +43,7 @@ pub(super) struct Sender {
     window_from_receiver: bool,
     /// Losses are being repaired until all below has arrived.
     recover: u64,
-    /// The same for those found by a timeout, whose repair is a slow start and no fast recovery.
+    /// The first packet after a recovery from losses found by a timeout, which is a slow start and not a fast recovery.
     slow_start_until: u64,
     /// When the oldest packet is retransmitted without a NAK, and how often in a row that has been done.
     probe_at: Time,
@@ -81,7 +81,7 @@ pub(super) struct Sender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acknowledged {
     Possible,
-    /// Somebody else may have sent it in the peer's name: of what was acknowledged long ago, or of what comes after all that has a number.
+    /// Possibly forged by a third party: it concerns packets that were acknowledged long ago, or numbers that were never used.
     Impossible,
     /// Of a packet that was never sent. The peer lies.
     Withheld,
@@ -99,7 +99,7 @@ enum Reports {
     Read,
 }
 
-/// What the sending half counts beside the facts of every sender.
+/// Counters of the sending half that not every sender has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) bytes_sent: u64,
@@ -313,7 +313,7 @@ impl Sender {
         Acknowledged::Possible
     }
 
-    /// What was sent before the returned instant should have arrived, since what was sent at `newest` has.
+    /// Packets sent before the returned instant should have arrived, because a packet sent at `newest` has.
     fn overtaken_by(&self, newest: Time) -> Time {
         let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
         Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()))
@@ -368,7 +368,7 @@ impl Sender {
         self.allowance = self.allowance.is_some().then(|| Allowance::new(unproven));
     }
 
-    /// The peer has acknowledged what was never sent.
+    /// The peer has acknowledged a packet that was never sent.
     pub(super) fn on_lie(&mut self, now: Time) {
         if let Some(allowance) = &mut self.allowance {
             allowance.on_lie(now, self.counts.bytes_sent);
@@ -464,7 +464,7 @@ impl Sender {
             self.probe_at = self.probe_at.min(now + probe_interval(self.rtt(), 0));
             return None;
         }
-        // Nothing may follow the withheld packet for long, and what was written should not wait for a round trip.
+        // The withheld packet must not stay the last one for long, and written data should not wait for a round trip.
         if self.packetizer.is_empty()
             && let Some(withheld) = self.proof.release(self.outstanding.next())
         {
@@ -736,7 +736,7 @@ fn opens_or_closes_pair(seq: Seq) -> bool {
 
 /// Packets that must be there to follow one that is withheld.
 const FOLLOWING: u64 = 16;
-/// Packets retransmitted when the EXP timer expires, beside the newest: enough for a receiver to answer, too few to add congestion.
+/// Packets retransmitted when the EXP timer expires, in addition to the newest: enough for a receiver to answer, too few to add congestion.
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.
 const MAX_EXP_COUNT: u32 = 16;

@@ -37,7 +37,7 @@ pub struct Stats {
     pub lost: u64,
     /// Packets sent and not acknowledged.
     pub unacked: u64,
-    /// Of them, those counted as in the network.
+    /// Outstanding packets that count as in the network.
     pub in_flight: u64,
     /// Bytes written and not sent.
     pub notsent: u64,
@@ -59,7 +59,7 @@ pub struct Stats {
     pub missing: u64,
     /// Packets of messages that the peer gave up.
     pub given_up: u64,
-    /// Packets received beyond what was granted.
+    /// Packets received beyond the granted window.
     pub no_room: u64,
     /// Messages received that were larger than the buffer.
     pub oversized: u64,

@@ -24,7 +24,7 @@ pub(crate) struct Rendezvous {
     peer_agreed: Option<Agreed>,
     /// It follows from a handshake that was sent to our id.
     proven: bool,
-    /// What was wrong with the last handshake that could not be used; it may have been a forgery, so it only counts at the end.
+    /// The reason why the last unusable handshake was refused. It may have been forged, so it only counts at the end.
     objection: Option<Refusal>,
     next: Time,
 }

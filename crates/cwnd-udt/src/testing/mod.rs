@@ -13,7 +13,7 @@ use crate::wire::{Control, DataHeader, Handshake, Packet, Position, Request};
 /// Reads `datagram`. If it is a packet, writes it and reads it again.
 ///
 /// # Panics
-/// If reading panics, or what was written reads as another packet or is written differently again.
+/// If reading panics, or the written bytes read as another packet or are written differently again.
 pub fn check_datagram(datagram: &[u8]) {
     let Ok(packet) = Packet::parse(datagram) else { return };
     let (mut once, mut twice) = (Vec::new(), Vec::new());

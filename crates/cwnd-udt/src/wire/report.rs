@@ -14,7 +14,7 @@ pub struct Report {
     pub from: Seq,
     /// One past the last.
     pub next: Seq,
-    /// What is missing between them, in order.
+    /// The missing packets among them, in order.
     pub missing: Missing,
 }
 
@@ -28,12 +28,12 @@ pub struct Reported<'a> {
     pub from: Seq,
     /// One past the last.
     pub next: Seq,
-    /// What is missing between them, in the order of the packet.
+    /// The missing packets among them, in the order of the packet.
     pub missing: LossList<'a>,
 }
 
 impl Report {
-    /// The same as a received one.
+    /// The report as the receiving end reads it.
     #[must_use]
     pub fn reported(&self) -> Reported<'_> {
         Reported { from: self.from, next: self.next, missing: self.missing.list() }

@@ -61,7 +61,7 @@ pub(crate) struct HostPlan {
     pub(crate) jumps: Vec<(Time, Span)>,
 }
 
-/// Things that go wrong, beside loss.
+/// Faults other than loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     Reordering,

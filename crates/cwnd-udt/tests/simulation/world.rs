@@ -231,7 +231,7 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        // What has arrived can still be read from a connection that is closed.
+        // Arrived data can still be read from a connection that is closed.
         let readable = |end: &End| end.connection().is_some_and(|connection| connection.readable().next().is_some());
         let over = |end: &End| end.refused.is_some() || (end.closed.is_some() && !readable(end));
         let unreadable = self.ends.iter().all(over);
@@ -258,7 +258,7 @@ impl World {
             }
             let Some(connection) = end.connection().filter(|_| self.steps.is_multiple_of(64)) else { continue };
             let stats = connection.stats(end.local(self.now));
-            // What leaves is within the peer's window; what was given up before it left takes numbers too.
+            // Departing packets are within the peer's window; messages given up before they left take numbers too.
             let Settings { send_buffer, receive_buffer, .. } = self.plan.settings;
             if stats.unacked > u64::from(send_buffer + receive_buffer) {
                 return Err(self.state("more is kept than may be"));

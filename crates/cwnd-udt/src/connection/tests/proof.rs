@@ -76,7 +76,7 @@ fn a_peer_that_turns_optimistic_draws_no_more_than_twice_what_it_received() {
     }
 }
 
-/// A peer that names what has arrived above a hole names a packet that was never sent.
+/// A peer that reports arrivals above a hole names a packet that was never sent.
 #[test]
 fn a_report_of_what_was_never_sent_ends_the_connection() {
     for seed in 0..10 {
@@ -252,12 +252,12 @@ fn one(range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
     std::iter::once(range).collect()
 }
 
-/// The bytes that a liar draws in 8 s, and whether it was found out. It knows what was sent a round trip ago.
+/// The bytes that a liar draws in 8 s, and whether it was caught. It knows the packets that were sent a round trip ago.
 fn lies(seed: u64, delay: u64, lie: Lie) -> (u64, bool) {
     lies_from(&Arc::new(Mutex::new(Unproven::new())), seed, delay, lie)
 }
 
-/// The same, at an address to which `unproven` may be sent.
+/// The bytes that a liar draws in 8 s, and whether it was caught, at an address to which `unproven` may be sent.
 fn lies_from(unproven: &Arc<Mutex<Unproven>>, seed: u64, delay: u64, mut lie: Lie) -> (u64, bool) {
     let mut world = proving(seed, delay, None);
     world.ends[0].core.share(Arc::clone(unproven));
@@ -285,7 +285,7 @@ fn lies_from(unproven: &Arc<Mutex<Unproven>>, seed: u64, delay: u64, mut lie: Li
     (world.ends[0].core.stats(world.now).bytes_sent, false)
 }
 
-/// Reports each packet missing with this chance, in runs of 1 to 16, and acknowledges what it has reported on.
+/// Reports each packet missing with probability `chance`, in runs of 1 to 16, and acknowledges the packets it has reported.
 fn random_liar(seed: u64, chance: f64) -> Lie {
     // A linear congruential generator (Knuth's constants) suffices here.
     let mut state = seed ^ 0x11a2;

@@ -58,7 +58,7 @@ pub(super) struct End {
     pub(super) said: Vec<(Time, Parcel)>,
     /// How late its host runs it after a timer or an arrival; none for at once.
     pub(super) lateness: Option<Box<dyn FnMut() -> Span>>,
-    /// What has arrived since the host last ran it, and when it runs it again.
+    /// Packets that have arrived since the host last ran the connection, and when it runs it again.
     socket: Vec<(Time, Parcel)>,
     runs_at: Time,
     /// Of the lateness, that of the sleep that goes on.
@@ -157,7 +157,7 @@ impl World {
         Self::with(&settings(), &agreed(1000, Mode::Stream), delay, rate)
     }
 
-    /// The same for messages.
+    /// Two ends of a connection for messages.
     pub(super) fn of_messages(delay: u64, rate: Option<u64>) -> Self {
         let settings = Settings { mode: Mode::Messages, ..settings() };
         Self::with(&settings, &agreed(1000, Mode::Messages), delay, rate)
@@ -268,7 +268,7 @@ impl World {
         self.ends[to].core.handle_message(self.now, &message);
     }
 
-    /// Hands in what has arrived at an end, as its socket says when.
+    /// Passes an arrived packet to an end, at the time that its socket reports.
     pub(super) fn deliver(&mut self, to: usize, now: Time, parcel: &Parcel) {
         let end = &mut self.ends[to];
         match parcel {
