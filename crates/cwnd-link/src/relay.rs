@@ -57,7 +57,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The same link in both directions, up to 8 clients, removed after an idle minute, seed 1, no busy-waiting and no samples.
+    /// Options for `link` in both directions: up to 8 clients, removed after an idle minute, seed 1, no busy-waiting and no samples.
     #[must_use]
     pub fn new(listen: SocketAddr, target: SocketAddr, link: Emulation) -> Self {
         let back = link.clone();

@@ -91,7 +91,7 @@ impl Side {
     }
 }
 
-/// A network that is kept as long as the file is open, and its one interface beside the loopback.
+/// A network that exists as long as the file is open, and its one interface other than the loopback.
 fn namespace(side: Side) -> Result<(File, Tun), RelayError> {
     let make = move || -> io::Result<(File, Tun)> {
         unshare(CloneFlags::CLONE_NEWNET)?;

@@ -201,5 +201,5 @@ fn random_token() -> Result<String, ServerError> {
 /// Each takes two descriptors, and a process often has 1024.
 const OWN: usize = 32;
 const POLL: Duration = Duration::from_millis(100);
-/// For a visitor to take what is sent.
+/// The time that a visitor has to receive sent data.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

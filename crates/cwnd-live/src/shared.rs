@@ -20,15 +20,15 @@ pub struct Limits {
     pub idle: Duration,
     /// Runs at a time, of all visitors; the others wait. Of those that wait, the next is one from the address with the fewest runs.
     pub runs: usize,
-    /// Runs that follow the clock, of all visitors; more are refused. They take a turn of [`runs`](Self::runs) for each step.
+    /// Runs in real time, of all visitors; more are refused. They take a turn of [`runs`](Self::runs) for each step.
     pub clocked: usize,
     /// Threads of a run.
     pub threads: usize,
     /// Memory of a run for packets and samples, bytes.
     pub memory: u64,
-    /// The same for a run that follows the clock.
+    /// The memory of a run in real time.
     pub clocked_memory: u64,
-    /// Wall time of a run that does not follow the clock.
+    /// Wall time of a run that is not in real time.
     pub time: Duration,
 }
 
@@ -48,7 +48,7 @@ struct Turns {
     /// In the order in which they came.
     waiting: Vec<(u64, IpAddr)>,
     next: u64,
-    /// Runs that follow the clock.
+    /// Runs in real time.
     clocked: usize,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Turn<'a>(&'a Shared, IpAddr);
 pub(crate) struct Clocked<'a>(&'a Shared);
 
 impl Limits {
-    /// For the user of this host: all processors for every run. Half of the memory is for runs that follow the clock.
+    /// Limits for the user of this host: all processors for every run. Half of the memory is for runs in real time.
     #[must_use]
     pub fn of_one_user(memory: u64) -> Self {
         let (runs, clocked) = (4, 4);
@@ -149,7 +149,7 @@ impl Shared {
 }
 
 impl Turns {
-    /// Who is next: of those from the address with the fewest runs, the one that has waited longest.
+    /// The next waiting run: of those from the address with the fewest runs, the one that has waited longest.
     fn first(&self) -> Option<u64> {
         let runs = |address: &IpAddr| self.running.iter().filter(|running| *running == address).count();
         self.waiting.iter().min_by_key(|(number, address)| (runs(address), *number)).map(|(number, _)| *number)

@@ -1,4 +1,4 @@
-//! The server as its visitors meet it: who is admitted, what each may use, and when a run ends.
+//! The server as its visitors meet it: who is admitted, the limits of each, and when a run ends.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -122,7 +122,7 @@ impl Visitor {
         decode(&bytes)
     }
 
-    /// The same, where pings come in between.
+    /// The next frame of data, skipping pings in between.
     fn next_data(&mut self) -> (Value, Vec<f32>) {
         loop {
             if let Message::Binary(bytes) = self.0.read().expect("it is answered") {

@@ -27,7 +27,7 @@ pub(crate) struct Pair {
     period: Period,
 }
 
-/// What was forwarded in a period of [`PERIOD`], which is compared with the least.
+/// The traffic forwarded in a period of [`PERIOD`], which is compared with the required minimum.
 #[derive(Debug)]
 struct Period {
     since: Duration,
@@ -90,8 +90,8 @@ impl Pair {
         if sent_at > asked_at { Claim::Denied } else { Claim::Open }
     }
 
-    /// Gives a place to a member. If another one had it, this end has begun anew: whether the other end has too will show by its joining
-    /// again, and its place is free. Who has lost a place.
+    /// Gives a place to a member. If another one had it, this end has begun anew. If the other end has too, it will join again, and its
+    /// place is free. Returns the members that have lost a place.
     pub(crate) fn seat(&mut self, now: Duration, place: usize, member: SocketAddr) -> [Option<SocketAddr>; 2] {
         let before = self.members[place].replace(member);
         let gone = before.and_then(|_| self.members[1 - place].take());

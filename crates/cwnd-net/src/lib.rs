@@ -61,7 +61,7 @@
 //! | `ConnectionReset` | the peer aborted the connection, and data is lost |
 //! | `TimedOut` | nothing was received from the peer for [`idle_timeout`](Options::idle_timeout), or it did not acknowledge everything in time |
 //! | `NotConnected` | written after this side had closed |
-//! | `ConnectionAborted` | this side aborted it, or the peer acknowledged what had not been sent |
+//! | `ConnectionAborted` | this side aborted it, or the peer acknowledged data that had not been sent |
 //! | `WouldBlock` | nothing was read or written within the timeout; the call can be repeated |
 //!
 //! Only [`UdtStream::close`] reports that everything has arrived in the receive buffer of the peer. An application that must know more,

@@ -229,8 +229,8 @@ impl<M> SendBuffer<M> {
 
 /// The side of the port's thread.
 impl<M> SendBuffer<M> {
-    /// Counts more bytes of a stream as submitted, and returns how many: full packets, or the short packet at the end of what was
-    /// written if all packets before have been `sent` (a number of bytes) or the application is `finishing`.
+    /// Counts more bytes of a stream as submitted, and returns how many: full packets, or the short packet at the end of the written data
+    /// if all packets before have been `sent` (a number of bytes) or the application is `finishing`.
     pub(crate) fn submit(&self, sent: u64, finishing: bool) -> u64 {
         let mut state = self.state();
         // Until a short packet is sent, the protocol would fill it up with the bytes that follow.

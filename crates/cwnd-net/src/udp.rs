@@ -78,7 +78,7 @@ impl Udp {
         Ok(transmit.segment_size.map_or(1, |size| transmit.contents.len().div_ceil(size)))
     }
 
-    /// Fills `buffers` with what has arrived, and returns how many of them hold something.
+    /// Fills `buffers` with the datagrams that have arrived, and returns the number of filled buffers.
     pub(crate) fn receive(&self, buffers: &mut RecvBuffers) -> io::Result<usize> {
         let mut chunks = buffers.bytes.chunks_exact_mut(buffers.size);
         let mut slices: [IoSliceMut<'_>; quinn_udp::BATCH_SIZE] =

@@ -72,7 +72,7 @@ pub struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake; also what is to be sent to the server.
+    /// Begins a handshake. Returns it with the message to send to the server.
     ///
     /// # Errors
     /// [`SecureError::Noise`] if the system gives no random numbers.
@@ -239,7 +239,7 @@ const ACCEPTED: u8 = 0;
 
 /// An ephemeral key and the value that authenticates an empty message.
 const CODE_HELLO: usize = 32 + 16;
-/// Beside these, the client's key and what authenticates it.
+/// The length with the client's key and its authenticator in addition.
 const KEYS_HELLO: usize = CODE_HELLO + 32 + 16;
 const ANSWER: usize = 32 + 16;
 const LONGEST: usize = KEYS_HELLO;

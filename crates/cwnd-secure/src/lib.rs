@@ -30,7 +30,7 @@
 //!
 //! - Nothing but the handshake passes before both ends have proven themselves: the server with its answer, the client with its first
 //!   record. With a [`Code`] that is `NNpsk0`, with keys it is `IK`.
-//! - What was recorded stays secret when a code or a key becomes known later, since each connection has ephemeral keys, and those of a
+//! - Recorded traffic stays secret when a code or a key becomes known later, since each connection has ephemeral keys, and those of a
 //!   long one are replaced after each 16,384 records.
 //! - A record that was changed, repeated, left out or moved is [`SecureError::Altered`]; an end without the final record is
 //!   [`SecureError::Truncated`]. No byte of such a record is handed out.

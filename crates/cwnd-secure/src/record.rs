@@ -1,9 +1,9 @@
 //! Records: what an established connection carries.
 //!
-//! Two bytes of length (big-endian), then so many bytes of a message of Noise: at least the 16 that authenticate it. A record without
-//! content is the final one. Both sides count the records; the numbers are not sent, so that one that is repeated, left out or moved fails
-//! as one that is changed does. After [`REKEY`] records of a direction both sides replace its key (Noise, section 11.3), so that the
-//! keys of a long transfer do not open what came before.
+//! Two bytes of length (big-endian), then that many bytes of a message of Noise: at least the 16 that authenticate it. A record without
+//! content is the final one. Both sides count the records, but do not send the numbers. So a record that is repeated, left out or moved
+//! fails like one that is changed. After [`REKEY`] records of a direction both sides replace its key (Noise, section 11.3), so that the
+//! current keys of a long transfer do not decrypt earlier records.
 
 use snow::TransportState;
 

@@ -363,7 +363,7 @@ fn a_hello_that_is_repeated_gets_an_answer_and_nothing_else() {
     let serving = thread::spawn(move || accept(server, &access, || true).map(drop));
     attacker.write_all(&hello.lock().unwrap()).unwrap();
     attacker.read_exact(&mut [0; 57]).unwrap();
-    // What a client would confirm with, but the key comes of a secret that the attacker has not.
+    // A confirmation of a client, but its key results from a secret that the attacker does not have.
     attacker.write_all(&[&[0, 20][..], &[0x55; 20]].concat()).unwrap();
     assert!(matches!(serving.join().unwrap(), Err(SecureError::Altered)));
 }

@@ -26,7 +26,7 @@ fn join(rooms: &mut Rooms, now: Duration, from: SocketAddr, room: Room, role: Ro
     }
 }
 
-/// Both members of a room send so many bytes to each other, in datagrams of a kilobyte.
+/// Both members of a room send `bytes` bytes to each other, in datagrams of a kilobyte.
 fn relay(rooms: &mut Rooms, now: Duration, pair: [SocketAddr; 2], bytes: u64) {
     for _ in 0..bytes.div_ceil(2048) {
         assert_eq!(rooms.handle(now, pair[0], &[0; 1024]), Handled::Forward(pair[1]));

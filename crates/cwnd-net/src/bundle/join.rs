@@ -177,7 +177,7 @@ impl<T> Bundles<T> {
     }
 }
 
-/// Reads a request to join; what was read if it is none.
+/// Reads a request to join; returns the bytes read if they are none.
 fn read_request(from: &mut UdtStream) -> io::Result<Result<Request, Vec<u8>>> {
     let mut bytes = [0; REQUEST];
     let mut read = 0;

@@ -1,6 +1,6 @@
 //! One stream of bytes over several connections.
 //!
-//! What is written is cut into chunks of up to [`CHUNK`] bytes, numbered in their order. Each connection has a thread that sends the next
+//! Written data is cut into chunks of up to [`CHUNK`] bytes, numbered in their order. Each connection has a thread that sends the next
 //! chunk whenever its send buffer has room, so that a faster connection carries more, and one that receives chunks, which are put into
 //! order again. The connections are as they are without this: each has its own congestion control.
 
@@ -40,7 +40,7 @@ pub struct UdtBundle(Arc<Bundle>);
 enum Bundle {
     Single {
         stream: UdtStream,
-        /// What was read from it before it became a bundle.
+        /// Bytes that were read from it before it became a bundle.
         unread: Mutex<Vec<u8>>,
     },
     Several(Several),
@@ -98,7 +98,7 @@ impl UdtBundle {
         Ok(Self(Arc::new(Bundle::Several(bundle))))
     }
 
-    /// One connection, of which something was read that belongs to what is carried.
+    /// A bundle of one connection, from which bytes of the carried stream, `unread`, have been read.
     fn single(stream: UdtStream, unread: Vec<u8>) -> Self {
         Self(Arc::new(Bundle::Single { stream, unread: Mutex::new(unread) }))
     }
@@ -184,7 +184,7 @@ impl Several {
 
 impl Drop for Several {
     fn drop(&mut self) {
-        // Closing again what is closed returns at once.
+        // Closing a closed bundle again returns at once.
         let _ = self.close();
     }
 }
@@ -278,7 +278,7 @@ const CHUNK: usize = 64 * 1024;
 /// Before a chunk: its number (8 bytes) and its length (4), little-endian.
 const CHUNK_HEADER: usize = 12;
 
-/// How long closing waits for what is not yet in a send buffer.
+/// How long closing waits for data that is not yet in a send buffer.
 const LINGER: Duration = if cfg!(test) { Duration::from_millis(500) } else { Duration::from_secs(10) };
 
 #[cfg(test)]

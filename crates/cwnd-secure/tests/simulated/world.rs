@@ -439,7 +439,7 @@ fn address(index: usize) -> SocketAddr {
 
 /// What a program may write before it must wait.
 const AHEAD: usize = 1 << 18;
-/// Real time that a program may compute; others run beside it.
+/// The limit on the real computing time of a program; others run at the same time.
 const HANG: Duration = Duration::from_secs(120);
 /// The time in which the path's slowest rate empties its queue, at most.
 const LONGEST_QUEUE: Span = Span::from_secs(5);

@@ -259,7 +259,8 @@ impl Connection {
     }
 
     /// Accepts bytes of a stream, and returns how many of `bytes` there was room for. They become packets when they are sent; a packet that
-    /// is not full takes later bytes until then. Nothing is accepted once the connection is being closed, or if it carries ~
+    /// is not full takes later bytes until then. Nothing is accepted once the connection is being closed, or if it carries
+    /// messages.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.mode != Mode::Stream || !self.closing.is_open() {
             return 0;
@@ -453,12 +454,12 @@ impl Connection {
         message.or(idle.then_some(Message::KeepAlive)).map(Transmit::Message)
     }
 
-    /// Packets before `next` have arrived at the peer; whether that can be true.
     /// Bounds the sent and unproven packets together with those of the other connections that have `unproven`.
     pub(crate) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
         self.sender.share(unproven);
     }
 
+    /// Packets before `next` have arrived at the peer. Returns whether that can be true.
     fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
         let acknowledged = self.sender.on_ack(now, next, full);
         self.judge(now, acknowledged)
