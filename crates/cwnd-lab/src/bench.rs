@@ -8,7 +8,7 @@ use cwnd_run::scenario::{Arrivals, Document, Dumbbell, FlowGroup, ParkingLot, Wr
 pub struct Case {
     /// On the command line.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub title: &'static str,
     /// Flows of [`algorithm`](Self::algorithm), or those that come and go, whose number depends on the load.
     pub flows: Flows,
@@ -35,9 +35,9 @@ pub struct Case {
 /// How many flows there are.
 #[derive(Clone, Copy, Debug)]
 pub enum Flows {
-    /// So many without end.
+    /// This number of flows, without end.
     Endless(u32),
-    /// Those that come and go: how much each has to deliver, as written in scenarios, and the share of the bottleneck's rate that they fill.
+    /// Flows that come and go: the size of each, as written in scenarios, and the share of the bottleneck's rate that they fill.
     Short {
         /// Packets.
         size: &'static str,

@@ -16,7 +16,7 @@ use thiserror::Error;
 pub use default::{DEFAULT, DEFAULT_OPPONENT, default_base};
 pub use versus::{Versus, group_shares, group_sizes, recovery};
 
-/// What is to be compared.
+/// A comparison to run.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     alone: Vec<Scenario>,
@@ -43,7 +43,7 @@ pub struct Compared {
 pub struct FailedComparison {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// What it was set against; none where all flows are its own.
+    /// The algorithm it runs against; none where all flows are its own.
     pub opponent: Option<String>,
     /// The first failure among the seeds.
     pub failed: FailedRun,
@@ -89,14 +89,14 @@ impl Comparison {
         Ok(Self { alone, versus })
     }
 
-    /// The same, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
+    /// The comparison with a function that returns the text in front of the value of an unused setting, from the last name in its key.
     #[must_use]
     pub fn naming(self, naming: impl Fn(&str) -> Option<String>) -> Self {
         let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.naming(&naming)).collect();
         Self { alone: name(self.alone), versus: name(self.versus) }
     }
 
-    /// The same, in which `typed` says how the unused setting of a dotted key was [typed](Scenario::typed).
+    /// The comparison with a function that returns how the unused setting of a dotted key was [typed](Scenario::typed).
     #[must_use]
     pub fn typed(self, typed: impl Fn(&str) -> Option<String>) -> Self {
         let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.typed(&typed)).collect();
@@ -184,9 +184,8 @@ impl ComparedAlgorithm {
 }
 
 impl Compared {
-    /// The row that is best by a measure: what is shown of it (an interval, or a range) overlaps with no other's. None unless every row
-    /// with a value was measured in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: what is not known to last can be neither
-    /// the best nor beaten.
+    /// The row that is best by a measure: its shown interval or range overlaps no other's. None unless every row with a value was measured
+    /// in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: a value that may not last can be neither the best nor beaten.
     #[must_use]
     pub fn best(&self, measure: &Measure) -> Option<usize> {
         self.best_of(measure.better?, |row| measure.of(&row.estimates))

@@ -14,9 +14,9 @@ pub struct Limits {
     pub connections: usize,
     /// Connections at a time from one address, or from a network of 64 bits of IPv6.
     pub connections_per_address: usize,
-    /// For a request to arrive whole.
+    /// The time for a request to arrive completely.
     pub request: Duration,
-    /// After so long without a message a page is asked whether it is still there, and has as long to answer.
+    /// The time without a message after which a page is asked whether it is still there, and the time it has to answer.
     pub idle: Duration,
     /// Runs at a time, of all visitors; the others wait. Of those that wait, the next is one from the address with the fewest runs.
     pub runs: usize,
@@ -55,7 +55,7 @@ struct Turns {
 /// A turn to run, which is over when this is dropped.
 pub(crate) struct Turn<'a>(&'a Shared, IpAddr);
 
-/// A place for a run that follows the clock, which is free again when this is dropped.
+/// A place for a run in real time, which is free again when this is dropped.
 pub(crate) struct Clocked<'a>(&'a Shared);
 
 impl Limits {

@@ -1,7 +1,7 @@
-//! Evaluating an algorithm under the headings of a document that says what is to be looked at.
+//! Evaluates an algorithm by the criteria of a document.
 //!
-//! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. What comes out here are therefore numbers: those
-//! of the algorithm, and of Reno and CUBIC put in its place in the same cells. What the simulator cannot answer is listed as not
+//! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. The results are therefore numbers: those of the
+//! algorithm, and of Reno and CUBIC put in its place in the same cells. Criteria that the simulator cannot answer are listed as not
 //! covered. [`plan`] makes the cells, which run as those of sweeps do, through the store.
 
 mod measure;
@@ -23,7 +23,7 @@ use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, W
 
 use measure::Measure;
 
-/// The algorithms an evaluated one is set beside.
+/// The algorithms that an evaluated one is compared with.
 pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
 
 /// How long and how often each cell is run, and how many settings there are.
@@ -44,7 +44,7 @@ pub struct Evaluation {
     pub version: &'static str,
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// What it was evaluated against.
+    /// The paths and opponents of the evaluation.
     pub profile: &'static str,
     /// Whether settings and lengths were reduced.
     pub quick: bool,
@@ -56,11 +56,11 @@ pub struct Evaluation {
     pub warmup_s: f64,
     /// The runs, each counted once for each number it is needed for.
     pub cells: u64,
-    /// Of those, the failed ones; no number has them.
+    /// Failed cells; no number includes them.
     pub failed_cells: u64,
     /// The errors of failed cells, each once: those of most cells first.
     pub failures: Vec<Cause>,
-    /// What was left out because the algorithm cannot do it.
+    /// Questions that the algorithm cannot answer, with the reasons.
     pub left_out: Vec<LeftOut>,
     /// The parameters of the algorithm that none of the runs depends on.
     pub warnings: Vec<String>,
@@ -86,7 +86,7 @@ pub struct Section {
     pub number: &'static str,
     /// Its title there.
     pub title: &'static str,
-    /// What is asked there as it is read here, or why it is not covered.
+    /// The criterion in the sense in which it is measured here, or why it is not covered.
     pub reading: &'static str,
     /// Whether there are numbers.
     pub covered: bool,
@@ -94,7 +94,7 @@ pub struct Section {
     pub rows: Vec<EvaluationRow>,
 }
 
-/// A number of the algorithm, beside that of the references in its place.
+/// A number of the algorithm, next to those of the references in its place.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct EvaluationRow {
     /// The rate of the bottleneck.
@@ -141,7 +141,7 @@ impl EvaluationRow {
     }
 }
 
-/// What is to be run.
+/// The runs of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Plan {
     algorithm: Written<Spec>,
@@ -152,7 +152,7 @@ pub struct Plan {
     runs: Vec<(Arc<Scenario>, Probe)>,
 }
 
-/// What shares the path in a run, and what is kept of it.
+/// The flows that share the path in a run, and the results that are kept of it.
 struct Traffic {
     flows: Vec<FlowGroup>,
     probe: Probe,
@@ -167,7 +167,7 @@ struct Part {
     asked: Vec<Asked>,
 }
 
-/// A question with what is run for it: for each contender its runs.
+/// A question with its runs for each contender.
 #[derive(Clone, Debug)]
 struct Asked {
     path: Bottleneck,
@@ -219,7 +219,7 @@ impl Plan {
         self.run_by(|jobs| Executor::new(cells, progress).run_each(jobs))
     }
 
-    /// Has `runner` run it: what was kept of each job or why there is nothing, in their order.
+    /// Lets `runner` run it. Returns the results of each job or the reason why there are none, in the order of the jobs.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -270,7 +270,7 @@ impl Plan {
                 index.and_then(|index| flows.get(index)).is_some_and(own)
             };
             let said = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
-            // Some runs are of what it is set beside alone.
+            // In some runs the references are alone.
             flows.iter().any(own).then(|| said.collect::<BTreeSet<_>>())
         };
         let everywhere = asked.filter_map(named).reduce(|all, own| &all & &own);

@@ -26,7 +26,7 @@ pub struct Card {
 pub struct AxiomRow {
     /// Its name.
     pub name: &'static str,
-    /// Null where the algorithm never came to what is measured.
+    /// Null where the algorithm never reached the measured situation.
     pub value: Option<f64>,
     /// Its unit; empty for a ratio.
     pub unit: &'static str,

@@ -23,7 +23,7 @@ pub use rounds::{
 };
 pub use udt::{DelayRow, EquilibriumRow, StageRow, Stages, Udt, stages};
 
-/// Why a model does not compute what was asked.
+/// Why a model cannot compute a request.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ModelError {
     /// An algorithm needs what synchronous feedback does not have: its numbers would be those of another one.
@@ -93,7 +93,7 @@ pub fn has_closed_form(spec: &Spec) -> bool {
     rounds::scheme(spec).is_some()
 }
 
-/// What numbers come of.
+/// The source of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Closed forms of windows against loss, and runs under random loss as well or not.

@@ -117,7 +117,8 @@ pub fn idle_of_responses(algorithms: &[&Spec], losses: &[f64], path: (Span, Byte
         let algorithm = spec.label().to_string();
         let no_rate = "no closed form is known that gives a rate";
         let not_run = random && !bernoulli::is_defined(spec);
-        let no_run = "what it does under random loss depends on more than the loss: it sets a rate, or follows queues or routers";
+        let no_run =
+            "its rate under random loss depends on more than the loss: it sets a rate, or follows queues or routers";
         let all = [(rtt, "rtt", no_rate), (packet, "packet", no_rate), (not_run, "random", no_run)];
         let idle = all.into_iter().filter(|(is_idle, ..)| *is_idle);
         idle.map(move |(_, setting, why)| Idle { setting, algorithm: algorithm.clone(), why: why.to_string() })

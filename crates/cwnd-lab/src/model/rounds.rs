@@ -39,7 +39,7 @@ pub struct ConvergenceRow {
     pub delta_packets: Option<f64>,
     /// Round trips from there until the gap at congestion is below epsilon; null if that was not seen to happen.
     pub t2_rtt: Option<f64>,
-    /// The same summed over epochs of their exact lengths; null where it would be `t2_rtt` again.
+    /// `t2_rtt` summed over epochs of their exact lengths; null where both are equal.
     pub t2_iterated_rtt: Option<f64>,
 }
 
@@ -151,8 +151,8 @@ pub(super) fn with_algorithm(setup: &Setup, spec: &Spec) -> Setup {
     Setup { flows, ..setup.clone() }
 }
 
-/// What was set of `setup` and has no effect on the path of an algorithm in `walks`, which are of it: a round trip or a seed other than
-/// the usual one, and steps that reports overrule.
+/// The settings of `setup` that have no effect on the path of an algorithm in `walks`, which are of it: a round trip or a seed other than
+/// the default, and steps that reports overrule.
 #[must_use]
 pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldContinue<'_>) -> Vec<Idle> {
     let usual = Setup::default();

@@ -8,7 +8,8 @@ use super::{RecordedFlow, Sample};
 /// The two ends of a flow: from its sender to its receiver.
 pub(super) type Ends = (SocketAddr, SocketAddr);
 
-/// What is read of a TCP segment or a packet of UDT. Numbers are bytes of TCP, and half packets of UDT, whose 31 bits then wrap as TCP's 32 do.
+/// The fields that are read of a TCP segment or a packet of UDT. Numbers are bytes of TCP, and half packets of UDT, whose 31 bits then wrap
+/// as TCP's 32 do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Segment {
     udt: bool,
@@ -219,7 +220,7 @@ const ACK: u8 = 16;
 /// The bit of UDT's control packets, and the head of its acknowledgements.
 const CONTROL: u32 = 1 << 31;
 const UDT_ACK: u32 = 0x8002;
-/// Half of the numbers: what is further ahead lies behind.
+/// Half of the numbers: a number further ahead counts as behind.
 const HALF: u32 = 1 << 31;
 /// The largest payload of a frame.
 const JUMBO: u32 = 9000;

@@ -60,7 +60,7 @@ pub fn lay(inputs: &[Input], labels: &[String], offsets: &[Offset], runs: Vec<Ru
         Some(Part { path, ..Part::simulated(label, traces, offset.of_run) })
     });
     let simulated: Vec<Option<Part>> = simulated.collect();
-    // What was recorded after the last run has nothing to be compared with.
+    // Samples recorded after the last run have no counterpart.
     let until = simulated.iter().flatten().map(Part::end).max();
     let parts = simulated.into_iter().zip(each()).map(|(part, ((input, label), offset))| match (part, input) {
         (None, Input::Recorded(source, flows)) => Part::recorded(label, *source, flows, offset.of_recording, until),
@@ -165,7 +165,7 @@ impl Reader {
                 let Recording { flows, left_out: fewer, cut } = import(&name, &bytes, self.mss)?;
                 self.warnings.extend(cut.map(|line| {
                     let name = one_line(&name);
-                    format!("{name}, line {line}: the file ends within a record; what is before it is read")
+                    format!("{name}, line {line}: the file ends within a record; the records before it are read")
                 }));
                 *left_out = (flows.len(), fewer);
                 Ok(Input::Recorded(source, flows))
@@ -239,11 +239,11 @@ impl Reader {
 /// An input cannot be read, or not all of them together be laid over each other.
 #[derive(Debug, Error)]
 pub enum InputError {
-    /// A file cannot be read as what it is.
+    /// A file cannot be read in its recognised format.
     #[error("{}", one_line(&.0.to_string()))]
     Import(#[from] ImportError),
     /// All inputs together need too much memory.
-    #[error("what is laid over each other needs {}, more than {}", size(*.needed), size(*.most))]
+    #[error("the overlay needs {}, more than {}", size(*.needed), size(*.most))]
     Memory {
         /// Bytes.
         needed: u64,
@@ -261,7 +261,7 @@ pub enum InputError {
     NoSummary {
         /// Which.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: serde_json::Error,
     },
     /// A directory of results from which no trace comes.
@@ -287,7 +287,7 @@ pub enum InputError {
     /// A scenario cannot be run.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A file is longer than what is left of the memory.
+    /// A file is longer than the remaining memory allows.
     #[error("cannot read `{}`: {error}", shown(.path))]
     TooLong {
         /// Which.
@@ -326,7 +326,7 @@ const FLOWS: &str = ".flows.csv";
 const LINKS: &str = ".links.csv";
 /// Columns of a stored flow.
 const COLUMNS: usize = 13;
-/// Bytes of memory for each of a file: its text, and what it is read as.
+/// Bytes of memory for each byte of a file: its text, and the values read from it.
 const PER_BYTE: u64 = 4;
 /// Bytes of a file: an hour of a busy flow's acknowledgements.
 const MOST_RECORDED: u64 = 1 << 30;

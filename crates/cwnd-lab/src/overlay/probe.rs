@@ -18,7 +18,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
             let name = format!("{} to {}", event.from, event.to);
             (event.una, RecordedFlow { name, algorithm: None, mss, samples: Vec::new() })
         });
-        // Numbers wrap; what is acknowledged only grows.
+        // Numbers wrap, and the acknowledged number only grows.
         let newly = event.una.wrapping_sub(*una);
         let newly = if newly < 1 << 31 { newly } else { 0 };
         *una = una.wrapping_add(newly);

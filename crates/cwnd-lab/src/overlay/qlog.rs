@@ -102,7 +102,7 @@ struct WholeTrace<'a> {
     events: Vec<Record<'a>>,
 }
 
-/// What is said of a trace as a whole.
+/// The fields that describe a trace as a whole.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TraceHead {
@@ -123,7 +123,7 @@ struct Record<'a> {
     trace: Option<TraceHead>,
 }
 
-/// What is known of a connection while its events are read.
+/// The state of a connection while its events are read.
 struct Connection {
     flow: RecordedFlow,
     /// Times are since the event before.

@@ -93,7 +93,7 @@ impl Info<'_> {
             srtt: rtt * 1e-3,
             acked: self.whole("bytes_acked", "bytes_acked:")?.unwrap_or(0),
             in_flight: self.whole("unacked", "unacked:")?.unwrap_or(0),
-            // What is 0 is not printed.
+            // `ss` omits counters that are 0.
             retransmitted: Some(retransmitted.transpose()?.unwrap_or(0)),
             pacing: self.pacing()?,
         })

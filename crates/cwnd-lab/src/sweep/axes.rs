@@ -9,7 +9,7 @@ use super::{Sweep, Value};
 pub struct Axis {
     /// Indexes [`Sweep::keys`].
     pub key: usize,
-    /// What it is called: the last name in the key, or all of it where several keys end in that.
+    /// Its name: the last name in the key, or the whole key where several keys end in that.
     pub name: String,
     /// The unit in which its numbers are shown; empty for plain numbers and words.
     pub unit: &'static str,

@@ -1,7 +1,7 @@
-//! The directory of a sweep: `sweep.toml` and `sweep.json` say what it is, `cells/` has a file of rows per chunk, `failed/` a file per
+//! The directory of a sweep: `sweep.toml` and `sweep.json` describe it, `cells/` has a file of rows per chunk, `failed/` a file per
 //! chunk in which something failed.
 //!
-//! Any number of processes may fill it. A file appears whole, and is the same whoever writes it.
+//! Any number of processes may fill it. A file appears complete, with contents that do not depend on the process that writes it.
 
 use std::fmt::{self, Write};
 use std::fs;
@@ -46,7 +46,7 @@ pub enum PartFormat {
 /// Not a format of rows.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PartFormatError {
-    /// There is none of this name.
+    /// No format has this name.
     #[error("{}", unknown("format", .0, &PartFormat::ALL.map(PartFormat::ending)))]
     Unknown(String),
     /// It was left out of this program.
@@ -87,7 +87,7 @@ pub struct Progressed {
     pub cells: u64,
     /// The runs in the directory, failed ones among them.
     pub present_cells: u64,
-    /// Of those, the failed ones.
+    /// The failed runs among those in the directory.
     pub failed_cells: u64,
     /// The runs that are in the store and not in the directory yet: the next attempt finds them there.
     pub stored_cells: u64,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cwnd_run::scenario::Scenario;
 use cwnd_text::counted;
 
-/// What was found so far.
+/// The settings without effect found so far.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     settings: Vec<Setting>,
@@ -18,7 +18,7 @@ pub(super) struct Idle {
 /// A cause, whatever the values are that it is one of.
 #[derive(Debug)]
 struct Setting {
-    /// What is said of the first value.
+    /// The message about the first value.
     text: String,
     values: BTreeSet<String>,
     points: usize,

@@ -126,7 +126,7 @@ impl Quantity {
     }
 }
 
-/// What is before and behind the size of `droptail:1bdp` or of `red:20p,max_p=0.1`.
+/// The text before and after the size of `droptail:1bdp` or of `red:20p,max_p=0.1`.
 fn around(text: &str) -> (String, String) {
     let (head, rest) = text.split_once(':').map_or(("", text), |(head, rest)| (head, rest));
     let tail = rest.find(',').map_or("", |at| &rest[at..]);

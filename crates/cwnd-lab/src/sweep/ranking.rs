@@ -71,9 +71,9 @@ pub struct Standing {
     pub contender: String,
     /// Settings at which it was set against another.
     pub settings: u64,
-    /// Of those, the ones at which it alone has the first place.
+    /// The settings at which it has the first place alone.
     pub alone: u64,
-    /// Those at which it shares the first place.
+    /// The settings at which it shares the first place.
     pub tied: u64,
     /// How far its mean is behind the best mean where it is furthest behind, in the unit of the measure.
     pub furthest_behind: f64,
@@ -106,7 +106,7 @@ impl By {
         self.measure.of(&point.measures).filter(|estimate| estimate.mean.is_finite())
     }
 
-    /// Larger for what is better.
+    /// Larger for better values.
     fn worth(&self, value: f64) -> f64 {
         match self.better {
             Better::Higher => value,
@@ -154,7 +154,7 @@ impl Ranking {
                 settings.entry(at).or_default().push(index);
             }
         }
-        // Algorithms that are never set against each other are told apart by their settings as well.
+        // Algorithms that never run against each other are distinguished by their settings as well.
         let contender = contender.filter(|_| settings.values().any(|own| own.len() > 1));
         if contender.is_none() {
             settings = BTreeMap::from([(Vec::new(), (0..points.len()).collect())]);
