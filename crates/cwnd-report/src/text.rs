@@ -21,7 +21,10 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
     let mut text = format!(
         "{}{} of {duration_s} s, measured after {warmup_s} s\n{}",
-        wrapped(&format!("{} under the headings of RFC 9743, beside Reno and CUBIC in its place", one_line(algorithm))),
+        wrapped(&format!(
+            "{} by the criteria of RFC 9743, compared with Reno and CUBIC in its place",
+            one_line(algorithm)
+        )),
         counted(*seeds, "seed"),
         wrapped(&legend(*seeds as usize)),
     );
@@ -45,7 +48,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     text
 }
 
-/// A line for each path with what is on it, and below it a row for each measure.
+/// A line for each path with its traffic, and below it a row for each measure.
 fn numbers(algorithm: &str, rows: &[EvaluationRow]) -> Table {
     let mut table = Table::left();
     let references = ["reno", "cubic"];

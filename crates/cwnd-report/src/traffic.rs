@@ -14,7 +14,7 @@ pub struct Cbr {
     pub cbr: String,
     /// Bits sent, headers included, per second.
     pub sent_bps: Option<Estimate>,
-    /// Of these, what arrived.
+    /// The received part of it.
     pub delivered_bps: Option<Estimate>,
     /// Packets dropped or lost at random as a share of those sent; those still on their way count as neither.
     pub loss_rate: Option<Estimate>,
@@ -31,7 +31,7 @@ pub struct Arrivals {
     pub algorithm: String,
     /// Flows that arrived, refused or not, per second.
     pub flows_per_s: Option<Estimate>,
-    /// Of these, the share refused because too many were there, 0..=1.
+    /// The share of them refused because too many were present, 0..=1.
     pub refused_share: Option<Estimate>,
     /// Bits asked for by flows that were admitted, headers included, per second.
     pub requested_bps: Option<Estimate>,
@@ -176,7 +176,7 @@ mod tests {
                 let [sent, delivered] =
                     [run.cbr[0].sent_bps, run.cbr[0].delivered_bps].map(|rate| rate.expect("it sends").mean);
                 assert!((sent / 3e6 - 1.0).abs() < 0.01, "{life}: {sent}");
-                // What is on its way for 10 ms and more at the end is missing.
+                // Packets that are in flight for 10 ms and more at the end are missing.
                 assert!((delivered / 3e6 - 1.0).abs() < 0.03, "{life}: {delivered}");
                 assert_eq!(run.cbr[0].loss_rate.map(|loss| loss.mean), Some(0.0), "{life}");
             }

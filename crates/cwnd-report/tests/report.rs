@@ -101,7 +101,7 @@ fn flow(index: u64, rule: &Rule) -> FlowTrace {
     }
 }
 
-/// What has a section on the page: a label, the runs, and their measures.
+/// A section of the page: a label, the runs, and their measures.
 struct Section {
     label: String,
     runs: Vec<Trace>,

@@ -1,4 +1,4 @@
-//! The page of `cwnd conform`: each check with its number between the ends of what is accepted, and the windows behind it.
+//! The page of `cwnd conform`: each check with its number between the limits of the accepted range, and the windows behind it.
 
 use askama::Template;
 use cwnd_conform::text::{causes, found as number_found, place};
@@ -52,7 +52,7 @@ struct ConformPage<'a> {
     answers: Vec<String>,
     revision: &'a str,
     palette: &'a Palette,
-    /// What deviates first, then what is not clear.
+    /// Deviations first, then unclear checks.
     checks: &'a [CheckSection<'a>],
     /// What the command printed.
     text: &'a str,
@@ -72,7 +72,7 @@ struct CheckSection<'a> {
     id: String,
     /// The verdict: `cubic conforms: 5681-initial`.
     heading: String,
-    /// The number and what is accepted, or why there is no number.
+    /// The number and the accepted range, or why there is no number.
     found: String,
     /// The clause, and the likely causes of a deviation.
     clause: String,
@@ -140,7 +140,7 @@ fn answer(result: &Conformance) -> String {
     text
 }
 
-/// The number with what is accepted: `First flight, packets: 10, accepted 2 to 10`.
+/// The number with the accepted range: `First flight, packets: 10, accepted 2 to 10`.
 fn found(judged: &Judged) -> String {
     match (&judged.value, &judged.note) {
         (Some(value), note) => {

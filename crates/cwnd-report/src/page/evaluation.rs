@@ -74,7 +74,7 @@ struct Heading<'a> {
     settings: Vec<Setting<'a>>,
 }
 
-/// What was measured on a path, with a cell for each contender.
+/// The measures on a path, with a cell for each contender.
 struct Setting<'a> {
     path: String,
     traffic: &'a str,

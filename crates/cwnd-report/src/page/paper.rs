@@ -63,7 +63,7 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
     })
 }
 
-/// The page over all papers; each is expected beside it as `ID.html`.
+/// The page over all papers. It links to the page of each as `ID.html` in its directory.
 #[must_use]
 pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
     let palette = palette();

@@ -174,7 +174,7 @@ fn seeds_of(sweep: &Sweep) -> String {
     if alike { seed_text(&first) } else { "seeds that differ between points".to_string() }
 }
 
-/// The same points for the CSV file, numbers in base units.
+/// The points for the CSV file, numbers in base units.
 fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&Measure]) -> DataSet {
     let keys = sweep.keys();
     // Keys that were written as numbers are those already.

@@ -83,7 +83,7 @@ impl Palette {
         self.css(|Colour { light, .. }| light)
     }
 
-    /// The same for the dark theme.
+    /// The colour in the dark theme.
     pub(crate) fn dark(&self) -> String {
         self.css(|Colour { dark, .. }| dark)
     }
@@ -116,7 +116,7 @@ pub(crate) fn neutral() -> String {
     THEME.iter().find(|(name, ..)| *name == "muted").map_or_else(String::new, |(_, light, _)| (*light).to_string())
 }
 
-/// Replaces what is no algorithm's colour in a specification by the colours of the light theme.
+/// Replaces the colours that belong to no algorithm in a specification by those of the light theme.
 pub(crate) fn in_light(spec: &mut Value) {
     let theme = |name: &str| THEME.iter().find(|(known, ..)| *known == name).map(|(_, light, _)| (*light).to_string());
     replace(spec, &theme);
@@ -192,7 +192,7 @@ fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// What is no algorithm: name, colour in the light theme, colour in the dark one. Text keeps a contrast of 4.5:1.
+/// Colours that belong to no algorithm: name, colour in the light theme, colour in the dark one. Text keeps a contrast of 4.5:1.
 const THEME: &[(&str, &str, &str)] = &[
     ("back", "#ffffff", "#15181c"),
     ("panel", "#f6f7f9", "#1c2026"),

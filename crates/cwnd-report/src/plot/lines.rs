@@ -38,7 +38,7 @@ pub struct Line {
     pub dash: &'static [u8],
     /// Horizontal values, ascending, in the unit of the column.
     pub x: Vec<f64>,
-    /// As many vertical values; what is not finite is a gap.
+    /// Vertical values, one for each of `x`; NaN and infinities are gaps.
     pub y: Vec<f64>,
 }
 

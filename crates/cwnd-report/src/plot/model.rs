@@ -115,7 +115,7 @@ fn equilibria(document: &Stages, capacity: BitRate, packet: Bytes) -> Plot {
     )
 }
 
-/// What is lost over round trips of different length.
+/// The lost share over round trips of different length.
 fn delays(document: &Stages) -> Plot {
     let labels = ["rate control alone", "with the window"].map(str::to_string);
     let column = |of: fn(&DelayRow) -> f64| document.delays.iter().map(of).collect::<Vec<f64>>();

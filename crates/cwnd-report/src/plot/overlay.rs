@@ -158,7 +158,7 @@ impl Scene<'_> {
     }
 }
 
-/// What is on the axes.
+/// The quantities of the axes.
 enum Drawing {
     Lines(Vec<Line>),
     Bands(Vec<Band>),

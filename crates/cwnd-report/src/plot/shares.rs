@@ -104,7 +104,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
     Some(Plot::new("shares".to_string(), words, (json!("container"), height), &layers, vec![table]))
 }
 
-/// What has a row of the plot.
+/// The things that have a row of the plot.
 #[derive(Clone, Copy, PartialEq)]
 enum Rows {
     /// Each flow of the one run.

@@ -39,7 +39,7 @@ pub(crate) struct SweepPlots {
     pub(crate) best: Vec<Plot>,
     /// The measure itself.
     pub(crate) values: Vec<Plot>,
-    /// What is not drawn, a sentence each.
+    /// The omissions of the plot, a sentence each.
     pub(crate) left_out: Vec<String>,
 }
 

@@ -146,7 +146,7 @@ struct Look {
     longest: usize,
     /// How many decimals fewer.
     fewer: usize,
-    /// Whether ranges stand beside their means.
+    /// Whether ranges follow their means.
     means: bool,
 }
 

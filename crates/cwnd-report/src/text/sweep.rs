@@ -196,7 +196,7 @@ fn fitting(made: impl Fn(usize) -> Table) -> String {
     found.unwrap_or_else(|| made(LOOKS[LOOKS.len() - 1]).fitted())
 }
 
-/// The line about what is not shown.
+/// The line about the points that are not shown.
 fn more(all: usize, shown: usize, noun: &str) -> String {
     let rest = all.saturating_sub(shown);
     if rest == 0 { String::new() } else { format!("and {}\n", counted(rest, &format!("more {}", one_line(noun)))) }
