@@ -1,4 +1,4 @@
-"""Evaluating an algorithm under the headings of RFC 9743."""
+"""Evaluates an algorithm by the criteria of RFC 9743."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def evaluate(
     store: str | os.PathLike[str] | None = None,
     memory: str | None = None,
 ) -> Evaluation:
-    """Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC in its place.
+    """Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC in its place.
 
     The RFC gives criteria in words and no thresholds, so there are numbers and no verdicts. Runs take all cores; those
     of an algorithm in Python go on one after the other, which takes its time: begin with ``quick=True``.

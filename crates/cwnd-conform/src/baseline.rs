@@ -20,7 +20,7 @@ pub struct Compared {
     pub new: Vec<(String, String)>,
     /// What it names and was met: to be struck out.
     pub fixed: Vec<(String, String)>,
-    /// What is unclear, is not named, and is not [allowed](crate::Subject::allow_unclear) to be so.
+    /// Unclear checks that are neither named nor [allowed](crate::Subject::allow_unclear) to be unclear.
     pub unclear: Vec<(String, String)>,
     /// Suites of which too few checks applied ([`Conformance::too_few`]).
     pub too_few: Vec<String>,
@@ -92,7 +92,8 @@ impl Baseline {
         self.deviations.iter().chain(&self.unclear).filter(|line| !judged(line)).collect()
     }
 
-    /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named, in whichever way.
+    /// Compares `results` with it. A check that was not judged is neither new nor fixed. Nor is an unclear one that is named, for whichever
+    /// reason.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
         let new = verdicts(results, Verdict::Deviates).filter(|found| !self.deviations.contains(found)).collect();

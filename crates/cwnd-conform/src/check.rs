@@ -9,7 +9,7 @@ use crate::lab::Lab;
 use crate::subject::{Law, Subject};
 use crate::unfit::Unfit;
 
-/// A clause, the scenario that shows whether it is kept, and what is accepted.
+/// A clause, the scenario that shows whether a sender keeps it, and the accepted range.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Check {
     /// Its name, unique.
@@ -20,16 +20,16 @@ pub struct Check {
     pub section: &'static str,
     /// How much the document asks for it.
     pub level: Level,
-    /// What is required, in a sentence.
+    /// The requirement, in a sentence.
     pub requirement: &'static str,
     /// What the check looks at.
     pub looks: Looks,
     /// For whom the clause is meant.
     #[serde(skip)]
     pub applies: Applies,
-    /// What is measured, with its unit.
+    /// The measured quantity, with its unit.
     pub measured: &'static str,
-    /// What is accepted, fixed before the first run.
+    /// The accepted range, fixed before the first run.
     pub accepted: Range,
     /// Why the range is as wide as it is.
     pub basis: &'static str,
@@ -61,7 +61,7 @@ pub enum Suite {
     Rfc7661,
     /// The test cases of draft-ietf-ccwg-bbr appendix A.
     Bbr,
-    /// What has broken stacks before, whatever clause it falls under.
+    /// Situations that have broken stacks before, whichever clause they fall under.
     Situations,
 }
 
@@ -119,7 +119,7 @@ pub enum Applies {
     Plain,
 }
 
-/// What is accepted of a measured number, ends included.
+/// The accepted range of a measured number, ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Range {
     /// The least; none for no bound.

@@ -19,7 +19,7 @@ use crate::unfit::Unfit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval lies inside what is accepted.
+    /// The whole interval lies inside the accepted range.
     Meets,
     /// The whole interval lies outside, or what the clause asks for did not happen; `departs` in JSON.
     #[serde(rename = "departs")]
@@ -41,17 +41,17 @@ pub struct Judged {
     pub section: &'static str,
     /// How much the document asks for it.
     pub level: Level,
-    /// What is required.
+    /// The requirement.
     pub requirement: &'static str,
     /// What the check looks at.
     pub looks: Looks,
     /// What came of it.
     pub verdict: Verdict,
-    /// What was measured.
+    /// The measured quantity.
     pub measured: &'static str,
     /// The number over the seeds; none where there is none.
     pub value: Option<Estimate>,
-    /// What is accepted.
+    /// The accepted range.
     pub accepted: Range,
     /// Why there is no number, why it is not clear, or why some seeds are left out.
     pub note: Option<String>,
@@ -85,7 +85,7 @@ pub struct Conformance {
     pub seeds: Vec<u64>,
     /// The parameters that were given although no check depends on them.
     pub warnings: Vec<String>,
-    /// What is unclear fails nothing.
+    /// Unclear checks do not fail.
     #[serde(skip)]
     pub allow_unclear: bool,
     /// The checks in the order of the list.
@@ -106,7 +106,7 @@ pub struct Plan {
     /// Record what plots show.
     pub curves: bool,
     /// How many checks have to apply: of each of `suites`, or of all together where none is named. Without a number one check has to, unless
-    /// checks are named or what is unclear is allowed.
+    /// checks are named or unclear ones are allowed.
     pub least: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What was to be seen of a run.
+//! The record of a run.
 
 use cwnd::Span;
 use cwnd_sim::{Passing, Setup, SetupError, Simulation};
@@ -6,7 +6,7 @@ use cwnd_trace::Trace;
 
 use crate::unfit::Unfit;
 
-/// What was to be seen of a run.
+/// The record of a run, as far as a check can see it.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// The flow at each instant at which something about it changed.
@@ -129,7 +129,7 @@ impl Record {
         Ok(windows.sum::<Result<f64, Unfit>>()? / f64::from(PARTS))
     }
 
-    /// The threshold of slow start at a time; none is a thousand million packets.
+    /// The threshold of slow start at a time; without one, 10⁹ packets.
     ///
     /// # Errors
     /// [`Unfit::NotApplicable`] if the subject shows no threshold.
@@ -294,11 +294,11 @@ fn at_once(before: Look, after: Look) -> bool {
 }
 
 impl Cut {
-    /// What is left of the window.
+    /// The part of the window that is left.
     pub(crate) fn ratio(&self) -> f64 {
         self.after / self.before
     }
 }
 
-/// Round trips that a gradual decrease lasts at most: one for what was in flight, one for what is sent again.
+/// The maximum round trips of a gradual decrease: one for the flight, one for the retransmissions.
 const GRADUAL: f64 = 2.0;

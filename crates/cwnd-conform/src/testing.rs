@@ -11,9 +11,8 @@ use crate::{Subject, checks, junit, text};
 /// Judges `subject` by the check `id` over three seeds, and leaves `target/conform/SUBJECT/ID.xml`.
 ///
 /// # Panics
-/// The check deviates or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) what is unclear; it is met
-/// although the baseline names it; there is no such check; a file cannot be
-/// read or written.
+/// The check deviates or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) unclear checks. It is met
+/// although the baseline names it. There is no such check. A file cannot be read or written.
 pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
     conforms(subject, id, baseline, None);
 }

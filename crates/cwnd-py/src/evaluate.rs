@@ -1,4 +1,4 @@
-//! Evaluations under the headings of RFC 9743.
+//! Evaluations by the criteria of RFC 9743.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -94,9 +94,7 @@ fn an_evaluation_draws_shares_between_0_and_1() {
     leave("evaluation.html", &page);
     assert_eq!(outside(&page), [""; 0]);
     assert!(
-        page.contains(
-            "How does bbr3 behave under the headings of RFC 9743, compared with reno and cubic in its place?"
-        )
+        page.contains("How does bbr3 behave by the criteria of RFC 9743, compared with reno and cubic in its place?")
     );
     assert!(page.contains("Repeat with <code>cwnd evaluate bbr3 --quick</code>"));
 }

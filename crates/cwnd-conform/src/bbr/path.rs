@@ -36,15 +36,15 @@ pub(crate) struct PathSetup {
 /// What happens to the path or the application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// The rate of the bottleneck becomes this share of what it was.
+    /// The rate of the bottleneck becomes this share of the previous one.
     Rate(f64),
-    /// The application hands over data in the first so many milliseconds of every ten only, for so long.
+    /// The application hands over data only in the first milliseconds, of this number, of every ten, for this time in milliseconds.
     Limit(u64, u64),
-    /// The application hands over nothing for so many milliseconds.
+    /// The application hands over nothing for this number of milliseconds.
     Pause(u64),
     /// Every n-th of the packets sent from then on is lost, from the first to the second of these numbers on.
     Lose(u64, u64, u64),
-    /// The path is longer by so many milliseconds for a tenth of a second.
+    /// The path is longer by this number of milliseconds for a tenth of a second.
     Detour(u64),
 }
 

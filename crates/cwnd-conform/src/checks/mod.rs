@@ -66,7 +66,7 @@ fn scattered(lab: &Lab<'_>, rtt_ms: u64, most: usize) -> Result<(Record, f64), U
     Ok((lab.run(&course.lose_numbers(&numbers[..most.min(numbers.len())]))?, flight))
 }
 
-/// The same with a second packet lost so long after the first cut, and both cuts.
+/// The record of a run with a second packet lost `after` seconds after the first cut, and both cuts.
 fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
     let at = first(lab, rtt_ms);
     let once = lab.run(&wide(lab, rtt_ms, ONE_CUT * rtt_ms as f64 / 1e3).lose(at, 1))?.cut(at)?;
@@ -98,7 +98,7 @@ fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
     Ok((record, second))
 }
 
-/// The same with a mark in place of the second loss, at 100 ms.
+/// The cut of a mark in place of the second loss, at 100 ms.
 fn marked_cut(lab: &Lab<'_>, after: f64) -> Result<Cut, Unfit> {
     let at = first(lab, 100);
     let once = lab.run(&wide(lab, 100, 0.1 * ONE_CUT).ecn().lose(at, 1))?.cut(at)?;
@@ -184,8 +184,8 @@ struct Undone {
     undo: f64,
 }
 
-/// A packet is lost, so many round trips after [`first`], and 1.5 s later the path stalls for a second and a half or longer: packets are late, are taken
-/// for lost and arrive after all.
+/// A packet is lost `rounds` round trips after [`first`], and 1.5 s later the path stalls for 1.5 s or longer. Packets are late, are
+/// treated as lost and arrive after all.
 fn undoing(lab: &Lab<'_>, rtt_ms: u64, rounds: f64) -> Result<Undone, Unfit> {
     let lost = first(lab, rtt_ms) + rounds * rtt_ms as f64 / 1e3;
     let late = lost + 1.5;

@@ -54,7 +54,7 @@ pub(crate) const CHECKS: &[Check] = &[
         looks: Looks::Window,
         measured: "largest window in the six round trips after the pause over the one before it",
         accepted: Range::at_most(1.5),
-        basis: "it may start anew, or go on as before: some packets per round trip",
+        basis: "it may start anew, or continue as before: some packets per round trip",
         measure: pause,
         ..BASE
     },

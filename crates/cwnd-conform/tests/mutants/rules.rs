@@ -30,7 +30,7 @@ pub(crate) struct Rules {
     pub(crate) host: Host,
     /// Probes stand in the place of the retransmission timeout.
     pub(crate) quic: bool,
-    /// Windows are whole packets, and what is missing to the next one is counted.
+    /// Windows are whole packets, and the fractions are counted up to the next packet.
     pub(crate) whole: bool,
     pub(crate) rfc8312: bool,
     pub(crate) growth: Growth,
@@ -75,7 +75,7 @@ pub(crate) enum Unused {
     Grows,
     GrowsInSlowStart,
     GrowsInAvoidance,
-    /// By a hundredth with each acknowledgement.
+    /// By 1 % with each acknowledgement.
     Shrinks,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct Curve {
 /// What congestion but a timeout does.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// Parts are those of what is in flight (RFC 5681 equation 4), and not of the window.
+    /// Parts are those of the flight (RFC 5681 equation 4), and not of the window.
     pub(crate) flight: bool,
     /// The part of the window that a loss leaves.
     pub(crate) loss: f64,
@@ -130,7 +130,7 @@ pub(crate) struct Cut {
     pub(crate) threshold: fn(f64, f64) -> f64,
     /// The threshold, of the window before and after a mark.
     pub(crate) mark_threshold: fn(f64, f64) -> f64,
-    /// Losses and marks after so many change nothing.
+    /// Losses and marks after this number change nothing.
     pub(crate) losses: u32,
     pub(crate) marks: u32,
     /// A loss of the same window is another congestion event, or a mark of the same window, or one of the two after the other.
@@ -143,13 +143,13 @@ pub(crate) struct Cut {
     pub(crate) grows: bool,
     /// Losses in the slow start after a timeout change nothing.
     pub(crate) deaf_after_timeout: bool,
-    /// How the window gets to what is left of it.
+    /// How the window reaches its reduced size.
     pub(crate) reduction: Reduction,
     /// The loss at which the sender panics, from 1 on.
     pub(crate) panics: u32,
 }
 
-/// How congestion takes the window to what is left of it.
+/// How congestion takes the window to its reduced size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     AtOnce,
@@ -217,7 +217,7 @@ pub(crate) struct HyStart {
     /// The rise that matters, at least and at most.
     pub(crate) least: Span,
     pub(crate) most: Span,
-    /// And as a part of the round-trip time: one of so many.
+    /// And as a part of the round-trip time: `1 / part`.
     pub(crate) part: u64,
     pub(crate) samples: u32,
     /// What growth is divided by in conservative slow start.
@@ -242,7 +242,7 @@ impl Base {
         }
     }
 
-    /// What it does.
+    /// Its rules.
     pub(crate) fn rules(self) -> Rules {
         let reno = Rules::reno();
         match self {

@@ -36,7 +36,7 @@ struct Sender {
     rules: Rules,
     initial: f64,
     state: State,
-    /// What was there before the last congestion.
+    /// The state before the last congestion.
     saved: Option<State>,
     /// Those that were acted upon.
     losses: u32,

@@ -33,7 +33,7 @@ impl Mutant {
         plan.judge(&rules.subject(&format!("{}: {}", self.base.name(), self.fault.name))).checks
     }
 
-    /// The check of its clause over so many seeds; none if there is no such check.
+    /// The check of its clause over `seeds` seeds; none if there is no such check.
     fn by_clause(&self, seeds: u64) -> Option<Judged> {
         self.judge(&Plan { only: vec![self.check.to_string()], seeds, ..Plan::default() }).into_iter().next()
     }

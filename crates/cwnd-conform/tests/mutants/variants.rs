@@ -54,7 +54,7 @@ fn least_timeout(millis: u64) -> Host {
     Host { least_timeout: Span::from_millis(millis), granularity, acks: 1 }
 }
 
-/// Renos whose growth counts acknowledgements, of 2 and of 8 packets: RFC 9002 section 7.3.1 counts what is acknowledged.
+/// Renos whose growth counts acknowledgements, of 2 and of 8 packets: RFC 9002 section 7.3.1 counts acknowledged packets.
 fn per_ack() -> Vec<(String, Rules)> {
     let way = |packets| {
         let usual = Base::Reno.rules();

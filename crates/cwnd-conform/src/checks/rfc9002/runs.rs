@@ -73,7 +73,7 @@ pub(super) fn halve(lab: &Lab<'_>) -> Measured {
     Ok(later_cut(lab, 100, 1.5)?.ratio())
 }
 
-/// What is left, and not the number of cuts: those of a sender that paces follow one another so closely that they look like one.
+/// The remaining window, and not the number of cuts: those of a sender that paces follow one another so closely that they look like one.
 pub(super) fn recovery_once(lab: &Lab<'_>) -> Measured {
     let left = |losses| {
         let (record, at) = scattered(lab, 100, losses)?;

@@ -30,7 +30,7 @@ pub(super) fn beta(lab: &Lab<'_>) -> Measured {
     Ok(later_cut(lab, 100, ABOVE)?.ratio())
 }
 
-/// After the sawtooth has begun, so that what is lost is one packet and what is in flight one window.
+/// Once the sawtooth has begun, so that one packet is lost and the flight is one window.
 pub(super) fn beta_wire(lab: &Lab<'_>) -> Measured {
     let (record, [_, second]) = two_cuts(lab, 50, 4.0, 1.0)?;
     let rtt = record.rtt;
