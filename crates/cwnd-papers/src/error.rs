@@ -12,7 +12,7 @@ use cwnd_run::stacks::AlgorithmError;
 /// Papers cannot be run.
 #[derive(Debug, Error)]
 pub enum PaperError {
-    /// A flow of a scenario is given what is no algorithm, or parameters that it does not take.
+    /// A flow of a scenario names an unknown algorithm, or parameters that its algorithm does not have.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
     /// An assumption cannot be read as what a runner needs.
@@ -22,7 +22,7 @@ pub enum PaperError {
         key: String,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// Published data have not the type that a runner reads.
@@ -32,7 +32,7 @@ pub enum PaperError {
         place: String,
         /// The name of the data.
         name: String,
-        /// What is wrong with them.
+        /// The fault.
         reason: String,
     },
     /// A runner asks for a scenario, an assumption or data that its paper does not have.
@@ -65,7 +65,7 @@ pub enum PaperError {
     Unknown {
         /// The kind of thing.
         what: &'static str,
-        /// What was given.
+        /// The name as given.
         name: String,
         /// What there is.
         known: Vec<String>,

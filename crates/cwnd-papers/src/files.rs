@@ -7,7 +7,7 @@ pub(crate) struct Files {
     pub(super) id: &'static str,
     /// `published.toml`.
     pub(super) published: &'static str,
-    /// The scenarios beside it: name without `.toml`, text.
+    /// The scenarios in its directory: name without `.toml`, text.
     pub(super) scenarios: &'static [(&'static str, &'static str)],
 }
 

@@ -33,7 +33,7 @@ pub struct Figure {
 /// A curve.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// What it is of.
+    /// The name of the value.
     pub name: String,
     /// Printed in the paper, or computed here.
     pub published: bool,

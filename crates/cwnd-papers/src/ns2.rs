@@ -1,4 +1,4 @@
-//! What the code of the authors of `daimd` gives in ns-2: a third number beside what was printed and what is computed here.
+//! The numbers that the code of the authors of `daimd` gives in ns-2, next to the printed ones and those computed here.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was changed after a result was known: `papers/changes.toml`.
+//! Changes that were made after a result was known: `papers/changes.toml`.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub struct Change {
     /// The commit, where it was known when the change was registered.
     #[serde(default)]
     pub commit: Option<String>,
-    /// What it is about: `PAPER RESULT: ROW`, `PAPER RESULT` or `PAPER`.
+    /// The rows it concerns: `PAPER RESULT: ROW`, `PAPER RESULT` or `PAPER`.
     pub rows: Vec<String>,
-    /// What was changed.
+    /// The change.
     pub what: String,
     /// Why.
     pub reason: String,
@@ -41,7 +41,7 @@ pub struct Change {
     /// Hashes of what algorithms are from then on.
     #[serde(default)]
     pub definitions: BTreeMap<String, String>,
-    /// The verdict before and after of each row whose verdict changed, by what was on record: `quick` or `full`.
+    /// The recorded verdicts before and after, of each row whose verdict changed: `quick` or `full`.
     #[serde(default)]
     pub verdicts: BTreeMap<String, BTreeMap<String, [Verdict; 2]>>,
 }

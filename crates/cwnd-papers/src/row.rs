@@ -1,4 +1,4 @@
-//! Listed rows with what was computed for them.
+//! Listed rows with the values computed for them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct JudgedRow {
 /// A value of an ordering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderedValue {
-    /// What it is of: `SQRT`.
+    /// The name of the value: `SQRT`.
     pub name: String,
     /// The value, in the unit of its row.
     pub value: f64,
@@ -128,7 +128,7 @@ impl JudgedRow {
             tolerance: None,
             verdict: Verdict::Illustration,
             reason: Some(match result.kind {
-                Kind::Compared => "reported beside what is compared".to_string(),
+                Kind::Compared => "reported next to the compared values".to_string(),
                 _ => result.why.clone().unwrap_or_default(),
             }),
             ns2: None,

@@ -47,7 +47,7 @@ impl Basis {
     /// All of them, in the order they are counted.
     pub const ALL: [Self; 6] = [Self::Printed, Self::Figure, Self::Derived, Self::Claim, Self::Repeat, Self::Check];
 
-    /// What is written behind a published number of this kind; nothing behind what the paper prints or claims.
+    /// The mark after a published number of this kind; empty for a printed number or claim.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {

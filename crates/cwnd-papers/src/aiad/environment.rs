@@ -56,7 +56,7 @@ pub(super) struct Setting {
     pub(super) router: Router,
 }
 
-/// An algorithm and what it is called here.
+/// An algorithm and its name here.
 #[derive(Clone, Debug)]
 pub(super) struct Scheme {
     pub(super) name: String,

@@ -68,7 +68,7 @@ fn measured(
     let settle = experiment.settle(scale);
     let values = runs.iter().map(|runs| Computed::over(runs, |kept| measure.of(kept, experiment.flows, settle)));
     let values: Vec<Computed> = values.collect();
-    // One flow in the whole scenario has no flow of TCP beside it.
+    // The only flow of a scenario competes with no flow of TCP.
     let is_alone = runs.iter().flatten().all(|kept| kept.all("flow_goodput_bps").len() == 1);
     match plan.index(TCP).filter(|_| is_alone && measure == CrossMeasure::Friendliness) {
         Some(tcp) => values.iter().map(|value| value.per(&values[tcp])).collect(),

@@ -1,4 +1,4 @@
-//! What is crossed, and what is asked of it: `papers/claims.toml`.
+//! The crossed experiments and their claims: `papers/claims.toml`.
 
 use serde::Deserialize;
 

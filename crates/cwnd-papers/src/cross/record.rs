@@ -31,7 +31,7 @@ pub struct Crossing {
 pub struct CrossTable {
     /// The experiment's id.
     pub experiment: String,
-    /// What is measured.
+    /// The measure.
     pub measure: CrossMeasure,
     /// The algorithm with the best mean.
     pub best: String,
@@ -66,7 +66,7 @@ pub struct Answer {
     pub experiment: String,
     /// `match` where it holds, `miss` where it does not.
     pub verdict: Verdict,
-    /// What was compared with the tolerance; null where there is no value.
+    /// The number that was compared with the tolerance; null where there is no value.
     pub score: Option<Score>,
 }
 

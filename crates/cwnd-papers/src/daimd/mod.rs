@@ -72,7 +72,7 @@ fn profiles(bench: &Bench<'_>) -> &'static [&'static str] {
     if bench.variant().is_some() { &PROFILES[..1] } else { &PROFILES }
 }
 
-/// UDT in a profile, with what is assumed of it.
+/// UDT in a profile, with the assumptions about it.
 fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
     let lambda = bench.assumed("lambda")?;
     if let Some(variant) = bench.variant() {

@@ -78,7 +78,7 @@ pub(super) fn friendliness(bench: &Bench<'_>, findings: &mut Findings) -> Result
     Ok(())
 }
 
-/// Algorithms beside as many flows of TCP: those that would go the other way share the bottleneck with those forward.
+/// Algorithms against as many flows of TCP. Flows of the reverse direction share the bottleneck with those forward.
 fn beside(bench: &Bench<'_>, points: &[f64], against: &[(&str, String)], tcp: &str) -> Result<Sweep> {
     Sweep::run(bench, points, against, |algorithm, rate| {
         dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {

@@ -137,7 +137,7 @@ fn over<'a>(
     mean(&points.into_iter().map(|point| of(point, left_out)).collect::<Option<Vec<f64>>>()?)
 }
 
-/// What Figs. 6 to 8 have in common: the ratios of class means where losses are not heavy, every point beside them, and the figure.
+/// The common part of Figs. 6 to 8: the ratios of class means where losses are not heavy, every point, and the figure.
 fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
     for rate in RATES {
         let light = || points.iter().filter(|point| point.rate == rate && point.rate_of_losses() < HEAVY);

@@ -82,7 +82,7 @@ impl Runs {
         windows(kept).nth(round as usize).map(|[w1, w2]| (w1 - w2).abs())
     }
 
-    /// The same over the gap at the stop of the others.
+    /// The gap that is left, over the gap at the stop of the others.
     fn gap_kept(&self, kept: &Kept) -> Option<f64> {
         let [w1, w2] = before(kept)?;
         Some(self.gap_at_first_loss(kept)? / (w2 - w1).abs())
