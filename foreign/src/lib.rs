@@ -1,7 +1,7 @@
 //! Released transport stacks as flows of the simulator.
 //!
-//! Each module is the adapter of one: [`cwnd_stack::Endpoint`] over the stack's own types. Nothing of a stack is copied or changed. What
-//! is not the stack's (TLS, sockets, the processor) is listed in `docs/foreign.md`.
+//! Each module is the adapter of one: [`cwnd_stack::Endpoint`] over the stack's own types. Nothing of a stack is copied or changed.
+//! `docs/foreign.md` lists the parts that are not the stack's (TLS, sockets, the processor).
 
 mod entropy;
 mod noq;

@@ -1,4 +1,4 @@
-//! What conformance checks find in the releases under test, and what they do not.
+//! The findings of conformance checks in the releases under test, and their limits.
 
 mod judging;
 

@@ -1,6 +1,6 @@
-//! Algorithms of `cwnd` inside noq and quinn, beside the same ones behind our own sender. The tolerances were written down before the first
-//! run; that of the window was added when goodput alone had hidden that quinn's losses were taken for old ones, and taken from `bbr3`, whose
-//! bound is larger in noq, which acknowledges less often.
+//! Algorithms of `cwnd` inside noq and quinn, compared with the ones behind our own sender. The tolerances were written down before the
+//! first run; that of the window was added when goodput alone had hidden that quinn's losses counted as old ones, and removed from `bbr3`,
+//! whose bound is larger in noq, which acknowledges less often.
 
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Sampling, Variation, run};

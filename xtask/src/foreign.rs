@@ -15,7 +15,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     run_program(build, &target(workspace).join("release").join(name), arguments)
 }
 
-/// The step of `test`: all of it, or a stack in the simulator if all passed with what it is made of.
+/// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     PART.run(workspace, whole, |workspace| {
         run(cargo(workspace, "foreign", &TESTS).args(["--test", "stacks", "each_fills_a_line_alone"]))
@@ -37,7 +37,7 @@ fn whole(workspace: &Workspace) -> Result<(), String> {
     run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 
-/// The step of `test --long`: our algorithms in two stacks of others, beside the same behind our own senders.
+/// The step of `test --long`: our algorithms in two foreign stacks, compared with the algorithms behind our own senders.
 pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
     let tests = ["test", "--locked", "--release", "--no-default-features", "--test", "ours", "--", "--ignored"];
     run(&mut cargo(workspace, "foreign", &tests))

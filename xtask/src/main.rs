@@ -106,7 +106,7 @@ fn run(steps: &[Step], names: &[&str], install: bool, workspace: &Workspace) -> 
     };
     let machine = Machine::here();
     if install || machine.ci {
-        // What is still missing is named below, and its steps are skipped.
+        // Tools that are still missing are named below, and their steps are skipped.
         step::install(&chosen, &machine, workspace).iter().for_each(|failure| println!("not installed: {failure}"));
     }
     if let Some(missing) = step::missing(&chosen, workspace) {

@@ -70,7 +70,7 @@ const HABITS: &str = "xtask/prose/habits.txt";
 /// The most that each file may have; a file that is not listed may have none.
 const COUNTS: &str = "xtask/prose/counts.txt";
 
-/// What is looked for, and where it is not.
+/// The patterns, and the files that are left out.
 #[derive(Default)]
 struct Habits {
     counted: Vec<Habit>,

@@ -30,7 +30,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     })
 }
 
-/// A virtual environment, whose programs run beside it: in the directory of the sources they would find those, not the wheel.
+/// A virtual environment. Its programs run outside of the source directory, where they would import the sources instead of the wheel.
 struct Environment {
     folder: PathBuf,
     beside: PathBuf,

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 /// One thing that passes or fails.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// What it is called on the command line and in the summary.
+    /// Its name on the command line and in the summary.
     pub(crate) name: &'static str,
     /// What must be on the machine.
     pub(crate) needs: &'static [&'static Tool],

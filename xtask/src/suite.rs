@@ -41,7 +41,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "determinism",
         needs: &[],
         // The digests recorded by and for debug builds must be those of a release build too. The command is named for its features: with
-        // them what is compiled here is what the steps after this one run.
+        // them this step compiles the packages that later steps run.
         run: |workspace| {
             let packages = ["--package", "cwnd-sim", "--package", "cwnd-cli"];
             run(workspace.cargo(&["test", "--release"]).args(packages).args(["--test", "determinism"]))
@@ -211,9 +211,9 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
     run(tests.args(TESTED))
 }
 
-/// Whether papers come to what is on record: all, or the shortest if all passed with what they are made of.
+/// Whether papers agree with the records: all, or the shortest if all passed with unchanged inputs.
 fn papers(workspace: &Workspace) -> Result<(), String> {
-    // Nothing stored: what is on record must come out of this program alone.
+    // Nothing stored: the records must result from this program alone.
     let check = |paper: &[&str]| {
         let mut command = workspace.cargo(&["run", "--release", "--", "paper"]);
         run(command.args(paper).args(["--quick", "--check", "--no-store"]))

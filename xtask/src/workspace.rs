@@ -90,7 +90,8 @@ pub(crate) const TESTED: [&str; 9] = [
 /// What no other crate of the workspace turns on, and is to be looked at all the same.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio,cwnd-cli/figures"];
 
-/// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after so many minutes, with all it has started.
+/// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after that number of minutes, with all
+/// processes it has started.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     println!("$ {}", shown(command));
     let limit = std::env::var(LIMIT).ok().map(|minutes| -> Result<u64, String> {

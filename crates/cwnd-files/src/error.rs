@@ -33,12 +33,12 @@ pub enum Malformed {
     Name(#[from] BadName),
 }
 
-/// Why a transfer ended early. What has arrived of a large file is kept, and the next transfer of it resumes from there.
+/// Why a transfer ended early. The received part of a large file is kept, and the next transfer of it resumes from there.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// What an earlier transfer has left of a file is no longer what it was. From there on it has to be received again.
-    #[error("{0}: what was kept of it has been changed")]
+    /// The part of a file that an earlier transfer has left was changed since. From there on it has to be received again.
+    #[error("{0}: the received part has been changed")]
     Altered(Name),
     /// The other side serves another client, and one only.
     #[error("{BUSY}")]
@@ -66,7 +66,7 @@ pub enum TransferError {
     /// There is a directory, a link, no file or more than one where a single file was to be received.
     #[error("the other side does not send exactly one file")]
     NotOneFile,
-    /// What is received cannot be written to a stream.
+    /// Received data cannot be written to a stream.
     #[error("cannot write the file to its stream: {0}")]
     Output(io::Error),
     /// A frame that is not allowed at this point.

@@ -34,7 +34,7 @@ struct Need {
     entries: u64,
 }
 
-/// Room for a file that is being received. What is not used is released when this is dropped.
+/// Room for a file that is being received. Unused room is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     folder: Folder,
@@ -73,8 +73,8 @@ impl Folder {
         Ok((file.into_std(), metadata.len()))
     }
 
-    /// Reserves room for a new file of `size` bytes, if so much is free beside `keep_free` bytes and what others have reserved. A file
-    /// counts with its directory entry, so that empty ones count too.
+    /// Reserves room for a new file of `size` bytes, if that much is free in addition to `keep_free` bytes and the reservations of others.
+    /// A file counts with its directory entry, so that empty ones count too.
     pub(crate) fn reserve(&self, size: u64, keep_free: u64) -> io::Result<Option<Reservation>> {
         let mut reserved = self.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
         let system = fstatvfs(self.dir())?;
@@ -143,7 +143,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Opens what is at `path` below `folder`. Opening a FIFO does not wait for its other end.
+/// Opens the file at `path` below `folder`. Opening a FIFO does not wait for its other end.
 pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
     let options = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).clone();
     folder.open_with(path, &options)
@@ -152,7 +152,7 @@ pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File
 /// The block size of most file systems: what the smallest file occupies.
 const BLOCK: u64 = 4096;
 
-/// The default of `mkfs.ext4`: of bytes kept free, so many come with an entry each.
+/// The default of `mkfs.ext4`: this number of bytes kept free comes with one entry.
 const BYTES_PER_ENTRY: u64 = 16 << 10;
 
 #[cfg(test)]

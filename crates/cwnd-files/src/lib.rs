@@ -2,8 +2,8 @@
 //!
 //! One end sends, the other receives; either may be the client. A transfer reads every byte once at the sender and writes it once at the
 //! receiver. A file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), has a temporary name until all of it has arrived,
-//! and is then renamed. A journal beside an unfinished file lists the groups that are on the disk, from which a later transfer of
-//! the same file resumes. It reads those groups again, beside what arrives, and starts over where they are not what they were.
+//! and is then renamed. A journal next to an unfinished file lists the groups that are on the disk, from which a later transfer of the file
+//! resumes. It reads those groups again while new ones arrive, and starts over where they have changed.
 //!
 //! Nothing is encrypted and nobody is authenticated: that is left to the stream below, as `cwnd-secure` makes one.
 //!

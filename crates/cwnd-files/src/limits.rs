@@ -63,7 +63,7 @@ mod tests {
     fn the_buffers_of_a_peer_are_bounded_in_bytes() {
         // A vector that grows has at most twice the room it needs.
         let connection = 2 * 2 * BUFFER + 2 * MAX_PAYLOAD;
-        // Of a file, what is kept grows with its groups.
+        // The kept values of a file grow with its groups.
         assert_eq!(2 * size_of::<GroupValue>(), 64);
         let name = MAX_NAME + 64;
         let receiving = connection + MAX_PENDING * (size_of::<Incoming>() + name) + 2 * BATCH * 32;

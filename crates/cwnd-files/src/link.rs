@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, renameat, symlinkat, unlinkat};
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// What is done with symbolic links in a directory.
+/// How symbolic links in a directory are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// A sender leaves them out, and a receiver creates none; each is reported as [`Event::Skipped`](crate::Event::Skipped).
@@ -59,7 +59,7 @@ pub(crate) fn create(root: &Dir, name: &Name, target: &[u8], overwrite: bool) ->
         Ok(_) => {}
         Err(_) => return symlinkat(target, &folder, last).map_err(|_| Reason::Other),
     }
-    // What is there is replaced at once, or not at all.
+    // The existing link is replaced at once, or not at all.
     let _left_by_an_earlier_one = unlinkat(&folder, TEMPORARY, AtFlags::empty());
     symlinkat(target, &folder, TEMPORARY)
         .and_then(|()| renameat(&folder, TEMPORARY, &folder, last))

@@ -38,7 +38,7 @@ impl ReceiveOptions {
         self
     }
 
-    /// What is done with links that the sender keeps.
+    /// How links that the sender keeps are treated.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;
@@ -59,7 +59,7 @@ impl ReceiveOptions {
 pub struct ServeOptions {
     /// How files of clients are written; clients may not send any if this is `None`.
     pub receive: Option<ReceiveOptions>,
-    /// What is done with links in what clients receive.
+    /// How links that clients receive are treated.
     pub links: Links,
 }
 
@@ -76,7 +76,7 @@ impl ServeOptions {
         Self { receive: Some(receive), links: receive.links }
     }
 
-    /// What is done with links in what clients receive.
+    /// How links that clients receive are treated.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;

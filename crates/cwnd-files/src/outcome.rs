@@ -68,7 +68,7 @@ pub enum Reason {
     /// The receiver knows no links.
     #[error("the other side is too old to keep symbolic links")]
     NoLinks = 13,
-    /// What was requested by name is a symbolic link that a side leaves out, or lies behind one.
+    /// A file that was requested by name is a symbolic link that a side leaves out, or lies behind one.
     #[error("it is a symbolic link, or lies behind one, which is left out: --links of either side says whether")]
     NamedLink = 14,
     /// A symbolic link that is to be followed leads back to itself, or to a directory above it.
@@ -120,7 +120,7 @@ pub enum Event<'a> {
         /// How many of its bytes the receiver has from an earlier transfer.
         from: u64,
     },
-    /// So many further bytes of the current file were sent or received.
+    /// This number of further bytes of the current file was sent or received.
     Transferred(u64),
     /// The receiver has the whole file, checked and under its name.
     Completed {
@@ -163,7 +163,7 @@ pub enum Event<'a> {
 }
 
 impl Outcome {
-    /// Counts what was not transferred, and makes its event. This end found the cause, or the other one did.
+    /// Counts a file that was not transferred, and makes its event. This end found the cause, or the other one did.
     pub(crate) fn missed<'a>(&mut self, name: &'a str, reason: Reason, found: Found) -> Event<'a> {
         if reason == Reason::Link {
             self.skipped += 1;

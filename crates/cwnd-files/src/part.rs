@@ -1,7 +1,7 @@
 //! A file that is being received.
 //!
-//! It is in the directory of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal beside it if it has more than
-//! one group. A lock on it excludes other transfers of the same file.
+//! It is in the directory of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal next to it if it has more
+//! than one group. A lock on it excludes other transfers of the same file.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};

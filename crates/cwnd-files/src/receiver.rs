@@ -49,7 +49,7 @@ pub(crate) fn receive_into<T: Read + Write>(
 
 struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
-    /// What was requested.
+    /// The requested names.
     names: &'a [Name],
     folder: &'a Folder,
     options: &'a ReceiveOptions,
@@ -100,7 +100,7 @@ enum Message {
     End,
 }
 
-/// What is done about an entry.
+/// The decision about an entry.
 enum Decision {
     /// The directory exists.
     Folder,
@@ -248,8 +248,8 @@ impl<T: Read + Write> Receiver<'_, T> {
         }
     }
 
-    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender. Nothing is created for one of which
-    /// nothing has come.
+    /// The sender aborts the current file. Its received part is kept, unless the file changed at the sender. No file is created if nothing
+    /// has arrived.
     fn abort_file(&mut self, reason: Reason) -> Result<(), TransferError> {
         let Some(current) = self.current.take() else {
             let none = TransferError::Protocol("the end of a file that was not accepted");

@@ -129,7 +129,7 @@ impl Source {
         &self.name
     }
 
-    /// All files and directories of the source, sorted by name, a directory before what is in it.
+    /// All files and directories of the source, sorted by name, a directory before its contents.
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
         let file = self.file.as_deref();
@@ -197,7 +197,7 @@ pub(crate) struct Walk<'a> {
     file: Option<&'a fs::File>,
     /// What comes next was named, and not found in a directory.
     at_root: bool,
-    /// What was listed and is not yet visited, the next one last.
+    /// Listed entries that are not yet visited, the next one last.
     pending: Vec<Pending>,
 }
 

@@ -38,7 +38,7 @@ impl Place {
         self.inbox.join(format!(".cwnd-{}.{extension}", &digest[..20]))
     }
 
-    /// Sends the file to a server, which ends the transfer after so many groups.
+    /// Sends the file to a server, which ends the transfer after `groups` groups.
     fn transfer(&self, groups: u64) -> Result<Outcome, TransferError> {
         let (near, far) = UnixStream::pair().unwrap();
         let (folder, source) = (Folder::open(&self.inbox).unwrap(), Source::at(&self.source).unwrap());
@@ -55,7 +55,7 @@ impl Place {
         server.join().unwrap()
     }
 
-    /// The same, but fails if it takes half a minute.
+    /// Sends the file to a server, and fails if it takes half a minute.
     fn transfer_in_time(self: &Arc<Self>) -> Result<Outcome, TransferError> {
         let (done, result) = mpsc::channel();
         let place = Arc::clone(self);
@@ -213,7 +213,7 @@ fn clients_reserve_the_free_space_together() {
     let folder = Folder::open(place.path()).unwrap();
     let system = rustix::fs::statvfs(place.path()).unwrap();
     let free = system.f_bavail * system.f_frsize;
-    // Half of what is free may be used; each client wants a third of it.
+    // Half of the free space may be used; each client wants a third of it.
     let options = ServeOptions::writable(ReceiveOptions::new().keep_free(free / 2));
     let connect = || {
         let (mut client, server) = Raw::client(&folder, options, 1);
@@ -477,7 +477,7 @@ fn a_connection_has_few_open_files_however_many_it_transfers() {
     });
     send(near, &[Source::at(&source).unwrap()], &mut |_| true).unwrap();
     let (completed, most) = server.join().unwrap();
-    // Other tests run beside this one.
+    // Other tests run at the same time.
     assert!(completed == 300 && most < 200, "{most} open files after {completed}");
 }
 

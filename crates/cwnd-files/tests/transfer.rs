@@ -15,7 +15,7 @@ use cwnd_files::{
     serve,
 };
 
-/// A connection that ends after so many bytes written, or changes one of them.
+/// A connection that ends after a number of bytes written, or changes one of them.
 struct Line {
     socket: UnixStream,
     left: u64,
@@ -255,7 +255,7 @@ fn links_are_left_out_followed_or_kept() {
     assert_eq!(content(into.path()).len(), 4);
 
     let (followed, into) = transfer_links(&tree, Links::Follow, Links::Skip);
-    // The loops fail: what is missing is not missing in silence.
+    // The loops fail: no file is missing in silence.
     assert_eq!((followed.linked, followed.skipped, followed.failed), (0, 0, 5));
     let read = |name: &str| fs::read_to_string(into.path().join("tree").join(name)).unwrap();
     assert_eq!((read("near"), read("out/far"), read("e/d/file")), ("content".into(), "away".into(), "content".into()));
@@ -294,7 +294,7 @@ fn a_server_follows_no_link_out_of_its_folder() {
     assert_eq!(content(into.path()).len(), 1);
 }
 
-/// What is requested by name and left out is missing.
+/// A file that is requested by name and left out is missing.
 #[test]
 fn a_link_that_is_requested_by_name_fails_where_links_are_left_out() {
     let (place, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

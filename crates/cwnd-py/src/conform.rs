@@ -80,7 +80,7 @@ impl Conformed {
         to_json(&self.0)
     }
 
-    /// What `cwnd conform` prints, with `all` also of what is met.
+    /// The output of `cwnd conform`; `all` includes the checks that are met.
     fn text(&self, all: bool) -> String {
         text::conformance(&self.0, all)
     }

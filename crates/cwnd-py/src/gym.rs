@@ -163,7 +163,7 @@ impl Environments {
         self.names.clone()
     }
 
-    /// Memory of the actions (to be written), observations, rewards and ends, and of what was measured.
+    /// Memory of the actions (to be written), observations, rewards and ends, and measurements.
     fn memory(&self) -> (Memory, Memory, Memory, Memory, Memory) {
         let (count, agents) = (self.count, self.names.len());
         let reals = |cells: &Arc<[AtomicU32]>, shape| Memory { cells: Cells::Reals(Arc::clone(cells)), shape };
@@ -208,7 +208,7 @@ impl Environments {
         }))
     }
 
-    /// What was drawn for the episode of an environment: the seed of the simulation, the number of the scenario, and the path's rate,
+    /// The random draw for the episode of an environment: the seed of the simulation, the number of the scenario, and the path's rate,
     /// round-trip time, queue and loss.
     fn episode(&self, py: Python<'_>, index: usize) -> PyResult<(u64, usize, [f64; 4])> {
         self.check(index)?;
@@ -314,7 +314,7 @@ fn reward((kind, weights): &(String, Vec<f64>)) -> Result<Reward, Failure> {
     }
 }
 
-/// What was measured of a step, and what its path offered.
+/// The measurements of a step, and the available capacity of its path.
 fn numbers(outcome: Outcome) -> impl Iterator<Item = f64> {
     outcome.report.values().into_iter().chain([outcome.capacity, outcome.empty_rtt])
 }

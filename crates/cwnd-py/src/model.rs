@@ -63,7 +63,7 @@ pub(crate) struct Udt {
     delays: Vec<String>,
 }
 
-/// A document of `cwnd model`, and what was given although no number depends on it, a sentence each.
+/// A document of `cwnd model`, and the given values on which no number depends, a sentence each.
 type Warned = (String, Vec<String>);
 
 /// The document of `cwnd model response --json`.

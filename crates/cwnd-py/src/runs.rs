@@ -37,7 +37,7 @@ enum Source {
     Versus(Arc<compare::Compared>, usize),
 }
 
-/// Runs every seed of a scenario, given as JSON, with algorithms from Python in the flow groups whose numbers stand beside them.
+/// Runs every seed of a scenario, given as JSON. Each algorithm from Python comes with the number of the flow group that it drives.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,

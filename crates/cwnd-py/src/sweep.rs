@@ -52,7 +52,7 @@ pub(crate) struct Sweeping {
     errors: Arc<AlgorithmErrors>,
     dataset: Option<Dataset>,
     counts: Counts,
-    /// What is run elsewhere, by the index of its chunk.
+    /// Chunks that are run elsewhere, by their index.
     pending: Mutex<BTreeMap<usize, Pending>>,
     rows: Mutex<BTreeMap<Chunk, Vec<FinishedCell>>>,
 }

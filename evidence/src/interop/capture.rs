@@ -63,7 +63,7 @@ impl Capture {
     /// # Errors
     /// tcpdump cannot be signalled, or tshark is missing or fails.
     pub(crate) fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
-        // What is in its buffers is still to be written: the kernel hands over a block when it is full or a second old.
+        // The buffers are still to be written: the kernel hands over a block when it is full or a second old.
         sleep(Duration::from_millis(1500));
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             kill_process(pid, Signal::INT).map_err(|error| Error::Socket(error.into()))?;

@@ -1,4 +1,4 @@
-//! What is run on both sides.
+//! The experiments that run on both sides.
 
 use std::path::Path;
 
@@ -156,8 +156,9 @@ impl PathCase {
         )
     }
 
-    /// The same as two links that have the names of those of [`cwnd_link::TunLink`]: what a link draws depends on its name and the seed. A
-    /// packet is then lost on both sides if as many were sent before it, but for some twenty that begin a connection of the kernel's.
+    /// The links as two, with the names of those of [`cwnd_link::TunLink`]: the random numbers of a link depend on its name and the seed. A
+    /// packet is then lost on both sides if as many were sent before it, except for about twenty at the start of a connection of the
+    /// kernel's.
     fn links(&self) -> String {
         let (rate, loss, limit) = (&self.rate, self.loss(), self.queue_limit());
         let delay = self.rtt.value().as_nanos() / 2;
@@ -210,7 +211,7 @@ impl Variant {
 }
 
 impl Experiment<'_> {
-    /// The same for the simulator, with what the kernel has by default: segments of 1448 bytes with timestamps, acknowledgements of 52
+    /// The scenario of the simulator, with the defaults of the kernel: segments of 1448 bytes with timestamps, acknowledgements of 52
     /// bytes, and no pacing, for there is no fair queue in front of the device.
     pub(super) fn scenario(&self, repeats: u32) -> Result<Scenario, Error> {
         let Self { algorithm, path, seconds, warmup, host, slow_start, .. } = self;

@@ -1,4 +1,4 @@
-//! The side of the kernel: `iperf3` between two networks, an emulated link between, and `ss` beside the sender.
+//! The side of the kernel: `iperf3` between two networks, an emulated link between them, and `ss` at the sender.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -72,7 +72,7 @@ pub(super) fn run(experiment: &Experiment<'_>, seed: u64) -> Result<Measured, Er
     })
 }
 
-/// What iperf3's client measured, and the samples beside it.
+/// The measurement of iperf3's client, and the samples taken meanwhile.
 fn client(experiment: &Experiment<'_>) -> Result<(f64, Vec<Sample>), Error> {
     let Experiment { algorithm, path, seconds, warmup, .. } = experiment;
     let words = format!("-c {} -J -C {algorithm} -t {seconds} -O {warmup} -P {}", Side::Far.address(), path.flows);

@@ -54,7 +54,7 @@ impl Records {
         self.records.iter().find(|record| experiment.is_of(record)).filter(same)
     }
 
-    /// Takes in a record in place of an older one, drops what is not `wanted` any more, and writes all, one a line.
+    /// Replaces an older record, drops those that are no longer `wanted`, and writes all, one a line.
     pub(crate) fn put(&mut self, record: Record, wanted: &[Experiment<'_>]) -> Result<(), Error> {
         self.records.retain(|old| (&old.case, &old.side) != (&record.case, &record.side));
         self.records.push(record);

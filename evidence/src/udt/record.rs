@@ -1,4 +1,4 @@
-//! What was measured, kept.
+//! The stored measurements.
 
 use std::path::PathBuf;
 

@@ -176,7 +176,7 @@ impl Link {
     }
 }
 
-/// The same by TCP on the loopback.
+/// A run of TCP on the loopback.
 pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
     let port = free()?.port().to_string();
     let program = |reason: String| Error::Program { command: "iperf3".to_owned(), reason };

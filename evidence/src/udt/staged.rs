@@ -39,7 +39,7 @@ struct Stage {
     link_late_p99_s: Option<f64>,
 }
 
-/// Both sides of every algorithm, with stages of so many seconds; a row for each stage.
+/// Both sides of every algorithm, with stages of `seconds` seconds; a row for each stage.
 pub(crate) fn measure(seconds: usize, bench: &Bench) -> Result<Measured, Error> {
     let mut measured = Measured::new("table-1", &bench.sources);
     for algorithm in ALGORITHMS {
@@ -154,7 +154,7 @@ fn on_sockets(algorithm: &str, seconds: usize, bench: &Bench) -> Result<Vec<Stag
     Ok((0..STAGE_COUNT).map(|stage| late(staged(&counts, stage, seconds))).collect())
 }
 
-/// The flows that last through a stage, from what had arrived by each second.
+/// The flows that last through a stage, from the data that had arrived by each second.
 fn staged(counts: &[[u64; FLOWS]], stage: usize, seconds: usize) -> Stage {
     let inside = &counts[stage * seconds..=(stage + 1) * seconds];
     let lasting = 0..=stage.min(STAGE_COUNT - 1 - stage);

@@ -114,7 +114,7 @@ impl Driver {
                     self.rate.on_delivered(now, &departure);
                 }
             }
-            // What is found lost left before the newest packet acknowledged, by two round trips at most.
+            // Packets found lost left before the newest packet acknowledged, by two round trips at most.
             None => {
                 let kept = self.facts.rtt.get().map_or(Span::MAX, |rtt| rtt.smoothed.mul_f64(2.0));
                 while self.sent.front().is_some_and(|(_, departure)| sent.since(departure.sent_at) > kept) {
@@ -182,7 +182,7 @@ impl Driver {
         self.signal(now, &event);
     }
 
-    /// What was taken for lost had been delayed.
+    /// Packets that counted as lost had been delayed.
     pub(crate) fn on_spurious(&mut self) {
         let view = self.view(self.now, self.packets(self.in_flight));
         self.algorithm.get().on_spurious(&view);

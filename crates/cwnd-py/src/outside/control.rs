@@ -69,7 +69,7 @@ impl Control {
         if let Pacing::At(rate) = self.asked.pacing { Some(rate.0) } else { None }
     }
 
-    /// The window is spread over a round trip, so many times as fast as evenly.
+    /// The factor by which the window is spread over a round trip faster than evenly.
     #[getter]
     fn spread(&self) -> Option<f64> {
         if let Pacing::Spread { gain } = self.asked.pacing { Some(gain) } else { None }
@@ -138,7 +138,7 @@ pub(super) fn asked(called: Called<'_>, returned: &Bound<'_, PyAny>) -> PyResult
     Ok(Asked::window(checked(window)?))
 }
 
-/// At least one packet: less is taken for one.
+/// At least one packet: smaller windows become one.
 fn checked(window: f64) -> Result<Packets, Failure> {
     if window.is_finite() {
         Ok(Packets(window.max(1.0)))

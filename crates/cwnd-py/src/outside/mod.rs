@@ -50,10 +50,10 @@ impl AlgorithmErrors {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// What was raised instead of `result`, if anything was.
+    /// The raised exception instead of `result`, if there is one.
     pub(crate) fn or_result<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let raised = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What is begun after it is asked again.
+        // Work that begins later is asked again.
         self.any.store(false, Ordering::Relaxed);
         raised.map_or(result, |error| Err(error.into()))
     }
@@ -195,7 +195,7 @@ struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// Calls it. What it raises stays what it is, with a note of where that was.
+    /// Calls it. Its exceptions pass unchanged, with a note of the place.
     fn call<'py>(
         self,
         py: Python<'py>,

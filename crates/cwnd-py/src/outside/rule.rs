@@ -129,7 +129,7 @@ impl Clone for Rule {
 }
 
 impl Methods {
-    /// The same methods of the same object: nothing calls them any more.
+    /// The methods of the object under a second handle: nothing calls the first any more.
     fn shared(&self, py: Python<'_>) -> Self {
         let optional = |method: &Option<Py<PyAny>>| method.as_ref().map(|method| method.clone_ref(py));
         Self {

@@ -1,4 +1,4 @@
-//! The part of `docs/files.md` with what was measured.
+//! The part of `docs/files.md` with the measurements.
 
 use std::fmt::Write;
 

@@ -13,7 +13,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, s
 use super::load::LARGE;
 use crate::Error;
 
-/// One end of a transfer: a file from the kernel's memory to the socket (`sendfile`), or a tree by way of `tar`. The sender ends when the
+/// One end of a transfer: a file from the kernel's memory to the socket (`sendfile`), or a tree through `tar`. The sender ends when the
 /// receiver has everything.
 #[derive(Debug, Subcommand)]
 pub(crate) enum End {
