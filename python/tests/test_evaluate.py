@@ -124,7 +124,7 @@ def test_errors_name_the_argument() -> None:
         cwnd.evaluate("reno", "rfc5033")
     with pytest.raises(cwnd.ArgumentError, match="seeds: expected a whole number from 1 to 1000, got 0"):
         cwnd.evaluate("reno", seeds=0)
-    with pytest.raises(cwnd.ArgumentError, match="algorithm: `cubic` is also what it is set beside"):
+    with pytest.raises(cwnd.ArgumentError, match="algorithm: `cubic` is also the name of a reference"):
         cwnd.evaluate(type("Mine", (Reno,), {"name": "cubic"}), quick=True)
 
 

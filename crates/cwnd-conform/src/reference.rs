@@ -48,7 +48,7 @@ the simulator, a number that is measured on it with each seed, and a range that 
 * **meets**: the interval lies inside the range;
 * **deviates** (`departs` in JSON): it lies outside, what the clause asks for did not happen (no cut after a loss), or the sender failed: the note has the message
   of its panic. Some deviations are choices that other documents allow;
-* **unclear**: it lies across an end, or the path did not raise the question; the note says what was missing. It fails as a deviation does,
+* **unclear**: it lies across an end, or the path did not raise the question; the note names the missing event. It fails as a deviation does,
   unless the baseline names it or the subject allows it: `--allow-unclear`, or `Subject::allow_unclear` in tests;
 * **not applicable**: the clause is meant for others, the sender is free to do without what the clause is about, or it does not show what
   the check looks at. A seed to which it does not apply is left out of the number, and the note says so. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks

@@ -1,4 +1,4 @@
-//! The server as its visitors meet it: who is admitted, the limits of each, and when a run ends.
+//! The server as its visitors meet it: admission, the limits of each visitor, and when a run ends.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};

@@ -119,7 +119,7 @@ impl RecordFile for Crossing {
     const TEXT: &'static str = paper_file!("cross.toml");
     const HEAD: &'static str = "\
 # Every algorithm of the five papers on the experiments of all five, and their claims, at reduced length: means with half of the 95 %
-# interval. Written by `cargo xtask papers cross`; claims.toml says what was run and asked.
+# interval. Written by `cargo xtask papers cross`; claims.toml has the experiments and claims.
 ";
 }
 

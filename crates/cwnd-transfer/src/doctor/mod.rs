@@ -30,7 +30,7 @@ Examples:
   udt doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
   udt doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
 Takes about 3 s, and 4 s more with a host, which gets 20 echo requests. Writes a file of 64 MB into the directory and deletes
-it; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
+it; changes nothing else. Commands that fix the findings are shown and not run; those of the system hold until its next start.")]
 pub(crate) struct Arguments {
     /// A host that data will go to or come from
     host: Option<String>,
