@@ -18,19 +18,19 @@ use crate::files;
 use crate::progress::CellProgress;
 use crate::store::Store;
 
-/// Which algorithm, and how thoroughly.
+/// Arguments of `cwnd evaluate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   cwnd evaluate simd --quick
   cwnd evaluate aimd:b=1/8 --seeds 10 --out out/aimd
 
-RFC 9743 gives criteria in words and no thresholds, so there are numbers and no verdicts: the same cells are run with the algorithm, with \
-Reno and with CUBIC. Headings that a simulator cannot answer are listed as not covered.")]
+RFC 9743 states criteria in words, without thresholds, so the result is numbers and no verdicts. The cells are run with the algorithm, with \
+Reno and with CUBIC. Criteria that a simulator cannot answer are listed as not covered.")]
 pub(crate) struct Arguments {
     /// The algorithm, such as `simd` or `aimd:b=1/8`
     algorithm: Written<Spec>,
-    /// The paths, opponents and thresholds of the evaluation
+    /// The profile: paths, opponents and measures
     #[arg(long, value_enum, default_value_t = Profile::Rfc9743)]
     profile: Profile,
     /// Few settings, 2 seeds of 20 s
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     figure: Figure,
 }
 
-/// What an algorithm is evaluated against.
+/// The profiles of an evaluation.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Profile {
     /// Specifying New Congestion Control Algorithms (BCP 133)

@@ -31,7 +31,7 @@ Examples:
   cwnd overlay out/compare-2026-11-22-1/traces/bbr3.flows.csv sender.pcap --offset 0s --offset 1.5s
   cwnd overlay scenarios/dumbbell.toml probe.txt --set flow.0.algorithm=cubic
   cwnd overlay scenarios/dumbbell.toml --kernel ss.txt
-A file is recognised by its content. Runs show their first seed. docs/traces.md says what each kind of file tells.")]
+A file is recognised by its content. Runs show their first seed. docs/traces.md describes the kinds of files.")]
 pub(crate) struct Arguments {
     /// Directories of results of `cwnd run`, `compare` or `overlay`, files of their traces (CSV), scenarios (TOML), which are run, or recordings:
     /// events of tcp:tcp_probe (ftrace, trace-cmd, perf), outputs of `ss -ti` with times, qlog, pcap or pcapng at the sender
@@ -40,13 +40,13 @@ pub(crate) struct Arguments {
     /// More inputs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     kernel: Vec<PathBuf>,
-    /// What the flows of an input are named after, instead of its file; may be repeated, in the order of the inputs
+    /// The name of the flows of an input, instead of its file; may be repeated, in the order of the inputs
     #[arg(long, value_name = "NAME")]
     label: Vec<String>,
-    /// Change a key of the scenarios; a directory of `cwnd run` is then run again; may be repeated
+    /// Change a key of the scenarios, and run a directory of `cwnd run` again; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Where on the common time the first event of each recording lies; with one for each input, where each begins, runs too [default: 0s]
+    /// The time of the first event of recordings, one for all or one for each; with one for each input, also the time of runs [default: 0s]
     #[arg(long, value_name = "TIME")]
     offset: Vec<Written<Span>>,
     /// Payload bytes of a segment, where a recording has none

@@ -22,7 +22,7 @@ use crate::signals;
 use crate::store::Store;
 use cwnd_text::{counted, one_line};
 
-/// Which sweep, and which part of it.
+/// Arguments of `cwnd sweep`.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -35,7 +35,7 @@ Examples:
   cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
 
-It prints which algorithm, or which point, is best where; report.html in the directory of results has maps, ranks and every point. \
+Prints the best algorithm, or point, for each setting; report.html in the directory of results has maps, ranks and every point. \
 Finished runs are found in the store, so the same command continues an interrupted sweep. A run that fails is a row with \
 its error; then the exit code is 1. docs/sweeps.md describes how to write a sweep and its files, docs/cluster.md how to run one on \
 many machines."
@@ -64,7 +64,7 @@ enum Other {
 
 #[derive(Args, Debug)]
 struct Run {
-    /// A TOML file; scenarios/sweep/ has one to start from
+    /// A sweep in TOML; scenarios/sweep/ has an example
     #[arg(value_name = "SWEEP")]
     sweep: Option<PathBuf>,
     /// Change a key of the base scenario: `duration=20s`, `seeds=10`; may be repeated
@@ -73,25 +73,25 @@ struct Run {
     /// Rank points by this measure, such as loss_rate or queue_delay_p99_s [default: `by` in the file, or goodput_bps]
     #[arg(long, value_name = "MEASURE")]
     by: Option<By>,
-    /// Only check the sweep, and say what it would run
+    /// Check the sweep and print its size without running it
     #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store", "figure"])]
     check: bool,
-    /// Run one part of several, such as 3/8; all parts together are the sweep
+    /// Run one part of several, such as 3/8
     #[arg(long, value_name = "I/N", help_heading = "Many machines")]
     shard: Option<Shard>,
     /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, through the Python package (docs/cluster.md)
     #[arg(long, value_name = "ADDRESS", help_heading = "Many machines")]
     scheduler: Option<String>,
-    /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
+    /// Work for each file of results, in estimated seconds of one core [default: 10s]
     #[arg(long, value_name = "TIME", help_heading = "Many machines")]
     chunk: Option<Written<Span>>,
-    /// How rows are written: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
+    /// Format of rows: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
     #[arg(long)]
     format: Option<PartFormat>,
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     json: bool,
-    /// The directory of results: a new one, or that of the same sweep [default: out/sweep-NAME]
+    /// The directory of results: a new one, or one of this sweep [default: out/sweep-NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -218,8 +218,8 @@ impl Run {
     }
 }
 
-/// Has the Python package do what this process was asked for, with the same arguments and in its place: Dask has an interface for Python alone.
-/// Returns where that cannot be.
+/// Replaces this process by the Python package with the same arguments: only Python has an interface to Dask. Returns if that is
+/// impossible.
 fn in_python() -> Failure {
     let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());
     let shown = python.display();
@@ -245,9 +245,9 @@ impl From<DatasetError> for Failure {
     }
 }
 
-/// In a file, seconds of one core.
+/// The work for each file, seconds of one core.
 const CHUNK_S: f64 = 10.0;
 
-/// Ends well where Python has what `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
+/// Succeeds if Python has the packages that `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
 const FINDS_PACKAGE: &str =
     "import importlib.util as u, sys; sys.exit(not (u.find_spec('cwnd') and u.find_spec('distributed')))";

@@ -30,7 +30,7 @@ pub(crate) struct Udt {
     /// Round-trip time, for the comparison with TCP
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
-    /// Packet on the wire
+    /// Size of a packet on the wire
     #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
     /// Flows that share the capacity in the table over round trips

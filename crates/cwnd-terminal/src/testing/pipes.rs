@@ -1,4 +1,4 @@
-//! What commands read: nothing waits for a writer that does not come.
+//! Inputs of commands: no command waits for a writer that does not come.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -71,7 +71,7 @@ pub fn reads_no_empty_pipe(
 /// Sends signals to a command while it waits for data of the pipe `name`: each ends it.
 ///
 /// # Panics
-/// It goes on, or does not wait.
+/// It continues, or does not wait.
 pub fn ends_while_it_reads(place: &Place, name: &str, arguments: &[&str]) {
     for (signal, shell) in [("-INT", ""), ("-TERM", ""), ("-INT", "trap '' INT; ")] {
         // Shells have SIGINT ignored in the background.
