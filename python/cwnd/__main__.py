@@ -61,7 +61,7 @@ def _sweep(given: argparse.Namespace) -> int:
             raise errors.ArgumentError(f"--{error}") from error
     if given.check:
         sizes = [(chosen.points, "point"), (chosen.cells, "cell"), (chosen.chunks(given.chunk), "chunk")]
-        print(f"{path} is a sweep: {', '.join(_counted(*size) for size in sizes)}")
+        print(f"{path}: valid sweep, {', '.join(_counted(*size) for size in sizes)}")
         return 0
     out = given.out or (None if given.json else Path("out") / f"sweep-{path.stem}")
     store = given.store or not given.no_store

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
         scenario.unused().iter().for_each(|unused| say!("warning: {}", one_line(&unused.to_string())));
-        return Ok(format!("{name} is a scenario\n"));
+        return Ok(format!("{name}: valid scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
     let scenario = if wants_packets { scenario.logging_packets() } else { scenario };

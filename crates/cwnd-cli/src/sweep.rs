@@ -139,7 +139,7 @@ impl Run {
         if self.check {
             sweep.warnings().iter().for_each(|warning| say!("warning: {}", one_line(&warning.to_string())));
             return Ok(format!(
-                "{} is a sweep: {}, {}, {}\n",
+                "{}: valid sweep, {}, {}, {}\n",
                 path.display(),
                 counted(sweep.points().len(), "point"),
                 counted(sweep.len(), "cell"),

@@ -29,19 +29,19 @@ Both ends learn at which address the other is seen, and connect directly. Where 
 passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
 it, but neither the code nor what the files or their names are; it stores nothing. Ctrl-C ends it."))]
 pub(crate) struct Arguments {
-    /// Where both ends reach it, as address:port
+    /// The address at which both ends reach it, as address:port
     #[arg(value_name = "ADDRESS", value_parser = crate::connect::socket_address, default_value = "0.0.0.0:9002")]
     at: SocketAddr,
-    /// Pairs at a time
+    /// Maximum number of pairs at a time
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = whole::<usize>(1..=1_000_000))]
     rooms: usize,
-    /// Ends at a time with one address, of which a network of 64 bits of IPv6 is one
+    /// Maximum number of ends at a time with one address, or in one /64 of IPv6
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole::<usize>(1..=1_000_000))]
     per_address: usize,
-    /// What passes through for one pair at most, both ways together
+    /// Maximum data forwarded for one pair, both directions together
     #[arg(long, value_name = "SIZE", default_value = "100GB", value_parser = quantity::memory)]
     bytes: u64,
-    /// How long a pair may use it
+    /// Maximum time for one pair
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = above_zero)]
     lifetime: Span,
     /// Print an object with the address, and nothing else, on standard output
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// What it says first.
+/// The first line of the command.
 #[derive(Serialize)]
 struct Ready {
     event: &'static str,
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// Handles what arrives until it is to stop.
+/// Handles datagrams until `stop` is set.
 fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result<()> {
     let clock = Stopwatch::start();
     let mut buffer = vec![0; LONGEST];
@@ -101,15 +101,15 @@ fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result
     Ok(())
 }
 
-/// Whether an error is of a wait that ended, or of a datagram sent before.
+/// Whether an error belongs to a wait that ended, or to a datagram sent before.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), ConnectionRefused | ConnectionReset | Interrupted | TimedOut | WouldBlock)
 }
 
-/// How often an interruption is looked for.
+/// The interval between checks for an interruption.
 const POLL: Duration = Duration::from_millis(200);
-/// A tenth of a second at 300 Mbit/s.
+/// The data of a tenth of a second at 300 Mbit/s.
 const SOCKET_BUFFER: usize = 4 << 20;
 /// The longest datagram of UDP.
 const LONGEST: usize = 1 << 16;

@@ -240,7 +240,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         assert!(result.err.starts_with(expected), "{arguments:?}: {}", result.err);
         assert_eq!(cwnd.files(), before, "{arguments:?}");
     }
-    assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml is a sweep: 4 points, 8 cells, "));
+    assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml: valid sweep, 4 points, 8 cells, "));
 }
 
 /// A Python that has the package gets the command as it was given; any other is an error that names what to install.
@@ -297,7 +297,7 @@ fn points_that_are_the_same_scenario_are_named() {
     let grid = "[grid]\n\"dumbbell.rate\" = [\"10mbit\", \"20mbit\"]\n\"dumbbell.rtt\" = [\"20ms\", \"20ms\"]\n";
     assert_eq!(said(grid), "warning: points 1 and 2 of 4 are the same scenario (and so in 1 other group)\n");
     assert_eq!(said("[grid]\nfirst_seed = [1, 2]\n"), "");
-    assert!(checked("[grid]\nfirst_seed = [1]\n", SHORT).0.contains("is a sweep: 1 point, 2 cells, 1 chunk"));
+    assert!(checked("[grid]\nfirst_seed = [1]\n", SHORT).0.contains(": valid sweep, 1 point, 2 cells, 1 chunk"));
 }
 
 /// A hundred points that share a cause have one line, whatever their values are.

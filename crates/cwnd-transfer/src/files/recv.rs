@@ -35,15 +35,15 @@ Examples:
   udt recv 192.0.2.1:9001 -o - | tar x                  the only file there, to standard output
   udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `udt send` or `udt serve`, which print an address and a code. The code is asked for on the terminal, or taken from
-CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
+CWND_CODE; it is not an argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
 --libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
 gets its name once it is complete. When a transfer ends early, the received part of a large file is kept: the same command resumes
 from there. libudt's demo supports neither."))]
 pub(crate) struct Arguments {
-    /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
+    /// Speak to the demo server `sendfile` of libudt, which sends one file, unencrypted
     #[arg(long)]
     libudt: bool,
-    /// HOST:PORT is that of a `udt meet`, where the other side is `udt send --meet`
+    /// HOST:PORT is the address of a `udt meet`, where the other side is `udt send --meet`
     #[arg(long, conflicts_with_all = ["libudt", "plain", "server_key"])]
     meet: bool,
     /// The other side, as host:port
@@ -52,17 +52,17 @@ pub(crate) struct Arguments {
     /// Names of files and directories at the server [default: everything]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The directory they go into
+    /// The directory for received files
     #[arg(long, default_value = ".", conflicts_with_all = ["libudt", "output"])]
     dir: PathBuf,
-    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
-    /// file goes [default: the last part of its name, in this directory]
+    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, the path of the
+    /// file [default: the last part of its name, in this directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     force: bool,
-    /// Bring small files to the disk too before they count
+    /// Also sync small files to the disk before they count as received
     #[arg(long, conflicts_with = "libudt")]
     sync: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     /// directory
     #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
     links: String,
-    /// How often in a row a lost connection is replaced before this counts as failed
+    /// How often in a row a lost connection is replaced before the transfer fails
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
