@@ -15,7 +15,7 @@ use crate::failure::{self, Failure};
 use crate::progress::TimeProgress;
 use cwnd_text::one_line;
 
-/// What to measure.
+/// Kinds of benchmarks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Packets per second of the simulator, on one core

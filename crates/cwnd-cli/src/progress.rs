@@ -205,14 +205,14 @@ pub(crate) fn bounds_memory() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// What runs may use, from `--memory`.
+/// Sets the memory that runs may use, from `--memory`.
 pub(crate) fn allow(memory: Option<u64>) {
     if let Some(memory) = memory {
         MEMORY.get_or_init(|| memory);
     }
 }
 
-/// What runs may use, if it was given.
+/// The memory that runs may use, if it was given.
 pub(crate) fn memory() -> Option<u64> {
     ASKED.store(true, Ordering::Relaxed);
     MEMORY.get().copied()

@@ -16,7 +16,7 @@ pub struct Case {
     pub algorithm: &'static str,
     /// The receivers' windows, packets; none for no bound.
     pub max_window: Option<f64>,
-    /// Of the bottleneck.
+    /// The rate of the bottleneck.
     pub rate: &'static str,
     /// Without queueing.
     pub rtt: &'static str,

@@ -30,8 +30,8 @@ pub struct Compared {
     pub rows: Vec<ComparedAlgorithm>,
     /// The algorithm that was asked for first, from which [differences](Self::difference) are taken.
     pub reference: String,
-    /// What failed, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a row
-    /// without [`versus`](ComparedAlgorithm::versus).
+    /// The failures, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a
+    /// row without [`versus`](ComparedAlgorithm::versus).
     pub failures: Vec<FailedComparison>,
     /// How well the goodput of each row was to be known; none where the number of seeds was given.
     pub until: Option<Until>,
@@ -140,7 +140,7 @@ impl Comparison {
         Ok(times.map(|times| times.into_iter().max().unwrap_or(Span::ZERO)))
     }
 
-    /// Has `runner` run everything: one result per scenario, in their order.
+    /// Lets `runner` run everything. Returns one result per scenario, in their order.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -224,7 +224,7 @@ impl Compared {
         paired(&each(other), &each(first))
     }
 
-    /// What to look at before believing the numbers.
+    /// Warnings to read before the numbers.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let runs = self.rows.iter().flat_map(|row| {

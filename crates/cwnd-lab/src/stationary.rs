@@ -18,7 +18,7 @@ use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the runs show about the window in which an algorithm was measured.
+/// Whether the window in which an algorithm was measured is stationary, judged from its runs.
 #[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct Stationarity {
     /// At least five cycles of every flow lie in the window, and its halves agree. Only then may a value be called the best.
@@ -67,7 +67,7 @@ impl Kind {
 }
 
 impl Stationarity {
-    /// What the runs of one algorithm tell.
+    /// The judgement from the runs of one algorithm.
     #[must_use]
     pub fn of(runs: &Runs) -> Self {
         let bottleneck = runs.scenario.bottleneck();
@@ -325,7 +325,7 @@ const SLOWEST_GROWTH: f64 = 0.25;
 /// Halves hold two and a half of five cycles. The half cycle left over shifts the mean of a sawtooth from an empty to a full queue from 0.45 to
 /// 0.55 of the buffer, by 18 % of the larger.
 const QUEUE_SHARE: f64 = 0.2;
-/// Of a sawtooth of the rate from a half to the whole it shifts the mean from 0.725 to 0.775, by 6 % of the larger.
+/// That half cycle shifts the mean of a sawtooth of the rate, from a half to the whole, from 0.725 to 0.775, by 6 % of the larger.
 const GOODPUT_SHARE: f64 = 0.1;
 /// Two flows with 65 and 35 % of what they share have an index of 0.92, equal ones 1.
 const JAIN: f64 = 0.1;

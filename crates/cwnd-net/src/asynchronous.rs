@@ -106,7 +106,7 @@ impl AsyncUdtStream {
         self.0.connection.local
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     pub async fn stats(&self) -> Option<Stats> {
         recv(&self.0.request_stats()).await
     }

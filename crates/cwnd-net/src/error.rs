@@ -60,7 +60,7 @@ pub enum ConnectError {
     Join(io::Error),
 }
 
-/// Why a listener accepts nothing any more.
+/// Why a listener no longer accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
@@ -90,7 +90,7 @@ pub enum SendError {
     TooLong {
         /// Its length.
         bytes: usize,
-        /// What fits.
+        /// The maximum length.
         buffer: u64,
     },
 }

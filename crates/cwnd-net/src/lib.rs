@@ -1,7 +1,7 @@
 //! UDT over UDP sockets: streams, listeners and messengers, with any congestion control of [`cwnd`].
 //!
-//! What this crate is not: it does not implement the protocol, which `cwnd-udt` does, and nothing is encrypted or authenticated. Use it
-//! where that does not matter, or below a protocol that encrypts.
+//! What this crate does not do: `cwnd-udt` implements the protocol, and nothing is encrypted or authenticated. Use it where that does not
+//! matter, or below a protocol that encrypts.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -30,7 +30,7 @@
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
 //! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread, and a [`UdtBundle`] is one stream over several
 //! connections. With the feature `tokio`,
-//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The directory `examples` has an
+//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] has the current limit of a connection. The directory `examples` has an
 //! echo server and a copy of a file, for threads and for tasks.
 //!
 //! # Options
@@ -70,8 +70,8 @@
 //! # Limits
 //!
 //! A connection is closed in both directions at once. There is no path MTU discovery ([`Options::mss`]). A port has up to
-//! 2<sup>18</sup> connections, or as many of clients as [`Options::max_clients`] says, and one thread. What its peers can make it hold is
-//! bounded by [`Options::memory`]. Answers to handshakes without a cookie are limited to 25,000 a second.
+//! 2<sup>18</sup> connections, or [`Options::max_clients`] of clients, and one thread. [`Options::memory`] bounds the memory that its peers
+//! can make it hold. Answers to handshakes without a cookie are limited to 25,000 a second.
 //!
 //! Inside, `service` is the thread of a port, and `send_buffer` and `receive_buffer` connect it to the applications.
 

@@ -108,7 +108,7 @@ impl UdtMessenger {
         self.0.set_write_timeout(timeout);
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()

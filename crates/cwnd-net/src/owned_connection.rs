@@ -137,7 +137,7 @@ impl OwnedConnection {
         abort(&self.connection, &self.port);
     }
 
-    /// What the connection counts and measures; none once it is closed.
+    /// Counters and measurements of the connection; none once it is closed.
     pub(crate) fn stats(&self) -> Option<Stats> {
         self.request_stats().recv(Wait::Until(Deadline::after(None))).ok()
     }

@@ -52,7 +52,7 @@ struct State<M> {
     /// The slot being filled, and bytes in it.
     tail: u64,
     filled: usize,
-    /// Of all bytes ever written: those copied here, those submitted to the protocol, and those it will not ask for again.
+    /// The bytes written so far, those submitted to the protocol, and those it will not ask for again.
     written: u64,
     submitted: u64,
     released: u64,

@@ -91,7 +91,7 @@ impl UdtStream {
         self.clone()
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()

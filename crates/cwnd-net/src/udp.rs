@@ -96,7 +96,7 @@ pub(crate) struct RecvBuffers {
     metas: Vec<RecvMeta>,
 }
 
-/// What one buffer holds: a datagram, or several of one sender that the kernel coalesced (GRO).
+/// The content of one buffer: a datagram, or several of one sender that the kernel coalesced (GRO).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received<'a> {
     pub(crate) from: SocketAddr,

@@ -32,7 +32,7 @@ struct Client {
     progress: Progress,
 }
 
-/// What a client has moved since it was last judged.
+/// The data that a client has moved since it was last judged.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     standing: Standing,

@@ -157,7 +157,7 @@ impl<K: Copy + Ord> Places<K> {
         });
     }
 
-    /// Who makes room for a newcomer at `address`.
+    /// The connection that gives up its place for a newcomer at `address`.
     fn loser(&self, address: IpAddr) -> Option<K> {
         let own = self.networks.get(&neighbourhood(address));
         let held = own.map_or(0, |network| network.count);
@@ -203,13 +203,13 @@ impl<K: Copy + Ord> Network<K> {
         }
     }
 
-    /// That which the address with the most places used least recently.
+    /// The place that the address with the most places used least recently.
     fn oldest(&self, losable: usize) -> Option<K> {
         let (_, _, address) = self.rankings[losable].last()?;
         self.addresses[address].oldest(losable)
     }
 
-    /// Who makes room for a newcomer at `address`, which is in this network.
+    /// The connection that gives up its place for a newcomer at `address`, which is in this network.
     fn loser(&self, address: IpAddr, losable: usize) -> Option<K> {
         let own = self.addresses.get(&address);
         let held = own.map_or(0, |own| own.count);
@@ -375,7 +375,7 @@ mod tests {
         places.taken.values().filter(|taken| is(taken.address)).count()
     }
 
-    /// What each step has led to.
+    /// The result of each step.
     fn outcomes(steps: &[Step]) -> Result<Vec<Result<Option<usize>, Full>>, TestCaseError> {
         let mut places = Places::new(8, 4);
         let mut outcomes = Vec::new();

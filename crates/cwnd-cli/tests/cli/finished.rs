@@ -42,7 +42,7 @@ const LONG_WORK: [&[&str]; 6] = [
     ],
 ];
 
-/// What the commands read.
+/// The files that the commands read.
 const READ: [&str; 3] = ["short.toml", "ss.txt", "sweep.toml"];
 
 /// Visible and hidden files, but for what belongs to a store.

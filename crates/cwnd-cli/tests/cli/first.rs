@@ -8,7 +8,7 @@ use super::{Cwnd, SHORT, root};
 
 const PATH: [&str; 8] = ["--rate", "10mbit", "--duration", "4s", "--warmup", "1s", "--seeds", "2"];
 
-/// What anybody sees first: `CWND_BLESS=1 cargo test -p cwnd-cli --test cli first_screen` brings it into README.
+/// The first screen: `CWND_BLESS=1 cargo test -p cwnd-cli --test cli first_screen` brings it into README.
 #[test]
 fn the_first_screen_fits_and_is_the_one_of_the_readme() {
     let cwnd = Cwnd::new();

@@ -43,7 +43,7 @@ const COMMANDS: [(&str, &[&str]); 11] = [
 /// Commands whose documents say how fast this host is, or take long.
 const OTHERS: [&str; 5] = ["bench sim", "evaluate", "overlay", "paper", "sweep status"];
 
-/// What each flag is given; none for those that take no value. One with a space is for that command.
+/// The value for each flag; none for those without a value. One with a space is for that command.
 const VALUES: [(&str, &str); 71] = [
     ("--allow-unclear", ""),
     ("--by", "loss_rate"),

@@ -277,7 +277,7 @@ fn the_example_is_a_sweep() {
     assert!(Cwnd::new().succeed(&["sweep", &path, "--check"]).contains("16 points, 80 cells"));
 }
 
-/// What `--check` says of a sweep of `grid` over a base with `flow`.
+/// The output of `--check` for a sweep of `grid` over a base with `flow`.
 fn checked(grid: &str, base: &str) -> (String, String) {
     let cwnd = Cwnd::new();
     cwnd.file("short.toml", base);
@@ -350,7 +350,7 @@ fn equal_quantities_are_one_value() {
     }
 }
 
-/// What keeps all cells from their results is named once, with the number of cells that it is true of.
+/// A common cause of failed cells is named once, with their number.
 #[test]
 fn the_cause_of_failed_cells_is_named() {
     let cwnd = Cwnd::new();

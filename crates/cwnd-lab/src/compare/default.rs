@@ -27,7 +27,7 @@ pub fn default_base(duration: Written<Span>, warmup: Option<Written<Span>>) -> D
     }
 }
 
-/// What each algorithm is set against on the path of [`default_base`].
+/// The opponent of each algorithm on the path of [`default_base`].
 pub const DEFAULT_OPPONENT: &str = "reno";
 
 /// The algorithms compared by default: Reno, CUBIC and BBRv3 with the algorithms of the five papers.

@@ -84,7 +84,7 @@ impl Measure {
         }
     }
 
-    /// What a table multiplies it by, and the unit that it then has: shares in per cent, times in milliseconds.
+    /// The factor by which a table multiplies it, and the resulting unit: shares in per cent, times in milliseconds.
     pub(super) fn shown(self) -> Shown {
         let scale = match self {
             Self::Kept(measure) if measure.scale == Scale::Time => Scale::Delay,

@@ -114,16 +114,16 @@ pub struct EvaluationRow {
     pub shown: Shown,
     /// The algorithm's.
     pub algorithm: Option<Estimate>,
-    /// That of Reno in its place.
+    /// The value with Reno in its place.
     pub reno: Option<Estimate>,
-    /// That of CUBIC in its place.
+    /// The value with CUBIC in its place.
     pub cubic: Option<Estimate>,
 }
 
 /// How a table for people has a measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What the value is multiplied by.
+    /// The factor by which the value is multiplied.
     pub scale: f64,
     /// The unit that it then has; empty for a plain number.
     pub unit: &'static str,
@@ -182,7 +182,7 @@ struct Bottleneck {
     rate: &'static str,
     rtt: &'static str,
     queue: String,
-    /// What else is set, `key=value`.
+    /// Further settings, `key=value`.
     also: Vec<String>,
 }
 
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// What sends nothing twice completes no transfers; everything else is run.
+    /// Algorithms that send nothing twice complete no transfers; everything else is run.
     #[test]
     fn what_an_algorithm_cannot_do_is_left_out() {
         let (nothing, all) = left_out("simd");

@@ -31,7 +31,7 @@ pub enum ModelError {
     Undefined {
         /// The algorithm as it was written.
         algorithm: String,
-        /// What it needs.
+        /// Its requirement.
         reason: &'static str,
     },
     /// A rule does not begin with the window that was asked for.

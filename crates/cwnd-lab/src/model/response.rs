@@ -31,8 +31,8 @@ pub struct ResponseRow {
     pub algorithm: String,
     /// Loss probability per packet: one packet in every 1/p is lost.
     pub loss: f64,
-    /// What all but `random_window_packets` are: `closed form`, or `not defined` where none is known: for algorithms that answer to
-    /// delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
+    /// The kind of all numbers except `random_window_packets`: `closed form`, or `not defined` where none is known: for algorithms that
+    /// answer to delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
     pub kind: &'static str,
     /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless requested, and for algorithms that
     /// set a rate or follow the delay.
@@ -142,7 +142,7 @@ fn random_window(
 const NOT_DEFINED: &str = "not defined";
 /// Losses of a run under random loss: a seed's mean is then good to about two percent.
 pub(super) const LOSSES: f64 = 3000.0;
-/// Of all runs under random loss together: about half an hour of a processor.
+/// The maximum packets of all runs under random loss together: about half an hour of a processor.
 pub(super) const MOST_PACKETS: f64 = 1e11;
 
 #[cfg(test)]

@@ -91,9 +91,9 @@ pub struct PathRow {
     pub event: usize,
     /// When, round trips from the start.
     pub at_rtt: f64,
-    /// What each flow had in the network, packets.
+    /// The packets that each flow had in the network before its reaction.
     pub before_packets: Vec<f64>,
-    /// What its reaction left, packets.
+    /// The packets that each flow had in the network after its reaction.
     pub after_packets: Vec<f64>,
     /// Jain's index of the first.
     pub jain: Option<f64>,

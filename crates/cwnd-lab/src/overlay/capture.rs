@@ -220,7 +220,7 @@ impl Connections {
     }
 }
 
-/// What an IP packet carries.
+/// The payload of an IP packet.
 struct Datagram<'a> {
     from: IpAddr,
     to: IpAddr,

@@ -47,7 +47,7 @@ impl Segment {
         })
     }
 
-    /// What may be a packet of UDT: its header lies behind the 8 bytes of UDP's.
+    /// A possible packet of UDT: its header follows the 8 bytes of UDP's.
     pub(super) fn of_udt(bytes: &[u8], length: usize) -> Option<Self> {
         let word = |at: usize| Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
         let head = word(8)?;

@@ -1,4 +1,4 @@
-//! What an input is, and how much of the memory reading it may take.
+//! Kinds of inputs, and the memory that reading them may take.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -20,14 +20,14 @@ use super::{
 pub enum Input {
     /// To be run with one seed.
     Scenario(Box<Scenario>),
-    /// What a run left.
+    /// The stored results of a run.
     Stored {
         /// Its traces.
         traces: Vec<Trace>,
         /// Its path in one line, where a summary tells.
         path: Option<String>,
     },
-    /// What others recorded.
+    /// A recording by another program.
     Recorded(Source, Vec<RecordedFlow>),
 }
 
@@ -113,7 +113,7 @@ impl Reader {
         if needed > self.most { Err(InputError::Memory { needed, most: self.most }) } else { Ok(()) }
     }
 
-    /// What to look at before believing the inputs read so far, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings

@@ -58,7 +58,7 @@ pub struct Sample {
     pub pacing: f64,
 }
 
-/// What a file says.
+/// The content of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Its connections, at most [`MOST_FLOWS`].
@@ -74,7 +74,7 @@ pub struct Recording {
 pub enum Source {
     /// A run of the simulator.
     Simulated,
-    /// What a kernel says of its connections.
+    /// The connections that a kernel reports.
     Kernel,
     /// A log of a stack's events.
     Qlog,
@@ -95,7 +95,7 @@ impl Source {
     }
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A scenario, to be run.
@@ -106,7 +106,7 @@ pub enum Content {
     Recorded(Source),
 }
 
-/// Tells what a file is by its content; none where it is nothing that can be laid over a run.
+/// Determines the kind of a file from its content; none if no overlay can contain it.
 #[must_use]
 pub fn recognise(bytes: &[u8]) -> Option<Content> {
     if capture::is_capture(bytes) {
@@ -158,7 +158,7 @@ pub enum ImportFault {
     Number {
         /// Its name.
         field: &'static str,
-        /// What stands there.
+        /// The text in the file.
         given: String,
     },
     /// A number that no connection can have.
@@ -166,7 +166,7 @@ pub enum ImportFault {
     Range {
         /// The kind of number.
         what: &'static str,
-        /// What stands there.
+        /// The number in the file.
         given: f64,
         /// When, seconds on the clock of the source.
         at_s: f64,
@@ -192,7 +192,7 @@ pub enum ImportFault {
     Block {
         /// Where it begins.
         at: usize,
-        /// What it says.
+        /// The length in the file.
         length: u32,
     },
     /// Something else.
@@ -200,7 +200,7 @@ pub enum ImportFault {
     Unknown,
 }
 
-/// What [`recognise`] knows.
+/// The message about the kinds of files that [`recognise`] knows.
 const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), events of \
                           tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
 

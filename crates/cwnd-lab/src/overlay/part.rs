@@ -9,7 +9,7 @@ use super::{RecordedFlow, Sample, Source, end};
 /// One input of an overlay. All of its instants are on the common time.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What its flows are named after.
+    /// The name of its flows.
     pub label: String,
     /// Where its numbers come from.
     pub source: Source,

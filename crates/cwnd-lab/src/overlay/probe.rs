@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
-/// What its lines have and nothing else has.
+/// The text that its lines have and no other file has.
 pub(super) const MARK: &str = "tcp_probe:";
 
 /// Reads what ftrace, trace-cmd or perf print of it. Other lines are passed over.

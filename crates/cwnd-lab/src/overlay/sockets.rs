@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
-/// What its lines have, as against files of another kind.
+/// The text that its lines have and no other file has.
 pub(super) const MARK: &str = " cwnd:";
 
 /// Reads the outputs. Sockets without a window, headings and empty lines are passed over.
@@ -99,7 +99,7 @@ impl Info<'_> {
         })
     }
 
-    /// What follows `key` in its word.
+    /// The text after `key` in its word.
     fn value(&self, key: &str) -> Option<&str> {
         self.words.iter().find_map(|word| word.strip_prefix(key))
     }

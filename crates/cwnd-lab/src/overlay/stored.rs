@@ -6,7 +6,7 @@ use cwnd_trace::{Column, FlowTrace, LinkTrace, Trace};
 
 use super::{ImportError, ImportFault, Located, nanoseconds};
 
-/// What a file of flows begins with.
+/// The beginning of a file of flows.
 pub(super) const MARK: &str = "seed,time_s,flow,algorithm,";
 
 /// Reads the first seed of a file of flows called `file`, and of one of links if there is one.

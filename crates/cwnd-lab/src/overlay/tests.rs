@@ -1,4 +1,4 @@
-//! What recorded runs of a kernel are read as, and what becomes of anything else.
+//! Reading recorded runs of a kernel, and the errors for anything else.
 
 use proptest::prelude::*;
 

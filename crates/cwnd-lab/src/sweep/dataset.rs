@@ -71,7 +71,7 @@ pub enum DatasetError {
     /// It cannot be written.
     #[error("cannot write `{path}`: {error}")]
     Unwritable {
-        /// What could not be written.
+        /// The file that could not be written.
         path: PathBuf,
         /// Why.
         error: io::Error,
@@ -106,13 +106,13 @@ pub struct Unfinished {
     pub cell: u64,
     /// Its seed.
     pub seed: u64,
-    /// What the sweep set, `key=value`.
+    /// The settings of the sweep, `key=value`.
     pub set: Vec<String>,
     /// Why.
     pub error: String,
 }
 
-/// What must be equal for two processes to fill one directory.
+/// The data that must be equal for two processes to fill one directory.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Manifest {
     id: String,
@@ -313,7 +313,7 @@ fn write_list(text: &mut String, values: &[f64]) -> fmt::Result {
     values.iter().enumerate().try_for_each(|(nth, value)| write!(text, "{}{value}", if nth > 0 { " " } else { "" }))
 }
 
-/// What JSON has no number for is null.
+/// Values that JSON has no number for become null.
 fn json_lines(columns: &[Column], rows: usize) -> String {
     let number = |value: f64| Number::from_f64(value).map_or(serde_json::Value::Null, Into::into);
     let line = |row: usize| {

@@ -19,7 +19,7 @@ use cwnd_run::scenario::{Document, Fault, Place, ScenarioError, Source};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// What this sweep shows, in a line.
+    /// A title of this sweep, one line.
     #[serde(default)]
     title: Option<String>,
     /// The measure that its points are ranked by, such as `goodput_bps`, `loss_rate` or `queue_delay_p99_s`; `goodput_bps` if not given.
@@ -139,7 +139,7 @@ struct Located {
 type Listed = Vec<Vec<(usize, Located)>>;
 type Axes = Vec<(usize, Vec<Located>)>;
 
-/// What points set, as it is found in the file.
+/// The settings of points, as they are found in the file.
 struct Settings<'a, 's> {
     source: &'a Source<'s>,
     outside: &'a [Outside],
@@ -318,7 +318,7 @@ fn fault(place: Place, what: &str) -> ScenarioError {
 
 /// More would not fit into memory, nor into a week.
 const MAX_POINTS: usize = 1_000_000;
-/// What a slow core simulates; a fast one does four times as many (docs/performance.md).
+/// The speed of a slow core; a fast one simulates four times as many packets (docs/performance.md).
 const PACKETS_PER_S: f64 = 2e6;
-/// What a run takes besides its packets.
+/// The time of a run besides its packets.
 const RUN_S: f64 = 1e-3;

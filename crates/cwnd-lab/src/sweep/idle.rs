@@ -1,4 +1,4 @@
-//! What changes nothing in a sweep: settings at its points, and points that are the same scenario.
+//! Parts of a sweep without effect: settings at its points, and points that are equal scenarios.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,5 +75,5 @@ impl Idle {
     }
 }
 
-/// Of the points that are the same.
+/// The maximum number of equal points that a warning names.
 const MOST_NAMED: usize = 5;

@@ -60,11 +60,11 @@ pub struct Sweep {
     points: Vec<Point>,
     /// Algorithms that its text cannot name.
     outside: Vec<Outside>,
-    /// What changes nothing.
+    /// The settings without effect.
     warnings: Vec<String>,
 }
 
-/// What a point sets a key to.
+/// The value of a key at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// As it was written, in TOML.
@@ -78,12 +78,12 @@ pub struct Value {
 /// A scenario of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// What each key of [`Sweep::keys`] is set to; none where the base's value stays.
+    /// The value of each key of [`Sweep::keys`]; none where the base's value stays.
     pub values: Vec<Option<Value>>,
     /// Its cells.
     cells: Range<u64>,
     first_seed: u64,
-    /// What one of its runs will take, seconds of one core, by a rule of thumb.
+    /// The estimated time of one of its runs, seconds of one core.
     cost_s: f64,
 }
 
@@ -164,7 +164,7 @@ impl Sweep {
         Key::of_parts(&["sweep", &self.clone().ranked_by(By::default()).to_toml()]).to_string()
     }
 
-    /// What it shows, in a line.
+    /// The title of the sweep, one line.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
@@ -288,7 +288,7 @@ impl Sweep {
         chunks
     }
 
-    /// What a point lays over the base.
+    /// The settings of a point, which override the base.
     fn items<'a>(&'a self, values: &'a [Option<Value>]) -> impl Iterator<Item = String> + 'a {
         let set = self.keys.iter().zip(values).filter_map(|(key, value)| Some((key, value.as_ref()?)));
         set.map(|(key, value)| format!("{key}={}", value.literal))
@@ -316,7 +316,7 @@ impl Chunk {
 }
 
 impl Shard {
-    /// Those of `chunks` that are this shard's. All shards together have each chunk once.
+    /// The chunks of this shard among `chunks`. All shards together have each chunk once.
     #[must_use]
     pub fn of(self, chunks: &[Chunk]) -> Vec<Chunk> {
         chunks.iter().copied().skip(self.index as usize - 1).step_by(self.count as usize).collect()

@@ -34,7 +34,7 @@ pub struct Ranking {
     pub contender: Option<usize>,
     /// An axis for every key of the sweep.
     pub keys: Vec<Axis>,
-    /// Those that vary, without the contender's: indexes `keys`.
+    /// The keys that vary, without the contender's: indexes of `keys`.
     pub axes: Vec<usize>,
     /// The points, by setting: all of them in one where there is no contender.
     pub settings: Vec<Place>,

@@ -10,7 +10,7 @@ use crate::clock::Deadline;
 use crate::stream::UdtStream;
 use crate::wait::{Notify, Wait, lock};
 
-/// What the threads that receive share with the application that reads.
+/// The state that receiving threads share with the application that reads.
 #[derive(Debug)]
 pub(super) struct Incoming {
     state: Mutex<State>,

@@ -28,7 +28,7 @@ pub use join::Bundles;
 
 /// A reliable stream of bytes in both directions over one or several connections, used as a [`UdtStream`] is.
 ///
-/// N connections compete with others on the path as N flows do, and so get up to N times what one gets. One connection that ends
+/// N connections compete with others on the path as N flows do, and so get up to N times the share of one. One connection that ends
 /// before the others ends the whole. A client opens a bundle by [`connect_with`](Self::connect_with), and a server
 /// collects its connections by [`Bundles`]. A bundle of one connection is that connection: nothing is added to its bytes, and no thread.
 ///
@@ -112,7 +112,7 @@ impl UdtBundle {
         }
     }
 
-    /// What its first connection counts and measures; none once one of them is closed.
+    /// Counters and measurements of its first connection; none once one of them is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         let mut all = self.streams().iter().map(UdtStream::stats);
@@ -243,7 +243,7 @@ impl Write for UdtBundle {
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Ended(Ended),
-    /// The peer sends what no bundle sends.
+    /// The peer sends data that no bundle sends.
     Malformed(&'static str),
     Other(io::ErrorKind),
 }

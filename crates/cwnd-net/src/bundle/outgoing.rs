@@ -10,7 +10,7 @@ use crate::clock::Deadline;
 use crate::stream::UdtStream;
 use crate::wait::{Notify, Wait, lock};
 
-/// What the application that writes shares with the threads that send.
+/// The state that the application that writes shares with the sending threads.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     /// Chunks that may wait: one for each connection.

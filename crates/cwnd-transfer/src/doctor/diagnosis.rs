@@ -1,8 +1,8 @@
-//! What a host is found to be like.
+//! The diagnosis of a host.
 
 use serde::Serialize;
 
-/// What on this host would hold a fast transfer back: `udt doctor --json`.
+/// The limits of this host for a fast transfer: `udt doctor --json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Diagnosis {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
@@ -30,7 +30,7 @@ pub(crate) struct Finding {
     pub(crate) unit: &'static str,
     /// `limits` where it holds a fast transfer back, `fine` where it does not, `unknown` where it could not be measured.
     pub(crate) verdict: Verdict,
-    /// What it costs, or allows.
+    /// Its cost, or the rate that it allows.
     pub(crate) means: String,
     /// Commands that fix it, those of the system to be run as root. None were run.
     pub(crate) fix: Vec<String>,

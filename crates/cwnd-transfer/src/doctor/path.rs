@@ -9,7 +9,7 @@ use cwnd_sim::{Dumbbell, Era, QueueLimit, Simulation};
 
 use super::{Demand, PACKET, fix, rate, verdict};
 
-/// What `ping` found of a path.
+/// The measurements of `ping` on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Echoes {
     /// The shortest round-trip time, seconds.

@@ -177,7 +177,7 @@ impl Client<'_> {
     }
 }
 
-/// What scripts see of a transfer that failed.
+/// The kind of a failed transfer, for scripts.
 fn kind(error: &TransferError) -> Kind {
     match error {
         TransferError::Busy => Kind::Busy,

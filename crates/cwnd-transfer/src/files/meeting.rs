@@ -62,7 +62,7 @@ pub(super) enum MeetError {
 }
 
 impl MeetError {
-    /// What scripts see of it.
+    /// Its kind, for scripts.
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Busy => Kind::Busy,

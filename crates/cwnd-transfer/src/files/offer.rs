@@ -41,7 +41,7 @@ enum Way {
     Meeting(String, Box<Meeting>),
 }
 
-/// What all clients have in common.
+/// The state that all clients share.
 struct Offer {
     sources: Vec<Source>,
     share: Option<Share>,
@@ -249,7 +249,7 @@ fn is_heard(stream: &UdtBundle) -> bool {
     false
 }
 
-/// Says where this end is, and what the other one needs.
+/// Prints the address of this end, and the command for the other one.
 fn announce(way: &Way, share: Option<&Share>, json: bool) {
     let (address, meet) = match way {
         Way::Listener(listener) => (reachable(listener.local_addr()).to_string(), ""),

@@ -43,7 +43,7 @@ struct State {
     total: u64,
     /// The bytes that were last shown.
     shown: u64,
-    /// What the connection's sender had been limited by until progress was last shown.
+    /// The limits of the connection's sender until progress was last shown.
     limited: Spent,
     /// On this connection.
     counts: Counts,
@@ -65,7 +65,7 @@ struct Counts {
 enum Line<'a> {
     /// The other side was found at a meeting place.
     Met { peer: SocketAddr, relayed: bool },
-    /// What the sender has counted.
+    /// The totals of the sender.
     Total { files: u64, bytes: u64 },
     /// The transfer of a file begins, at byte `from`.
     Begin { name: &'a str, bytes: u64, from: u64 },

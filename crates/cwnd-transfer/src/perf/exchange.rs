@@ -61,7 +61,7 @@ impl Until {
     }
 }
 
-/// What one end measured.
+/// The measurement of one end.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Side {
     /// Bytes of blocks.
@@ -74,7 +74,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// That of `stream`, which has moved `count` bytes in this time; `before` is the processor time used before.
+    /// The measurement of `stream`, which has moved `count` bytes in this time; `before` is the processor time used before.
     pub(super) fn measured(stream: &UdtStream, count: &AtomicU64, time: Duration, before: Usage) -> Self {
         Self {
             bytes: count.load(Ordering::Relaxed),

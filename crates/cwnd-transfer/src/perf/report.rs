@@ -66,7 +66,7 @@ struct Stream {
     snd_cwnd: u64,
     rtt: u64,
     rttvar: u64,
-    /// What held the sending side back at the end of the interval.
+    /// The limit of the sending side at the end of the interval.
     limited_by: &'static str,
 }
 

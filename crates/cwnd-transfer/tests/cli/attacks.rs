@@ -30,7 +30,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// What the system says of its process in the line that begins with `field`.
+    /// The value of the line that begins with `field` in the status of the process.
     fn status(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field of Linux");

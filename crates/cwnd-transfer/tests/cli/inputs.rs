@@ -1,4 +1,4 @@
-//! What commands read: files, and pipes that something writes to. Nothing waits for a writer that does not come.
+//! Inputs of commands: files, and pipes that something writes to. Nothing waits for a writer that does not come.
 
 use cwnd_terminal::testing::{ends_while_it_reads, new_pipe, reads_no_empty_pipe};
 

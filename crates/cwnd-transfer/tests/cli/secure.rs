@@ -1,4 +1,4 @@
-//! Who gets files, and who does not.
+//! Access to files: who gets them, and who does not.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;

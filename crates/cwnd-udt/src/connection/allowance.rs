@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{Span, Time};
 
-/// What may be sent to a peer before more is credited.
+/// The data that may be sent to a peer before more is credited.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
     /// Bytes that are paid for and not yet sent; below 0 if credit was revoked after it was spent.
@@ -22,7 +22,7 @@ pub(super) struct Allowance {
     unproven: Arc<Mutex<Unproven>>,
 }
 
-/// What may be sent to one address without being paid for: a token bucket for all connections with it.
+/// The unpaid data that may be sent to one address: a token bucket for all connections with it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unproven {
     /// Bytes, as of an instant.
@@ -80,7 +80,7 @@ impl Allowance {
 }
 
 impl Unproven {
-    /// Of an address to which nothing was sent.
+    /// The bucket of an address to which nothing was sent.
     pub(crate) fn new() -> Self {
         Self { left: BURST, as_of: Time::ZERO }
     }
@@ -114,11 +114,11 @@ impl Unproven {
     }
 }
 
-/// What may be sent at once to an address that has shown nothing, bytes.
+/// The data that may be sent at once to an address that has proven nothing, bytes.
 const BURST: i64 = 400_000;
 /// The time in which it may be sent a further byte: 15 kB a second.
 const BYTE: Span = Span::from_nanos(66_667);
-/// What a lie costs an address at most, bytes: somewhat more than a minute.
+/// The maximum cost of a lie for an address, bytes: somewhat more than a minute.
 const GREATEST_DEBT: u64 = 1_000_000;
 /// Packets that one pays for: a path may lose three of four.
 const PAYS: u64 = 4;

@@ -18,7 +18,7 @@ pub(super) struct Buffer {
     /// All below have arrived or been given up.
     next: u64,
     slots: VecDeque<Held>,
-    /// What the packets in `slots` cost, bytes.
+    /// The cost of the packets in `slots`, bytes.
     cost: u64,
     /// Complete messages, in the order in which they are read.
     ready: VecDeque<Range<u64>>,
@@ -108,7 +108,7 @@ impl Buffer {
         Some((held.tag.message(), held.tag.begins()))
     }
 
-    /// What the packets from the first slot on cost, bytes.
+    /// The cost of the packets from the first slot on, bytes.
     pub(super) fn cost(&self) -> u64 {
         self.cost
     }
@@ -188,7 +188,7 @@ impl Buffer {
         true
     }
 
-    /// What may be read next: of a stream all there is, otherwise one message.
+    /// The data that may be read next: all of a stream, otherwise one message.
     pub(super) fn readable(&self) -> Range<u64> {
         match self.mode {
             Mode::Stream => self.base..self.next,
@@ -296,7 +296,7 @@ impl Buffer {
     }
 }
 
-/// What a packet with `len` bytes of payload costs; nothing if it was given up.
+/// The cost of a packet with `len` bytes of payload; nothing if it was given up.
 pub(super) fn cost(len: u16) -> u64 {
     if len == 0 { 0 } else { u64::from(len) + PACKET }
 }

@@ -9,7 +9,7 @@ use crate::wire::{Missing, Reported};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Covered {
     packets: Range<u64>,
-    /// Those of them that are missing; the rest of the array is empty.
+    /// The missing packets among them; the rest of the array is empty.
     missing: [Range<u64>; Missing::CAPACITY],
 }
 

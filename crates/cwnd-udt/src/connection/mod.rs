@@ -339,7 +339,7 @@ impl Connection {
         Slot(self.receiver.buffer.base())
     }
 
-    /// Of what the host holds while it is busy ([`Settings::backlog`]), `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the packets that the host holds while it is busy ([`Settings::backlog`]) to this connection.
     pub(crate) fn share_backlog(&mut self, share: (u64, u64)) {
         self.receiver.share_backlog(share);
     }
@@ -397,13 +397,13 @@ impl Connection {
         self.sender.host.algorithm()
     }
 
-    /// What the congestion control asks for.
+    /// The requests of the congestion control.
     #[must_use]
     pub fn control(&self) -> &cwnd::Control {
         self.sender.host.control()
     }
 
-    /// What the sending half counts and knows.
+    /// The counters and state of the sending half.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.sender.host.facts
@@ -427,7 +427,7 @@ impl Connection {
         self.sender.rtt().get()
     }
 
-    /// What it counts and measures.
+    /// Counters and measurements of the connection.
     #[must_use]
     pub fn stats(&self, now: Time) -> Stats {
         Stats::new(self, now)
@@ -500,7 +500,7 @@ impl Connection {
     }
 }
 
-/// What holding a packet with `length` bytes of payload costs, bytes, as [`Connection::held`] counts it.
+/// The memory cost of a packet with `length` bytes of payload, bytes, as [`Connection::held`] counts it.
 pub(crate) fn cost_of_packet(length: u32) -> u64 {
     buffer::cost(u16::try_from(length).unwrap_or(u16::MAX))
 }

@@ -45,7 +45,7 @@ pub(super) struct Record {
     credit: Credit,
 }
 
-/// What a packet shows of the receiver.
+/// The evidence of a packet about the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Credit {
     /// Nothing yet.
@@ -56,7 +56,7 @@ enum Credit {
     Given,
 }
 
-/// What became of a packet.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In the network; it was sent in its turn.
@@ -88,7 +88,7 @@ struct Expiring {
     expires: Time,
 }
 
-/// What an acknowledgement came to.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acked {
     /// When the last of its packets was sent.
@@ -106,11 +106,11 @@ pub(super) struct Reading {
     pub(super) age: Span,
     /// How many packets it may still ask about.
     pub(super) budget: u64,
-    /// What it implies to have arrived shows below this number alone that the receiver receives: it should report the packet of this number.
+    /// Arrivals that it implies prove that the receiver receives below this number alone: it should report the packet of this number.
     pub(super) credible: u64,
 }
 
-/// What a report tells of a packet.
+/// The news of a report about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// It was sent, and no report has named it before.
@@ -119,7 +119,7 @@ pub(super) enum Told {
     Lost,
 }
 
-/// What a report of missing packets came to.
+/// The effect of a report of missing packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     /// The first packet found lost by it.

@@ -80,7 +80,7 @@ pub(super) struct Waiting {
     started: bool,
 }
 
-/// What the next packet carries.
+/// The content of the next packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) bytes: Range<u64>,

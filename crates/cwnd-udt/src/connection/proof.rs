@@ -22,12 +22,12 @@ pub(super) struct Proof {
     released: bool,
     /// The packets among which the next one, or the one withheld, was drawn.
     drawn: Drawn,
-    /// Those of the last one that was reported, until all of them are acknowledged.
+    /// The packets of the last proof that was reported, until all of them are acknowledged.
     judged: Option<Drawn>,
     /// One that nobody had reported was sent all the same, since acknowledgements had stopped. Until another is reported, acknowledgements
     /// show nothing.
     doubtful: bool,
-    /// What [`Drawn::share`] was for the last that were judged.
+    /// [`Drawn::share`] of the last packets that were judged.
     share: f64,
     /// Before this number a packet may be sent that was withheld and not reported, so that nothing waits for it.
     deadline: u64,

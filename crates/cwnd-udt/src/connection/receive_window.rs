@@ -35,7 +35,7 @@ impl ReceiveWindow {
         Self { packets: backlog, room: MIN_ROOM, backlog, share: backlog, path: 0, since: None }
     }
 
-    /// Of the host's backlog, `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the host's backlog to this connection.
     pub(super) fn share(&mut self, (part, whole): (u64, u64)) {
         self.share = (self.backlog * part / whole).max(MIN_WINDOW);
         self.packets = self.share + self.path;

@@ -64,7 +64,7 @@ pub(super) struct Receiver {
     pub(super) counts: Counts,
 }
 
-/// What the receiving half counts.
+/// Counters of the receiving half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) received: u64,
@@ -286,7 +286,7 @@ impl Receiver {
         needed.map_or(capacity, |needed| needed.min(capacity))
     }
 
-    /// Of what the host holds while it is busy, `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the packets that the host holds while it is busy to this connection.
     pub(super) fn share_backlog(&mut self, (part, whole): (u64, u64)) {
         if let Some(window) = &mut self.window {
             window.share((part, whole));

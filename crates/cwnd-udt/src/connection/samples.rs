@@ -30,7 +30,7 @@ pub(super) struct Samples {
 /// An outstanding packet.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    /// Of its newest transmission.
+    /// The departure of its newest transmission.
     departure: Departure,
     /// How often it was lost.
     losses: u32,

@@ -77,13 +77,13 @@ pub(super) struct Sender {
     pub(super) counts: Counts,
 }
 
-/// What an acknowledgement can be.
+/// The kinds of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acknowledged {
     Possible,
     /// Possibly forged by a third party: it concerns packets that were acknowledged long ago, or numbers that were never used.
     Impossible,
-    /// Of a packet that was never sent. The peer lies.
+    /// An acknowledgement of a packet that was never sent. The peer lies.
     Withheld,
 }
 
@@ -363,7 +363,7 @@ impl Sender {
         }
     }
 
-    /// What nothing pays for is bounded together with that of the other connections that have `unproven`.
+    /// Bounds the unpaid data together with that of the other connections that have `unproven`.
     pub(super) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
         self.allowance = self.allowance.is_some().then(|| Allowance::new(unproven));
     }
@@ -548,8 +548,8 @@ impl Sender {
         self.outstanding.oldest().map_or(self.packetizer.cut_to(), |record| record.start)
     }
 
-    /// What keeps the next packet from being sent, whatever the time. A packet sent `again` replaces one that is no longer in flight, so
-    /// that only pacing delays it.
+    /// The limit that keeps the next packet from being sent, regardless of the time. A packet sent `again` replaces one that is no longer
+    /// in flight, so only pacing delays it.
     fn blocked(&self, again: bool) -> Option<Limit> {
         if again {
             None
@@ -714,7 +714,7 @@ impl Sender {
         }
     }
 
-    /// What the peer reports, for the algorithm.
+    /// The report of the peer, for the algorithm.
     fn remote(&self, full: &FullAck) -> Remote {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
         Remote {
@@ -740,11 +740,11 @@ const FOLLOWING: u64 = 16;
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.
 const MAX_EXP_COUNT: u32 = 16;
-/// Of the least round-trip time: how much later a packet may be sent and still arrive first.
+/// A part of the least round-trip time: a packet may be sent this much later and still arrive first.
 const REORDERING: f64 = 0.25;
-/// Of the least round-trip time: a queue that is longer is one that builds up.
+/// A part of the least round-trip time: a longer queue builds up.
 const QUEUE: f64 = 0.125;
-/// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
+/// A part of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const MIN_REPORT_AGE: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
 const MAX_DROPS: usize = 64;

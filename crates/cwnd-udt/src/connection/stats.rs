@@ -1,4 +1,4 @@
-//! What a connection counts and measures.
+//! Counters and measurements of a connection.
 
 use cwnd::host::Spent;
 use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
@@ -65,7 +65,7 @@ pub struct Stats {
     pub oversized: u64,
     /// Packets and reports of the peer that cannot be true, and were ignored.
     pub refused: u64,
-    /// What limits the sender now.
+    /// The current limit of the sender.
     pub limit: Limit,
     /// For how long it was limited by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
     pub limited: Spent,

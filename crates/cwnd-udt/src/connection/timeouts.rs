@@ -30,7 +30,7 @@ pub(super) fn reported_rtt(full: &FullAck) -> Option<Span> {
 
 /// UDT's clock: acknowledgements of data that arrives are this far apart.
 pub(super) const SYN: Span = Span::from_millis(10);
-/// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
+/// The values that libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
 pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
 /// libudt's assumption before the first sample; its variation is half of it.
 pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);

@@ -52,7 +52,7 @@ pub(super) struct Established {
     pub(super) reserved: u64,
     /// A keep-alive is due: the peer, a server or the other end of a rendezvous, may wait for a first packet.
     keep_alive_due: bool,
-    /// What a rendezvous answers to an end that is still asking, and whether it is due.
+    /// The answer of a rendezvous to an end that is still asking, and whether it is due.
     agreement: Option<Handshake>,
     agreement_due: bool,
 }
@@ -108,7 +108,7 @@ impl Entry {
         self.state = State::Established(Box::new(open));
     }
 
-    /// What to send next, and the destination id.
+    /// The next packet to send, and the destination id.
     pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Transmit)> {
         match &mut self.state {
             State::Connecting(connecting) => {

@@ -128,7 +128,7 @@ fn answer(endpoint: &mut Endpoint, now: Time) -> Option<Handshake> {
     })
 }
 
-/// What a server answers to a client that brings its cookie back.
+/// The answer of a server to a client that returns its cookie.
 fn connect_from(server: &mut Endpoint, now: Time, client: u32, change: impl Fn(&mut Handshake)) -> Option<Handshake> {
     server.handle(arrived(now), address(9), &request(client, Request::Regular, 0, &change));
     let cookie = answer(server, now).expect("a challenge").cookie;
@@ -228,8 +228,8 @@ fn roomy(max_clients: u32) -> Endpoint {
     server
 }
 
-/// What a server answers to a client at `from`, whose id is its port, and the connection if it was accepted. The host accepts it, and
-/// removes those that have ended.
+/// The answer of a server to a client at `from`, whose id is its port, and the connection if it was accepted. The host accepts it, and
+/// removes connections that have ended.
 fn come(server: &mut Endpoint, from: SocketAddr) -> (Request, Option<Handle>) {
     let answers = |server: &mut Endpoint, sent: &[u8]| -> Vec<Handshake> {
         server.handle(arrived(at(0)), from, sent);

@@ -83,7 +83,7 @@ impl Rendezvous {
         Some((Some(peer_agreed.peer_id), self.response(peer_agreed)))
     }
 
-    /// What an end with a connection answers to one that is still asking.
+    /// The answer of an end with a connection to one that is still asking.
     pub(crate) fn agreement(&self, agreed: &Agreed) -> Handshake {
         Handshake { request: Request::Agreement, ..self.response(agreed) }
     }

@@ -76,7 +76,7 @@ fn encoded(packet: &Packet<'_>) -> Vec<u8> {
 /// The number of the first packet, so that the next one wraps.
 const FIRST: Seq = Seq::MAX;
 
-/// What a list of operations is read from; all zero at its end.
+/// The bytes from which a list of operations is read; all zero at their end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {

@@ -1,7 +1,7 @@
 //! Reports of packets that have arrived above a missing one, which UDT's acknowledgements do not have.
 //!
-//! They are control packets of UDT's user-defined type, which libudt hands to its congestion control, where they do nothing. A receiver sends
-//! them to a sender that has asked for them, which is a packet of that type too.
+//! They are control packets of UDT's user-defined type. libudt passes those to its congestion control, where they have no effect. A
+//! receiver sends reports to a sender that has asked for them, which it does with a packet of that type too.
 
 use super::loss::{LossList, NamedRanges};
 use super::words::{Malformed, seq};

@@ -1,4 +1,4 @@
-//! Words of 32 bits, and what can be wrong with them.
+//! Words of 32 bits, and their faults.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! What an application at one end wants, and whether it gets it.
+//! The transfer that an application at one end wants, and whether it succeeds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -43,7 +43,7 @@ struct World {
     ends: [End; 2],
     lines: [Line; 2],
     events: BinaryHeap<Reverse<(Time, u64)>>,
-    /// What each event is, by its number.
+    /// Each event, by its number.
     what: std::collections::BTreeMap<u64, What>,
     count: u64,
     datagrams: u64,
@@ -308,7 +308,7 @@ impl World {
         })
     }
 
-    /// What went wrong, and how things stand.
+    /// The fault, and the state of the world.
     fn state(&self, what: &str) -> String {
         let mut text = format!("{what} at {}, {} datagrams, {} steps", self.now, self.datagrams, self.steps);
         for (index, end) in self.ends.iter().enumerate() {
@@ -326,7 +326,7 @@ impl World {
 }
 
 impl End {
-    /// What its clock says.
+    /// The time of its clock.
     fn local(&self, now: Time) -> Time {
         self.plan.jumps.iter().filter(|(at, _)| *at <= now).fold(now, |time, (_, ahead)| time + *ahead)
     }

@@ -1,4 +1,4 @@
-//! What BBR makes of acknowledgements that wait for holes to be filled.
+//! BBR with acknowledgements that wait for holes to be filled.
 
 use cwnd::{CongestionControl as _, Spec};
 
@@ -29,7 +29,7 @@ fn path(algorithm: &str, reports: bool, one_in: u64, seed: u64) -> World {
     world
 }
 
-/// What a flow has of the link from the third second to the twelfth, in a run for each seed.
+/// The share of the link of a flow from the third second to the twelfth, in a run for each seed.
 fn shares<const N: usize>(algorithm: &str, reports: bool, one_in: u64) -> [f64; N] {
     std::array::from_fn(|seed| {
         let mut world = path(algorithm, reports, one_in, seed as u64 + 1);

@@ -240,8 +240,8 @@ fn proofs_delay_no_correct_peer_for_long() {
         }
     }
 }
-/// What a peer that receives nothing says in a millisecond, of the packets `from..next` that are not acknowledged: what it reports missing,
-/// and up to where it acknowledges.
+/// The messages in a millisecond of a peer that receives nothing, about the packets `from..next` that are not acknowledged: those that it
+/// reports missing, and the end of those that it acknowledges.
 type Lie = Box<dyn FnMut(u64, u64) -> (Vec<std::ops::Range<u64>>, u64)>;
 
 /// The lie of a seed.
@@ -368,7 +368,7 @@ fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
     }
 }
 
-/// Who connects again and again draws no more from one address.
+/// A peer that connects again and again draws no more from one address.
 #[test]
 fn a_liar_that_comes_again_draws_no_more() {
     for chance in [0.0, 0.25, 0.5, 1.0] {

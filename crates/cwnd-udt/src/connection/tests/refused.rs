@@ -1,5 +1,5 @@
-//! What a peer, or somebody in its name, says that cannot be true. Any of it ends or harms a connection of libudt's
-//! (udt-wire, 7.2 and 7.3); here it is ignored and counted.
+//! Messages of a peer, or of somebody in its name, that cannot be true. Any of them ends or harms a connection of libudt's (udt-wire, 7.2
+//! and 7.3); here they are ignored and counted.
 
 use super::super::*;
 use super::world::{PAYLOAD, World, agreed, at, header, seq, settings};

@@ -1,4 +1,4 @@
-//! What the receiving half says, and when.
+//! The messages of the receiving half, and their times.
 
 use super::super::*;
 use super::world::{PAYLOAD, Parcel, World, at, header, seq};

@@ -12,7 +12,7 @@ use crate::wire::Position;
 
 pub(super) const PAYLOAD: u32 = 1456;
 
-/// What travels.
+/// A packet or message on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Parcel {
     Data(DataPacket),
@@ -33,7 +33,7 @@ pub(super) struct Line {
     pub(super) loses: Loses,
     /// How much later the packet of data of this number arrives than it would.
     pub(super) late: Box<dyn Fn(u64) -> Span>,
-    /// What becomes of a parcel on its way.
+    /// Changes a parcel on its way.
     pub(super) alters: Box<dyn FnMut(&mut Parcel)>,
     free: Time,
     departures: std::collections::VecDeque<Time>,
@@ -61,7 +61,7 @@ pub(super) struct End {
     /// Packets that have arrived since the host last ran the connection, and when it runs it again.
     socket: Vec<(Time, Parcel)>,
     runs_at: Time,
-    /// Of the lateness, that of the sleep that goes on.
+    /// The lateness of the current sleep.
     late: Span,
 }
 
