@@ -13,12 +13,12 @@ pub struct Baseline {
     unclear: Vec<(String, String)>,
 }
 
-/// What a run says of a baseline.
+/// A run compared with a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// Deviations that it does not name: subject and check.
     pub new: Vec<(String, String)>,
-    /// What it names and was met: to be struck out.
+    /// Checks that it names and that are met: their lines should be removed.
     pub fixed: Vec<(String, String)>,
     /// Unclear checks that are neither named nor [allowed](crate::Subject::allow_unclear) to be unclear.
     pub unclear: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub struct Compared {
 pub struct BaselineError {
     /// From 1.
     pub line: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -70,7 +70,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// What of `results` deviates or is unclear, as text that [`parse`](Self::parse) reads.
+    /// The deviations and unclear checks of `results`, as text that [`parse`](Self::parse) reads.
     #[must_use]
     pub fn print(results: &[Conformance]) -> String {
         let mut text =

@@ -8,7 +8,7 @@ pub(crate) fn of(check: &Check) -> Vec<&'static str> {
     row.map_or_else(Vec::new, |(_, first, second)| vec![*first, *second])
 }
 
-/// Of each check but those of BBR, whose notes name the condition that is not met.
+/// The causes of each check but those of BBR, whose notes name the condition that is not met.
 #[rustfmt::skip]
 const CAUSES: &[(&str, &str, &str)] = &[
     ("5681-initial", "the initial window is larger than ten packets", "the handshake counts as slow start"),

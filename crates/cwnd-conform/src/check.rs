@@ -22,7 +22,7 @@ pub struct Check {
     pub level: Level,
     /// The requirement, in a sentence.
     pub requirement: &'static str,
-    /// What the check looks at.
+    /// The place where the check measures.
     pub looks: Looks,
     /// For whom the clause is meant.
     #[serde(skip)]
@@ -33,10 +33,10 @@ pub struct Check {
     pub accepted: Range,
     /// Why the range is as wide as it is.
     pub basis: &'static str,
-    /// What it means that what the check waits for does not happen on a path on which it should.
+    /// The verdict if the expected event does not happen on a path on which it should.
     #[serde(skip)]
     pub absence: Absence,
-    /// What it takes for granted of the host around the sender, in words; empty where it works with every one.
+    /// The assumptions about the host around the sender, in words; empty where the check works with every host.
     pub assumes: &'static str,
     /// Runs the scenario and measures.
     #[serde(skip)]
@@ -81,7 +81,7 @@ pub enum Level {
     May,
 }
 
-/// What it means that a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
+/// The verdict if a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
     /// The clause asks for it: the sender deviates.
@@ -92,7 +92,7 @@ pub enum Absence {
     NotApplicable,
 }
 
-/// What a check looks at.
+/// The place where a check measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Looks {
@@ -109,11 +109,11 @@ pub enum Applies {
     All,
     /// Senders that follow Reno or CUBIC.
     Loss,
-    /// Those that follow one law.
+    /// Subjects that follow one law.
     Law(Law),
-    /// Those that follow CUBIC as RFC 9438 has it, and not as RFC 8312 had it.
+    /// Subjects that follow CUBIC by RFC 9438, and not by RFC 8312.
     Rfc9438,
-    /// Those that leave slow start by RFC 9406.
+    /// Subjects that leave slow start by RFC 9406.
     HyStart,
     /// Senders that follow Reno or CUBIC and leave slow start when a packet is lost.
     Plain,
@@ -156,7 +156,7 @@ impl Suite {
         }
     }
 
-    /// What it checks.
+    /// Its subject.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

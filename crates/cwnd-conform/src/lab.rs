@@ -139,7 +139,7 @@ impl<'a> Lab<'a> {
         Ok(found.map(|value| (value, flow.base_rtt().as_secs_f64())))
     }
 
-    /// What a formula says between two times in seconds.
+    /// The values of a formula between two times in seconds.
     pub(crate) fn formula(&self, from: f64, to: f64, of: impl Fn(f64) -> f64) {
         let time_s: Vec<f64> = (0..=POINTS).map(|n| from + (to - from) * f64::from(n) / f64::from(POINTS)).collect();
         let packets = time_s.iter().map(|at| of(*at)).collect();
@@ -149,5 +149,5 @@ impl<'a> Lab<'a> {
 
 /// Packets: the bandwidth-delay product of the widest and longest path of the checks, and some more.
 const MOST_IN_FLIGHT: f64 = 200_000.0;
-/// Of a formula in a plot.
+/// The points of a formula in a plot.
 const POINTS: u32 = 200;

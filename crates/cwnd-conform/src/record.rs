@@ -191,8 +191,8 @@ impl Record {
         found.ok_or_else(|| Unfit::Absent(format!("the window is not reduced after {from:.3} s")))
     }
 
-    /// That losses until a time were repaired without the retransmission timer. Where it expires slow start begins anew, and a least timeout near the
-    /// round-trip time lets it.
+    /// Requires that losses until a time were repaired without the retransmission timer. When it expires, slow start begins anew, and a
+    /// least timeout near the round-trip time may cause that.
     ///
     /// # Errors
     /// [`Unfit::NotApplicable`] if it has expired.

@@ -184,7 +184,7 @@ impl Subject {
         self.host
     }
 
-    /// What its flows run.
+    /// The algorithm or stack of its flows.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec

@@ -1,4 +1,4 @@
-//! What [`conform!`](crate::conform) makes its tests of.
+//! The functions behind the tests of [`conform!`](crate::conform).
 
 use std::fs;
 use std::path::{Path, PathBuf};

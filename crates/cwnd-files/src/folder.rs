@@ -22,7 +22,7 @@ struct Opened {
     reserved: Reserved,
 }
 
-/// What transfers into a directory have reserved and not yet used.
+/// The reserved and unused room of transfers into a directory.
 #[derive(Debug, Default)]
 struct Reserved(Mutex<Need>);
 

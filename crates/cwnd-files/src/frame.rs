@@ -21,7 +21,7 @@ pub(crate) enum Frame<'a> {
     Request(&'a [u8]),
     /// The request is complete.
     RequestEnd,
-    /// What the sender has counted, for the display of progress.
+    /// The totals of the sender, for the display of progress.
     Total { files: u64, bytes: u64 },
     /// A file or directory the sender has.
     Entry(Entry<'a>),

@@ -1,4 +1,4 @@
-//! What a peer can make this end allocate, create or wait for: every bound in one place.
+//! All bounds on the memory, files and time that a peer can take from this end.
 //!
 //! Not among them is what the content of a transfer needs by its nature: 64 bytes of hashes for each MiB of a file that is received or
 //! sent, the names in those directories of the served tree that are being walked, and the disk, of which

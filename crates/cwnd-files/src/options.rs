@@ -1,4 +1,4 @@
-//! What a receiver and a server may do.
+//! Options of receivers and servers.
 
 use crate::link::Links;
 
@@ -53,7 +53,7 @@ impl ReceiveOptions {
     }
 }
 
-/// What a server allows its clients.
+/// The rights of the clients of a server.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ServeOptions {

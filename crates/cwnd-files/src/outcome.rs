@@ -1,4 +1,4 @@
-//! What a transfer reports while it runs and when it ends.
+//! Reports of a transfer, while it runs and when it ends.
 
 use thiserror::Error;
 
@@ -100,7 +100,7 @@ impl Reason {
     }
 }
 
-/// What happened during a transfer.
+/// An event of a transfer.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -201,7 +201,7 @@ pub struct Outcome {
     pub skipped: u64,
     /// Files not transferred.
     pub failed: u64,
-    /// Those of them that cannot be read or written at this end, or for which this end has no room.
+    /// The missed ones that cannot be read or written at this end, or for which this end has no room.
     pub failed_here: u64,
     /// Bytes of file content transferred.
     pub bytes: u64,

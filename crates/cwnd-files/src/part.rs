@@ -51,7 +51,7 @@ pub(crate) struct Part {
     values: Vec<GroupValue>,
     /// How many of them are in the journal.
     recorded: usize,
-    /// Of the groups of earlier transfers, until it has succeeded.
+    /// The verification of the groups of earlier transfers, until it has succeeded.
     verification: Option<Verification>,
 }
 
@@ -63,7 +63,7 @@ struct Names {
 }
 
 impl Names {
-    /// Those for a file whose name has this last component.
+    /// The names for a file whose name has this last component.
     fn of(last: &OsStr) -> Self {
         let digest = blake3::hash(last.as_encoded_bytes()).to_hex();
         let stem = format!("{}{}", String::from_utf8_lossy(RESERVED), &digest[..20]);

@@ -63,7 +63,7 @@ struct Receiver<'a, T> {
     outcome: Outcome,
 }
 
-/// What this transfer may still do.
+/// The limits that are left to this transfer.
 struct Allowance {
     /// How many directories may be created.
     new_folders: u32,
@@ -90,7 +90,7 @@ enum Message {
     Entry(Decision),
     Unavailable(String, Reason),
     BatchEnd,
-    /// Of its bytes some were reported while they arrived, and some of those may be none of the file's.
+    /// Some bytes of the group were reported while they arrived, and some of those may not belong to the file.
     Group {
         bytes: u64,
         reported: u64,

@@ -156,7 +156,7 @@ fn offer_to_client<T: Read + Write>(
     send_from(frames, &requested, &unavailable, Welcome::Sent, observer)
 }
 
-/// What a client wants to do.
+/// The request of a client.
 fn receive_hello<T: Read + Write>(frames: &mut Frames<T>) -> Result<Role, TransferError> {
     match frames.receive()? {
         Frame::Hello { version: VERSION, role } => Ok(role),

@@ -41,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) size: u64,
     pub(crate) mode: u32,
     pub(crate) modified: Modified,
-    /// Of a link that is kept.
+    /// The target of a link that is kept.
     pub(crate) target: Option<Vec<u8>>,
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct Walk<'a> {
     links: Links,
     anywhere: bool,
     file: Option<&'a fs::File>,
-    /// What comes next was named, and not found in a directory.
+    /// The next entry was named, and not found in a directory.
     at_root: bool,
     /// Listed entries that are not yet visited, the next one last.
     pending: Vec<Pending>,
@@ -230,7 +230,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the directory, [`Reason::Loop`] if it leads to itself or to a directory that
+    /// The target of the link at `path`. [`Reason::Link`] if it lies outside of the directory, [`Reason::Loop`] if the link leads to itself
+    /// or to a directory that
     /// is being visited.
     fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
         let to = if self.anywhere {

@@ -1,4 +1,4 @@
-//! What peers and other users of the machine have tried, each as a test.
+//! Attacks of peers and other users of the machine, each as a test.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 

@@ -99,7 +99,7 @@ pub struct Relay {
     back: Direction,
 }
 
-/// What the two threads of a relay have in common.
+/// The state that the two threads of a relay share.
 #[derive(Clone, Copy, Debug)]
 struct Shared<'a> {
     plan: &'a Plan,
@@ -112,7 +112,7 @@ struct Shared<'a> {
     end: Time,
 }
 
-/// What the thread of the direction to the target leaves.
+/// The results of the thread of the direction to the target.
 #[derive(Debug)]
 struct Served {
     clients: Clients,

@@ -7,7 +7,7 @@ use cwnd_sim::emulate::Tally;
 use cwnd_trace::Histogram;
 use serde::Serialize;
 
-/// What a relay carried, and how late.
+/// The traffic of a relay, and its delays.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -158,7 +158,7 @@ pub(crate) fn share(cpu_s: f64, duration_s: f64) -> f64 {
     if duration_s > 0.0 { cpu_s / duration_s } else { 0.0 }
 }
 
-/// What both directions carried, and how late, on lines of their own.
+/// The traffic of both directions and its delays, on separate lines.
 pub(crate) fn describe(out: &mut fmt::Formatter<'_>, directions: [&DirectionReport; 2]) -> fmt::Result {
     for (name, direction) in ["forth", "back"].into_iter().zip(directions) {
         let DirectionReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = direction;

@@ -81,7 +81,7 @@ impl Drop for TunLink {
 }
 
 impl Side {
-    /// Of its interface.
+    /// The address of its interface.
     #[must_use]
     pub const fn address(self) -> Ipv4Addr {
         match self {

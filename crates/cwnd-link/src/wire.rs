@@ -26,7 +26,7 @@ pub struct Wire<E> {
     spin: Span,
 }
 
-/// What a wire carried.
+/// The traffic of a wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WireReport {

@@ -36,7 +36,7 @@ pub(crate) struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) u16, pub(crate) &'static str);
 
-/// Who may ask.
+/// Decides which requests are accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) address: SocketAddr,

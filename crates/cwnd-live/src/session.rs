@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// What runs ends as well: its curves would not be those of the controls.
+    /// Ends the current run as well: its curves would not be those of the controls.
     fn refuse(&self, id: u32, refusal: &Refusal) {
         self.supersede(None);
         self.visitor.send(&refusal.frame(id));

@@ -1,4 +1,4 @@
-//! What all visitors share: limits, turns to run, and whether the server goes on.
+//! The state that all visitors share: limits, turns to run, and whether the server continues.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What a server's visitors may use.
+/// The limits of a server's visitors.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections at a time, of all visitors; and up to 32 more of this host itself. One whose request has not arrived whole makes room for
@@ -32,7 +32,7 @@ pub struct Limits {
     pub time: Duration,
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     freed: Condvar,
 }
 
-/// Who runs, and who waits for that.
+/// The running requests, and the waiting ones.
 #[derive(Debug, Default)]
 struct Turns {
     running: Vec<IpAddr>,

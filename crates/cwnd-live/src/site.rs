@@ -17,7 +17,7 @@ pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     parts.chain(own).collect()
 }
 
-/// What a page that stands by itself has at its beginning: nothing but its own files runs, and the name of its engine.
+/// The head of a static page: only its own files may run, and the name of its engine.
 fn head() -> String {
     format!(
         "{CHARSET}\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\

@@ -142,7 +142,7 @@ impl Visitor {
         }
     }
 
-    /// What an error says that is the next answer but for `started`.
+    /// The message of the next answer, an error, skipping `started`.
     fn error(&mut self) -> String {
         loop {
             let (header, _) = self.next();
@@ -196,7 +196,7 @@ fn endless() -> Value {
     json!({ "duration": "2000s", "seeds": 100, "dumbbell": { "rate": "1gbit" }, "flow": [{ "algorithm": "cubic", "count": 4 }] })
 }
 
-/// Those of one user, with time for a machine that is busy with something else.
+/// The limits of one user, with time for a busy machine.
 fn limits() -> Limits {
     Limits { time: Duration::from_secs(600), ..Limits::of_one_user(4 << 30) }
 }

@@ -13,7 +13,7 @@ pub struct Client {
     cookie: Cookie,
 }
 
-/// What a datagram from the relay says.
+/// A response of the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
     /// Two others are there, and send to each other through the relay.

@@ -36,7 +36,7 @@ struct Period {
     was_enough: bool,
 }
 
-/// What becomes of somebody who wants a place that another member has.
+/// The outcome for a newcomer that wants a place that another member has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// It gets the place.

@@ -46,7 +46,7 @@ pub struct Rooms {
     swept_at: Duration,
 }
 
-/// What a relay does for others at most.
+/// The limits of a relay.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Rooms at a time.
@@ -59,7 +59,7 @@ pub struct Limits {
     pub lifetime: Duration,
 }
 
-/// What a caller has to do after a datagram.
+/// The action required after a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handled {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What `--json` prints and `summary.json` holds. Keys carry their unit; numbers are in base SI units.
+//! The documents of `--json` and `summary.json`. Keys carry their unit; numbers are in base SI units.
 
 use std::borrow::Cow;
 
@@ -54,9 +54,9 @@ pub struct Comparison {
     /// The algorithm that was asked for first, from which differences are taken.
     #[serde(skip)]
     pub reference: String,
-    /// What failed. The exit code is then 1.
+    /// The failures. The exit code is then 1.
     pub failures: Vec<FailedComparison>,
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -141,7 +141,7 @@ pub struct Run {
     pub arrivals: Vec<Arrivals>,
     /// Every link, in the order of the scenario.
     pub links: Vec<Link>,
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
     /// A digest of everything each run delivered, per seed: equal digests are equal runs.
     pub digests: Vec<String>,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::table::{Table, cut, wrapped};
 use cwnd_text::{counted, one_line};
 
-/// What `cwnd overlay` leaves as `summary.json`.
+/// The document of `cwnd overlay`: `summary.json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Overlay {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.

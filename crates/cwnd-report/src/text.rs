@@ -15,7 +15,7 @@ pub use comparison::{comparison, differences, next_of_comparison};
 pub(crate) use sweep::{TIED, listed, question};
 pub use sweep::{sweep, sweep_status};
 
-/// What `cwnd evaluate` prints.
+/// The output of `cwnd evaluate`.
 #[must_use]
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
@@ -67,7 +67,7 @@ fn numbers(algorithm: &str, rows: &[EvaluationRow]) -> Table {
     table
 }
 
-/// What `cwnd run` prints.
+/// The output of `cwnd run`.
 #[must_use]
 pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;

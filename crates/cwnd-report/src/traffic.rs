@@ -1,4 +1,4 @@
-//! What the documents say of traffic that comes and goes, or that nothing controls.
+//! The parts of documents about traffic that comes and goes, or that nothing controls.
 
 use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
 use schemars::JsonSchema;

@@ -58,7 +58,7 @@ impl Display for Code {
     }
 }
 
-/// Says nothing of the bits.
+/// Does not show the bits.
 impl Debug for Code {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Code(…)")

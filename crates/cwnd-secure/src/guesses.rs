@@ -14,7 +14,7 @@ pub struct Guesses {
     logged: Wrong,
 }
 
-/// What to do about a wrong guess.
+/// The reaction to a wrong guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongGuess {
     /// How many of the address are not yet expired.

@@ -19,7 +19,7 @@ use crate::error::{Refusal, SecureError, VERSION};
 use crate::key::{KEY_PATTERN, PrivateKey, PublicKey};
 use crate::record::Session;
 
-/// What a client proves itself with, and by what it knows the server.
+/// The proof of a client, and how it identifies the server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Proof {
@@ -34,7 +34,7 @@ pub enum Proof {
     },
 }
 
-/// Whom a server admits.
+/// The clients that a server admits.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     codes: Vec<Code>,
@@ -186,7 +186,7 @@ impl Hello {
     }
 }
 
-/// What a server sends to a client that it refuses.
+/// The message of a server to a client that it refuses.
 #[must_use]
 pub fn refuse(why: Refusal) -> Vec<u8> {
     prologue(why.to_byte()).to_vec()

@@ -15,7 +15,7 @@ pub struct PrivateKey {
     public: PublicKey,
 }
 
-/// What others know an end by, as text: `cwnd-public-…`.
+/// The identity of an end for others, as text: `cwnd-public-…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey(pub(crate) [u8; 32]);
 
@@ -31,7 +31,7 @@ impl PrivateKey {
         Ok(Self { private, public: PublicKey(public) })
     }
 
-    /// What others know this end by.
+    /// The identity of this end for others.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         self.public
@@ -45,7 +45,7 @@ impl PrivateKey {
     }
 }
 
-/// Says nothing of the private half.
+/// Does not show the private half.
 impl Debug for PrivateKey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "PrivateKey({})", self.public)

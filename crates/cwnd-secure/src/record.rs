@@ -89,9 +89,9 @@ pub const CONTENT: usize = RECORD - HEADER - TAG;
 pub const RECORD: usize = 44 * 1456;
 
 const HEADER: usize = 2;
-/// What authenticates a message.
+/// The length of the authenticator of a message.
 pub(crate) const TAG: usize = 16;
-/// What the first record of a client says.
+/// The content of the first record of a client.
 pub(crate) const CONFIRMATION: &[u8] = b"cwnd";
 pub(crate) const CONFIRMATION_RECORD: usize = HEADER + CONFIRMATION.len() + TAG;
 

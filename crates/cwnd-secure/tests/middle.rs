@@ -23,7 +23,7 @@ enum From {
 /// Called with every message (the handshake's is number 0) and what to send instead; `false` ends both connections.
 type Attack = Box<dyn FnMut(From, usize, &[u8], &mut Vec<u8>) -> bool + Send>;
 
-/// What both ends have at the end: the client's error, and what the server has read with its error.
+/// The results of both ends: the client's error, and the data that the server has read, with its error.
 struct Ends {
     client: Option<SecureError>,
     read: Vec<u8>,
@@ -112,7 +112,7 @@ fn conversation(proofs: (Proof, Access), attack: Attack) -> Ends {
     Ends { client, read, server }
 }
 
-/// What the client sends.
+/// The data of the client.
 fn truth() -> Vec<u8> {
     (0..10).flat_map(|number| [number; 1000]).collect()
 }

@@ -31,12 +31,12 @@ use world::{Attack, World};
 
 type Ended = Result<Outcome, TransferError>;
 
-/// What came of the seeds.
+/// The outcome of the seeds.
 #[derive(Debug, Default)]
 struct Totals {
     /// Transfers that were complete in spite of the attacker.
     complete: u64,
-    /// Those that were complete over a second connection only.
+    /// Transfers that were complete over a second connection only.
     again: u64,
     /// Transfers by what the attacker did, and how many of them were complete nevertheless.
     attacks: BTreeMap<String, (u64, u64)>,

@@ -543,7 +543,7 @@ pub(super) fn spurious_timeout(own: &Spec) -> Vec<Condition> {
     undone_conditions(&log, &undone, 1)
 }
 
-/// What both cases of spurious recovery ask for, in at least `least` recoveries.
+/// The common conditions of both cases of spurious recovery, in at least `least` recoveries.
 fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::spurious::Undone>>, least: usize) -> Vec<Condition> {
     let undone = undone.lock().expect("nobody panicked");
     let restored = |name| undone.iter().all(|each| each.after(name) >= each.before(name));

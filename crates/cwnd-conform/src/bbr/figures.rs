@@ -1,4 +1,4 @@
-//! What `bbr3` is for, as figures with bounds that were fixed before the first run.
+//! The goals of `bbr3`, as figures with bounds that were fixed before the first run.
 
 use cwnd::{Span, Spec, Time};
 use cwnd_sim::{Loss, RateSchedule, Simulation, Source};
@@ -147,7 +147,7 @@ pub(super) fn queueing(own: &Spec) -> Vec<Condition> {
     )]
 }
 
-/// Of the last ten of the thirty seconds after the second began.
+/// Measured in the last ten of the thirty seconds after the second flow began.
 pub(super) fn two_flows(own: &Spec) -> Vec<Condition> {
     [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
         .map(|(queue, text)| {

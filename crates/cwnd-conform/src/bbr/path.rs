@@ -24,16 +24,16 @@ pub(crate) struct PathSetup {
     pub(crate) queue: f64,
     pub(crate) seconds: u64,
     pub(crate) algorithm: Spec,
-    /// What the application hands over.
+    /// The data that the application hands over.
     pub(crate) source: Source,
     /// Anything else.
     pub(crate) adapt: fn(&mut Setup),
-    /// What happens when the flow enters a state for the n-th time.
+    /// A change when the flow enters a state for the n-th time.
     pub(crate) when: Option<(u8, usize)>,
     pub(crate) changes: &'static [Change],
 }
 
-/// What happens to the path or the application.
+/// A change of the path or the application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     /// The rate of the bottleneck becomes this share of the previous one.
@@ -265,7 +265,7 @@ impl Log {
         self.looks.last().expect("there is a state at the start")
     }
 
-    /// Of the packets sent between two times in seconds, the share found lost.
+    /// The lost share of the packets sent between two times in seconds.
     pub(crate) fn lost_share(&self, from: f64, to: f64) -> f64 {
         let [first, last] = [from, to].map(|at| self.at(at).unwrap_or(self.looks.len() - 1));
         let (first, last) = (&self.looks[first], &self.looks[last]);

@@ -1,5 +1,5 @@
-//! What a window sender does by Reno (RFC 5681), CUBIC (RFC 9438) and the `NewReno` of QUIC (RFC 9002). Each number and each choice is a field: a
-//! wrong sender is a right one with one field changed.
+//! The rules of a window sender by Reno (RFC 5681), CUBIC (RFC 9438) and the `NewReno` of QUIC (RFC 9002). Each number and each choice is a
+//! field: a wrong sender is a right one with one field changed.
 
 use std::sync::Arc;
 
@@ -56,19 +56,19 @@ pub(crate) struct Growth {
     pub(crate) ramp_again: f64,
     /// Packets per round trip in congestion avoidance.
     pub(crate) increase: f64,
-    /// What an acknowledgement counts for in slow start, packets.
+    /// The packets for which an acknowledgement counts in slow start.
     pub(crate) ramp_counts: fn(&Ack) -> u32,
     /// The packets that an acknowledgement counts for in congestion avoidance.
     pub(crate) counts: fn(&Ack) -> u32,
-    /// What becomes of a window that the application does not use.
+    /// The use of a window that the application does not fill.
     pub(crate) unused: Unused,
     /// Only a window that is full counts as used.
     pub(crate) only_full: bool,
-    /// Of whole windows: what exceeds a packet is dropped, and not kept for the next one.
+    /// For whole windows: the part above a packet is dropped, and not kept for the next one.
     pub(crate) drops_rest: bool,
 }
 
-/// What becomes of a window that the application does not use.
+/// The use of a window that the application does not fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unused {
     Stays,
@@ -109,7 +109,7 @@ pub(crate) struct Curve {
     pub(crate) missing: fn(f64, f64) -> f64,
 }
 
-/// What congestion but a timeout does.
+/// The effect of congestion other than a timeout.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     /// Parts are those of the flight (RFC 5681 equation 4), and not of the window.
@@ -161,7 +161,7 @@ pub(crate) enum Reduction {
     Halving,
 }
 
-/// What an expiry of the retransmission timer does.
+/// The effect of an expiry of the retransmission timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
     /// The window that is left, packets; as after a loss if none.
@@ -172,7 +172,7 @@ pub(crate) struct Timeout {
     pub(crate) again: bool,
 }
 
-/// What a pause does.
+/// The effect of a pause.
 #[derive(Clone, Debug)]
 pub(crate) struct Restart {
     /// How long a pause must be, timeouts.
@@ -183,7 +183,7 @@ pub(crate) struct Restart {
     pub(crate) threshold: fn(f64, f64, f64) -> f64,
 }
 
-/// What the sender restores that has found out that a loss was none.
+/// The state that the sender restores when it finds out that a loss was none.
 #[derive(Clone, Debug)]
 pub(crate) struct Undo {
     /// The window over the one before the cut.
@@ -193,7 +193,7 @@ pub(crate) struct Undo {
     pub(crate) curve: Restored,
 }
 
-/// What an undo restores of CUBIC's epoch.
+/// The part of CUBIC's epoch that an undo restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restored {
     All,
@@ -217,16 +217,16 @@ pub(crate) struct HyStart {
     /// The rise that matters, at least and at most.
     pub(crate) least: Span,
     pub(crate) most: Span,
-    /// And as a part of the round-trip time: `1 / part`.
+    /// The rise as a part of the round-trip time, too: `1 / part`.
     pub(crate) part: u64,
     pub(crate) samples: u32,
-    /// What growth is divided by in conservative slow start.
+    /// The divisor of growth in conservative slow start.
     pub(crate) divisor: f64,
     /// How many rounds that lasts.
     pub(crate) rounds: u32,
     /// It ends where the round-trip time falls below that at which it began.
     pub(crate) resumes: bool,
-    /// What an acknowledgement counts for at most without pacing.
+    /// The packets for which an acknowledgement counts at most without pacing.
     pub(crate) most_per_ack: u32,
 }
 

@@ -14,7 +14,7 @@ struct Mutant {
     kind: &'static str,
     base: Base,
     fault: &'static Fault,
-    /// Of its clause.
+    /// The check of its clause.
     check: &'static str,
 }
 
@@ -108,7 +108,7 @@ fn totals(lines: &[Line]) -> String {
     text
 }
 
-/// Those that are on record as found by the check of their clause, with one seed.
+/// The mutants on record as found by the check of their clause, with one seed.
 #[test]
 fn the_check_of_its_clause_still_finds_each_mutant() {
     let recorded = recorded();

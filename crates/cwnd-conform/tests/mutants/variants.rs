@@ -86,7 +86,7 @@ fn tcp() -> Vec<Suite> {
     suites().into_iter().filter(|suite| *suite != Suite::Rfc9002).collect()
 }
 
-/// Those that differ most from one another. The rest follows over twenty seeds.
+/// The senders that differ most from one another. The rest follows over twenty seeds.
 #[test]
 fn right_senders_give_no_alarm() {
     let few = [

@@ -48,13 +48,13 @@ pub fn conformance_html(results: &[Conformance], command: &str, text: &str) -> S
 struct ConformPage<'a> {
     title: &'a str,
     top: Top<'a>,
-    /// What came of it, a sentence for each subject.
+    /// The outcome, a sentence for each subject.
     answers: Vec<String>,
     revision: &'a str,
     palette: &'a Palette,
     /// Deviations first, then unclear checks.
     checks: &'a [CheckSection<'a>],
-    /// What the command printed.
+    /// The output of the command.
     text: &'a str,
     data: String,
 }
@@ -119,7 +119,7 @@ impl<'a> CheckSection<'a> {
     }
 }
 
-/// What came of all checks of a subject, as a sentence.
+/// The outcome of all checks of a subject, as a sentence.
 fn answer(result: &Conformance) -> String {
     let count = |verdict| counted(result.count(verdict), "check");
     let mut text = format!("{} conforms in {}", result.subject, count(Verdict::Meets));
@@ -223,5 +223,5 @@ fn verb(verdict: Verdict) -> &'static str {
 
 /// Pixels of the subject, the reference and the formula, drawn in this order.
 const WIDTHS: [f64; 3] = [4.0, 1.6, 1.6];
-/// Of a line.
+/// The maximum number of points of a line.
 const MOST_POINTS: usize = 400;

@@ -8,7 +8,7 @@ use crate::plot::{DataSet, Frame, Group};
 /// A mean as the table has it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Cell {
-    /// What the table is sorted by.
+    /// The sort key of the table.
     pub(super) value: f64,
     pub(super) mean: String,
     /// The spread, shown next to the value: `± half`, or `(low to high)`.

@@ -12,7 +12,7 @@ use crate::plot::colour::Palette;
 use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
 use cwnd_run::measure::Measure;
 
-/// What the page shows.
+/// The content of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Report<'a> {
     /// A short title of the comparison or run: the heading of the page.
@@ -33,7 +33,7 @@ pub struct Report<'a> {
     pub scenario_toml: String,
     /// Indexes the link of every trace that is the bottleneck.
     pub bottleneck: usize,
-    /// What a reader must know before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
     /// The algorithms, each with its parameters, described once on the page.
     pub algorithms: Vec<Spec>,

@@ -14,7 +14,7 @@ pub struct Axis {
     pub field: String,
     /// The quantity, with the unit of the labels.
     pub title: String,
-    /// What the numbers of the column are multiplied by to be in the unit of the labels.
+    /// The factor from the numbers of the column to the unit of the labels.
     pub scale: f64,
     /// The ends, in the unit of the column; none for those of the data.
     pub domain: Option<[f64; 2]>,

@@ -115,7 +115,7 @@ pub(crate) fn layers(lines: &Lines, bands: &[Band]) -> (Vec<Value>, DataSet) {
     (layers, DataSet::new("table", ["flow", &lines.x.field, "low", "high", &lines.y.field], groups.collect()))
 }
 
-/// What a caption says of them.
+/// The text of a caption about bands.
 pub(crate) const CAPTION: &str = " Bands: smallest to largest of the flows of an algorithm. Lines: their median.";
 
 #[cfg(test)]

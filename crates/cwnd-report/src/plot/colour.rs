@@ -69,7 +69,7 @@ impl Palette {
         Self { names, colours }
     }
 
-    /// What to write where a colour is wanted. Algorithms that are not of this page have the colour of text.
+    /// The CSS value of a colour. Algorithms that are not of this page have the colour of text.
     pub(crate) fn variable(&self, algorithm: &str) -> String {
         let exact = self.names.iter().position(|known| known == algorithm.trim());
         match exact.or_else(|| self.names.iter().position(|known| name(known) == name(algorithm))) {

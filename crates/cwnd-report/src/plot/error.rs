@@ -10,7 +10,7 @@ pub enum PlotError {
     Column {
         /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
     /// Nothing is left to draw.
@@ -21,7 +21,7 @@ pub enum PlotError {
     Flow {
         /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
     /// Averages cannot be taken over such intervals.

@@ -1,4 +1,4 @@
-//! What the plots of one page have in common: colours, resolution and scales.
+//! The common properties of the plots of one page: colours, resolution and scales.
 
 use cwnd_run::measure::{Estimates, SHORT_INTERVAL};
 use cwnd_trace::{LinkTrace, Trace};

@@ -170,7 +170,7 @@ impl Looks {
     }
 }
 
-/// What the plots of walks have in common.
+/// The common properties of the plots of walks.
 pub(crate) struct Walks<'a> {
     pub(crate) looks: &'a Looks,
     /// Packets per round trip.

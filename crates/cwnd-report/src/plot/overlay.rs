@@ -14,7 +14,7 @@ use super::lines::{Line, Lines};
 use super::spec::Plot;
 use super::time::seconds;
 
-/// What the colours of flows are of: the algorithm, and the input of those that several have.
+/// The keys of the colours of flows: the algorithm, and the input where several have the algorithm.
 pub(crate) fn keys(parts: &[Part]) -> Vec<String> {
     parts.iter().flat_map(|part| flows(part).map(|(_, flow)| key(part, flow))).collect()
 }
@@ -249,7 +249,7 @@ fn goodput(flow: &FlowTrace, trace: &Trace, interval: u64) -> Points {
 
 /// More inputs and algorithms than this cannot be told apart.
 const MOST: usize = 12;
-/// What a caption says of bands.
+/// The text of a caption about bands.
 const BANDS: &str = " Bands: smallest to largest of the flows of an algorithm in an input. Lines: their median.";
 /// Pixels.
 const HEIGHT: u32 = 210;

@@ -18,9 +18,9 @@ pub struct Phase {
     pub y: Axis,
     /// The middles of the intervals that are averaged over, seconds.
     pub time_s: Vec<f64>,
-    /// Of the first flow, bit/s.
+    /// The rate of the first flow, bit/s.
     pub first_bps: Vec<f64>,
-    /// Of the second flow, bit/s.
+    /// The rate of the second flow, bit/s.
     pub second_bps: Vec<f64>,
     /// The colour of the points, as CSS writes it.
     pub colour: String,

@@ -11,7 +11,7 @@ pub struct Plot {
     pub(crate) id: String,
     /// A few words.
     pub(crate) title: String,
-    /// What it shows and how it was made.
+    /// The content of the plot, and its method.
     pub(crate) caption: String,
     /// The text alternative of the picture: what it shows of what.
     pub(crate) alternative: String,
@@ -75,7 +75,7 @@ impl Plot {
         spec
     }
 
-    /// What the script of the page reads.
+    /// The input of the script of the page.
     pub(crate) fn json(&self) -> Value {
         let tables: Vec<Value> = self.data.iter().map(DataSet::json).collect();
         json!({ "id": self.id, "spec": self.spec, "tables": tables })
@@ -91,7 +91,7 @@ impl DataSet {
         Self { name, columns: columns.into_iter().map(Into::into).collect(), groups }
     }
 
-    /// What the script of the page reads: numbers with six significant digits.
+    /// The input of the script of the page: numbers with six significant digits.
     pub(crate) fn json(&self) -> Value {
         let groups = self.groups.iter().map(|group| {
             let numbers = group.numbers.iter().map(|column| column.iter().copied().map(number).collect::<Vec<_>>());

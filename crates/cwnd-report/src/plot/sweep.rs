@@ -18,7 +18,7 @@ use super::names;
 use super::spec::{DataSet, Group, Plot, by_text, number};
 use crate::table;
 
-/// What the plots of a sweep have in common.
+/// The common properties of the plots of a sweep.
 pub(crate) struct SweepFrame<'a> {
     sweep: &'a Sweep,
     points: &'a [PointResult],

@@ -1,4 +1,4 @@
-//! What the checks of RFC 9002 measure.
+//! The measures of the checks of RFC 9002.
 
 use cwnd_sim::{RateSchedule, Source};
 

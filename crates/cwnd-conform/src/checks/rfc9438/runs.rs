@@ -1,4 +1,4 @@
-//! What the checks of CUBIC measure.
+//! The measures of the checks of CUBIC.
 
 use cwnd::Spec;
 use cwnd_sim::Loss;
@@ -267,7 +267,7 @@ fn most(lab: &Lab<'_>) -> f64 {
     if lab.subject().follows_rfc8312() { f64::INFINITY } else { 1.5 }
 }
 
-/// Of two ratios the one nearer to one.
+/// The ratio that is nearer to one.
 fn nearest(ratios: [f64; 2]) -> f64 {
     let [a, b] = ratios;
     if (a - 1.0).abs() <= (b - 1.0).abs() { a } else { b }
