@@ -18,7 +18,7 @@ use crate::ns3::output;
 use crate::provenance::Provenance;
 use crate::{Error, page};
 
-/// What a simulator did in one run.
+/// One run of a simulator.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
@@ -41,7 +41,7 @@ pub(crate) struct Turn {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
     case: String,
-    /// What the driver of htsim was told.
+    /// The arguments of the driver of htsim.
     arguments: String,
     /// The revision of htsim, and the compiler it was built with.
     htsim: String,

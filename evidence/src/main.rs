@@ -42,7 +42,7 @@ pub(crate) struct Experiment<'a> {
     pub(crate) scenario: Scenario,
 }
 
-/// What both sides gave.
+/// The values of both sides.
 pub(crate) struct Compared<'a> {
     pub(crate) experiment: &'a Experiment<'a>,
     pub(crate) ours: Side,
@@ -113,7 +113,7 @@ enum Command {
     },
     /// Plays scenarios between this project's UDT and libudt
     Interop {
-        /// Those whose names begin so; all if none is given
+        /// The scenarios whose names begin with this [default: all]
         scenario: Vec<String>,
     },
     /// Compares with the TCP of this host's kernel, and rewrites a part of docs/validation.md

@@ -170,7 +170,7 @@ fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
     text
 }
 
-/// What the command prints with these arguments. It may end with 1, which says that something deviates.
+/// The output of the command with these arguments. It may end with exit code 1, which reports a deviation.
 fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Result<T, Error> {
     let command = format!("cargo xtask foreign -- {}", arguments.join(" "));
     println!("{command}");

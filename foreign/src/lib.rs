@@ -44,7 +44,7 @@ pub fn quinn_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     quinn::with(spec)
 }
 
-/// What the stacks are called before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
+/// The names of the stacks before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
 const NAMES: [&str; 3] = if cfg!(feature = "known-bad") {
     ["quinn-0.11.14", "noq-1.1.0", "smoltcp-0.12.0"]
 } else {

@@ -78,7 +78,7 @@ struct Adapter<C: CongestionController> {
     last_lost: Option<u64>,
 }
 
-/// What the controller wants to know again when a packet is acknowledged or lost.
+/// The data that the controller needs again when a packet is acknowledged or lost.
 #[derive(Clone, Copy, Debug)]
 struct Departure<I> {
     at: Time,
@@ -192,7 +192,7 @@ impl<C: CongestionController + Sync> CongestionControl for Adapter<C> {
     }
 }
 
-/// What the controller publishes: the pacing rate and the bytes that leave at once. None before the first round-trip time.
+/// The values that the controller publishes: the pacing rate and the bytes that leave at once. None before the first round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Published(Option<(Bandwidth, u32)>);
 

@@ -5,7 +5,7 @@
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Sampling, Variation, run};
 
-/// Of one flow of `spec`, from 5 s on: Mbit/s of payload, and its mean window in packets.
+/// One flow of `spec`, from 5 s on: Mbit/s of payload, and its mean window in packets.
 fn flow(spec: &Spec, path: &Dumbbell) -> [f64; 2] {
     let mut setup = path.setup(std::slice::from_ref(spec), Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };

@@ -83,5 +83,5 @@ const PART: Part = Part {
 const TESTS: [&str; 3] = ["test", "--locked", "--no-default-features"];
 /// The example that copies a file over noq.
 const COPY: &str = "examples/noq-copy";
-/// What begins the names of releases that are known to be wrong.
+/// The beginnings of the names of releases that are known to be wrong.
 const KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];

@@ -155,7 +155,7 @@ fn usage_error(reason: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What all steps may leave in an empty target directory. With `CARGO_INCREMENTAL=0` it is little more than half of that.
+/// The maximum size of a target directory after all steps. With `CARGO_INCREMENTAL=0` it is little more than half of that.
 const WHOLE_RUN_MEGABYTES: u64 = 9000;
 
 const USAGE: &str = "\

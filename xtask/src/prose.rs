@@ -81,7 +81,7 @@ struct Habits {
 struct Habit {
     /// The pattern as it is written.
     shown: String,
-    /// What to write instead.
+    /// The better form.
     better: String,
     /// The words in a row, each with its alternatives.
     words: Vec<Vec<String>>,
@@ -91,7 +91,7 @@ struct Habit {
 
 struct Found<'a> {
     habit: &'a Habit,
-    /// Of its first word, from 1.
+    /// The line of its first word, from 1.
     line: usize,
 }
 

@@ -275,7 +275,7 @@ const PROFILE: [&str; 10] = [
     "profile.dev.package.cwnd-udt.opt-level=1",
 ];
 
-/// What `.ci/run` sets, and `Cargo.toml` otherwise.
+/// The variable that `.ci/run` sets; `Cargo.toml` has the default.
 const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
 /// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.

@@ -74,7 +74,7 @@ impl Workspace {
     }
 }
 
-/// What the step `tests` compiles: all but benchmarks, and what brings Arrow, which steps of their own compile.
+/// The packages that the step `tests` compiles: all but benchmarks, and those that bring Arrow, which have their own steps.
 pub(crate) const TESTED: [&str; 9] = [
     "--workspace",
     "--exclude",
@@ -87,7 +87,7 @@ pub(crate) const TESTED: [&str; 9] = [
     OPTIONAL[1],
 ];
 
-/// What no other crate of the workspace turns on, and is to be looked at all the same.
+/// Features that no other crate of the workspace turns on, and that are checked nevertheless.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio,cwnd-cli/figures"];
 
 /// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after that number of minutes, with all

@@ -17,7 +17,7 @@ use super::verdict::{Basis, Verdict};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Progress;
 
-/// What came of all variants: `papers/daimd/ablation.toml`.
+/// The results of all variants: `papers/daimd/ablation.toml`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ablation {

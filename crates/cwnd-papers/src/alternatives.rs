@@ -1,4 +1,4 @@
-//! What verdicts depend on: each assumption of which `published.toml` names alternatives is replaced by each of them.
+//! The dependence of verdicts on assumptions: each assumption of which `published.toml` names alternatives is replaced by each of them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::verdict::Verdict;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Progress;
 
-/// What came of all of them: `papers/alternatives.toml`.
+/// The results of all of them: `papers/alternatives.toml`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternatives {
@@ -37,7 +37,7 @@ pub struct Alternative {
     pub result: BTreeMap<String, Outcome>,
 }
 
-/// What came of a result.
+/// The outcome of a result.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {

@@ -1,4 +1,4 @@
-//! What a runner works with: its paper's scenarios, assumptions and printed numbers, and the runs it asks for.
+//! The tools of a runner: its paper's scenarios, assumptions and printed numbers, and its runs.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Place, Scenario, ScenarioError, Source};
 
-/// What a runner works with.
+/// The tools of a runner.
 pub(crate) struct Bench<'a> {
     files: &'a Files,
     published: &'a Published,
@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What assumptions and the scale set in a scenario. What the user has replaced comes last, since --quick may set the same key.
+    /// The settings of a scenario by assumptions and the scale. What the user has replaced comes last, since --quick may set the same key.
     pub(super) fn overrides(&self, scenario: &str) -> Vec<String> {
         let is_replaced = |key: &String| self.settings.assumptions.iter().any(|(replaced, _)| replaced == key);
         let (replaced, assumed): (Vec<_>, Vec<_>) =

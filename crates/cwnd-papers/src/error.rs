@@ -1,4 +1,4 @@
-//! What can go wrong when papers are run.
+//! Errors of running papers.
 
 use cwnd::quantity::QuantityError;
 use cwnd::registry::SpecError;
@@ -67,7 +67,7 @@ pub enum PaperError {
         what: &'static str,
         /// The name as given.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: Vec<String>,
     },
     /// A runner gave a value for a row that is not listed, or twice.
@@ -80,7 +80,7 @@ pub enum PaperError {
     },
 }
 
-/// What runners and their helpers return.
+/// The result of runners and their helpers.
 pub(crate) type Result<T = (), E = PaperError> = std::result::Result<T, E>;
 
 impl From<RunError> for PaperError {

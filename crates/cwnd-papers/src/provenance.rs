@@ -1,4 +1,4 @@
-//! What the verdicts on record were made with: `papers/provenance.toml`.
+//! The origin of the recorded verdicts: `papers/provenance.toml`.
 
 use std::collections::BTreeMap;
 

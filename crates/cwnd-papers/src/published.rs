@@ -22,7 +22,7 @@ pub struct Published {
     /// The assumptions where the paper is silent.
     #[serde(default)]
     pub assumption: Vec<Assumption>,
-    /// What `--quick` changes in a scenario: overrides as for `--set`, by the name of the scenario.
+    /// The changes of `--quick` to a scenario: overrides as for `--set`, by the name of the scenario.
     #[serde(default)]
     pub quick: BTreeMap<String, Vec<String>>,
     /// Printed numbers that several results share; their runners know the shape.
@@ -44,7 +44,7 @@ pub struct Paper {
     pub authors: Vec<String>,
     /// Where and when it appeared.
     pub venue: String,
-    /// What its authors ran.
+    /// The simulator or implementation of its authors.
     pub simulator: String,
     /// The profiles of its algorithm that stand before the ids of rows: `ns2-2.2: flow 1`.
     #[serde(default)]
@@ -55,14 +55,14 @@ pub struct Paper {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
-    /// What `--set` calls it.
+    /// The key for `--set`.
     pub key: String,
     /// The assumed value.
     pub value: toml::Value,
-    /// What `--quick` takes instead, where `value` would take long.
+    /// The value for `--quick`, where `value` would take long.
     #[serde(default)]
     pub quick: Option<toml::Value>,
-    /// What else it might be: each is run in its place, and what changes is shown (`cargo xtask papers alternatives ID`).
+    /// Other possible values: each is run in its place, and the changes are shown (`cargo xtask papers alternatives ID`).
     #[serde(default)]
     pub alternatives: Vec<toml::Value>,
     /// Why a guess has no alternatives.
@@ -71,7 +71,7 @@ pub struct Assumption {
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,
-    /// What the paper leaves open.
+    /// The information that the paper leaves open.
     pub missing: String,
     /// Why this and nothing else.
     pub basis: String,
@@ -99,7 +99,7 @@ pub enum Confidence {
 pub struct PublishedResult {
     /// How it is called: `table-3`.
     pub id: String,
-    /// What it shows, in a line.
+    /// A title, one line.
     pub title: String,
     /// Where it is printed.
     pub source: String,
@@ -132,7 +132,7 @@ pub struct PublishedRow {
     /// The printed value.
     #[serde(default)]
     pub published: Option<Value>,
-    /// What it holds the paper to, where `published` does not say it: see [`PublishedRow::basis`].
+    /// The basis of the comparison, where `published` does not determine it: see [`PublishedRow::basis`].
     #[serde(default)]
     pub basis: Option<Basis>,
     /// By how much a number of a figure may be wrong, in its unit.
@@ -141,10 +141,11 @@ pub struct PublishedRow {
     /// Its unit; empty for a plain number.
     #[serde(default)]
     pub unit: String,
-    /// What kind of quantity it is, which decides what counts as reproduced.
+    /// The kind of quantity, which decides when the row counts as reproduced.
     #[serde(default)]
     pub quantity: Option<Quantity>,
-    /// What counts as reproduced. The file has it only for a bound, an order and an `exception`; else the rule of `quantity` makes it.
+    /// The values that count as reproduced. The file has it only for a bound, an order and an `exception`; else the rule of `quantity`
+    /// makes it.
     #[serde(default)]
     pub tolerance: Option<Tolerance>,
     /// Why it has a tolerance of its own instead of that of a kind of quantity.

@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::tolerance::Tolerance;
 
-/// What kind of quantity a row has.
+/// The kind of quantity of a row.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// A number that the paper computed by a formula: one unit of its last printed digit, at most a tenth.
     Formula,
-    /// What follows exactly from equations: 0.1 %, or 1e-9 where it is 0. A statement is of an error of 0.
+    /// A value that follows exactly from equations: 0.1 %, or 1e-9 where it is 0. A statement is of an error of 0.
     Exact,
     /// A discrete algorithm, or random draws, against a continuous formula: 5 %, or 0.05 where it is 0.
     Approximate,
@@ -147,7 +147,7 @@ impl Quantity {
         Some(tolerance)
     }
 
-    /// What a row of this kind has to have, as the end of a sentence.
+    /// The keys that a row of this kind needs, as the end of a sentence.
     pub(super) fn needs(self) -> &'static str {
         match self {
             Self::About => "one number in `published`",

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use cwnd_run::scenario::{ScenarioError, Source};
 
-/// What one of them holds.
+/// The content of one of the files.
 pub trait RecordFile: DeserializeOwned + Serialize {
     /// Where it lies in the repository.
     const NAME: &'static str;

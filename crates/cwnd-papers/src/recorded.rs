@@ -170,7 +170,7 @@ impl fmt::Display for Difference {
 }
 
 impl RecordedRow {
-    /// What the recorded number comes to under `tolerance`: the verdicts that it may have within the rounding of its digits, the one of the
+    /// The verdicts on the recorded number under `tolerance`: those that are possible within the rounding of its digits, the one of the
     /// digits as they stand first. None where it is no number: an order, or no value.
     pub(crate) fn judged(&self, tolerance: &Tolerance, published: Option<f64>) -> Option<Vec<Verdict>> {
         if matches!(tolerance, Tolerance::Ordering(_)) {

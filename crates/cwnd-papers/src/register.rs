@@ -31,11 +31,11 @@ pub struct Change {
     pub what: String,
     /// Why.
     pub reason: String,
-    /// What came of these rows before.
+    /// The results of these rows before.
     pub before: String,
-    /// What came of them after.
+    /// The results of these rows after.
     pub after: String,
-    /// What rows are compared with from then on.
+    /// The values with which rows are compared from then on.
     #[serde(default)]
     pub values: BTreeMap<String, String>,
     /// Hashes of what algorithms are from then on.

@@ -15,14 +15,14 @@ pub struct JudgedRow {
     pub paper: String,
     /// The result's id: `table-3`.
     pub result: String,
-    /// What the row is about, unique within the result.
+    /// The subject of the row, unique within the result.
     pub row: String,
-    /// What a reader of the paper would call it: `FI, 100 ms (profile paper)`.
+    /// The name for a reader of the paper: `FI, 100 ms (profile paper)`.
     #[serde(skip)]
     pub name: String,
     /// The published number or statement; null where there is none.
     pub published: Option<Value>,
-    /// What the row is compared with.
+    /// The basis of the comparison.
     pub basis: Basis,
     /// By how much a number of a figure may be wrong, in `unit`; null for others.
     pub reading_error: Option<f64>,
@@ -32,13 +32,13 @@ pub struct JudgedRow {
     pub ci95: Option<f64>,
     /// The unit of all of these; empty for plain numbers.
     pub unit: String,
-    /// What counts as a match, fixed before the runs; null where nothing is compared.
+    /// The condition of a match, fixed before the runs; null where nothing is compared.
     pub tolerance: Option<String>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why it is not a match; null for matches. Where an assumption was replaced it is that of the default run, and says so.
     pub reason: Option<String>,
-    /// What the author's own code gives in ns-2, with its release and the 95 % interval; null where that was not run.
+    /// The value of the author's own code in ns-2, with its release and the 95 % interval; null where that was not run.
     pub ns2: Option<String>,
     /// The values of an ordering, which `ours` has as text; empty for others.
     #[serde(skip)]
@@ -97,7 +97,7 @@ impl JudgedRow {
         }
     }
 
-    /// Says of a reason on record that it is of the default run: this one replaces an assumption or the algorithm.
+    /// Marks a recorded reason as one of the default run: this run replaces an assumption or the algorithm.
     pub(super) fn of_default(self, listed: &PublishedRow) -> Self {
         let of_default = |reason: String| {
             let on_record = listed.reason_text().as_ref() == Some(&reason);

@@ -332,7 +332,7 @@ fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What a row is compared with, in one line.
+/// The comparison of a row, in one line.
 fn compared_with(result: &PublishedResult, row: &PublishedRow) -> String {
     let published = row.published.as_ref().map_or_else(|| "nothing".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map_or_else(|| "no tolerance".to_string(), ToString::to_string);

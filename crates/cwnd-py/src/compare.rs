@@ -97,7 +97,7 @@ impl Compared {
         to_json(&self.document())
     }
 
-    /// What `cwnd compare` prints, with `--paired` if so.
+    /// The output of `cwnd compare`, with `--paired` if `paired`.
     fn text(&self, paired: bool) -> String {
         let document = self.document();
         let differences = if paired { text::differences(&document) } else { String::new() };

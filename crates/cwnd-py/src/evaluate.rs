@@ -59,7 +59,7 @@ impl Evaluated {
         to_json(&self.evaluation)
     }
 
-    /// What `cwnd evaluate` prints.
+    /// The output of `cwnd evaluate`.
     fn text(&self) -> String {
         text::evaluation(&self.evaluation)
     }

@@ -82,7 +82,7 @@ fn scenario_text(error: &ScenarioError) -> String {
     }
 }
 
-/// What limits the memory of runs is an argument here.
+/// The text of an error; the limit on the memory of runs is an argument here.
 fn simulation_text(error: &RunError) -> String {
     match error {
         RunError::Setup(SetupError::Memory { .. }) => format!("{error} (`memory`)"),

@@ -51,7 +51,7 @@ enum Cells {
     Flags(Arc<[AtomicU8]>),
 }
 
-/// What [`Options`] are given as.
+/// The form in which [`Options`] are passed.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Settings<'py> {
@@ -319,13 +319,13 @@ fn numbers(outcome: Outcome) -> impl Iterator<Item = f64> {
     outcome.report.values().into_iter().chain([outcome.capacity, outcome.empty_rtt])
 }
 
-/// What only the simulator knows of a step.
+/// Measurements of a step that only the simulator knows.
 const PATH: [(&str, &str, &str); 2] = [
     ("capacity", "packets/s", "what the bottleneck could carry; no sender knows it"),
     ("empty_rtt", "s", "round trip of a packet that meets no other; no sender knows it"),
 ];
 const WIDTH: usize = MEASURED.len() + PATH.len();
-/// Of all environments together: gigabytes of memory.
+/// The maximum packets of all environments together: gigabytes of memory.
 const MAX_PACKETS_OF_ALL: f64 = (1_u64 << 26) as f64;
 /// Each has a simulator of its own.
 const MAX_COUNT: usize = 1 << 16;

@@ -69,12 +69,12 @@ impl Overlaid {
         to_json(&self.document)
     }
 
-    /// What `cwnd overlay` prints.
+    /// The output of `cwnd overlay`.
     fn text(&self) -> String {
         self.document.print()
     }
 
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }

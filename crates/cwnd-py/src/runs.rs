@@ -66,12 +66,12 @@ pub(crate) fn of_runs() -> impl Iterator<Item = &'static Measure> {
 }
 
 impl Runs {
-    /// Those of a row of a comparison.
+    /// The runs of a row of a comparison.
     pub(crate) fn alone(compared: Arc<compare::Compared>, row: usize) -> Self {
         Self { of: Source::Alone(compared, row) }
     }
 
-    /// Those of a row together with its opponent; none without one.
+    /// The runs of a row together with its opponent; none without one.
     pub(crate) fn versus(compared: Arc<compare::Compared>, row: usize) -> Option<Self> {
         compared.rows[row].versus.is_some().then_some(Self { of: Source::Versus(compared, row) })
     }
@@ -98,7 +98,7 @@ impl Runs {
         to_json(&self.document())
     }
 
-    /// What `cwnd run` prints.
+    /// The output of `cwnd run`.
     fn text(&self) -> String {
         text::run(&self.document())
     }
@@ -156,7 +156,7 @@ pub(crate) fn of_seed(runs: &LabRuns, seed: Option<u64>) -> Result<&Trace, Failu
     })
 }
 
-/// What every flow is, and how it fared after the warm-up.
+/// Every flow, and its results after the warm-up.
 fn flows(seeds: &[(u64, &Trace)]) -> cwnd_parquet::Table {
     let mut table = Tables::Flows.of(seeds);
     for (name, unit, description, of) in FLOW_MEASURES {

@@ -227,7 +227,7 @@ pub(crate) fn catch_panic<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| Err(broken()))
 }
 
-/// What a signal raised, if one has come: `KeyboardInterrupt` for Ctrl-C.
+/// The exception of a signal that has arrived: `KeyboardInterrupt` for Ctrl-C.
 fn interrupted() -> Option<PyErr> {
     Python::attach(|py| py.check_signals().err())
 }

@@ -1,4 +1,4 @@
-//! What went over the loopback, as Wireshark reads it.
+//! Packets on the loopback, as Wireshark reads them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ pub(crate) struct Capture {
     port: u16,
 }
 
-/// What a dissector that knows nothing of this project made of the packets from one port.
+/// The packets from one port, as read by a dissector that knows nothing of this project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dissection {
     /// Packets it knew, by kind: `data`, or the number of a control type in hexadecimal digits.
@@ -98,7 +98,7 @@ impl Capture {
     }
 }
 
-/// What tshark prints of a file.
+/// The output of tshark for a file.
 ///
 /// # Errors
 /// tshark is missing, or ends with a failure.

@@ -24,7 +24,7 @@ pub(crate) struct Running {
     child: Child,
 }
 
-/// What a partner, ours or libudt's, reports at its end.
+/// The report of a partner, ours or libudt's, at its end.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct PartnerReport {
     /// Until the connection was open.
@@ -53,7 +53,7 @@ pub(crate) struct PartnerReport {
     pub(crate) period_us: f64,
     /// The round-trip time at the end.
     pub(crate) rtt_ms: f64,
-    /// What failed, if something did.
+    /// The failed step, if any.
     pub(crate) failed: Option<String>,
     /// libudt's number for it; 0 if the error is not the library's.
     pub(crate) code: i32,

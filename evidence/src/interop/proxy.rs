@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::interop::Error;
 
-/// What a datagram is, as far as scenarios care.
+/// The kinds of datagrams that scenarios distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A data packet.

@@ -17,7 +17,7 @@ pub(crate) struct Raw {
     peer: Option<SocketId>,
 }
 
-/// What a raw client proposes.
+/// The proposal of a raw client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     /// The number of its first packet.

@@ -40,7 +40,7 @@ pub(super) struct Variant {
     /// The paths on which it is run; all on which the algorithm differs if none is given.
     #[serde(default)]
     paths: Vec<String>,
-    /// What the hosts of the simulator do besides, as in a scenario.
+    /// Further features of the hosts of the simulator, as in a scenario.
     #[serde(default)]
     host: Option<String>,
     /// How slow start grows, as in a scenario.
@@ -52,7 +52,7 @@ pub(super) struct Variant {
     /// Runs in the simulator; as many as the kernel's if not given.
     #[serde(default)]
     repeats: Option<u32>,
-    /// What it changes.
+    /// The change.
     pub(super) change: String,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Experiment<'a> {
     pub(super) path: PathCase,
     pub(super) seconds: u64,
     pub(super) warmup: u64,
-    /// Of the simulator, as the next ones; see [`Variant`].
+    /// The host option of the simulator; as for the following ones see [`Variant`].
     host: Option<&'a str>,
     slow_start: Option<&'a str>,
     same_losses: bool,
@@ -235,7 +235,7 @@ fn one() -> u32 {
     1
 }
 
-/// What bandwidth-delay products are counted in.
+/// The packet size in which bandwidth-delay products are counted.
 const PACKET: cwnd::Bytes = cwnd::Bytes(1500);
 
 #[cfg(test)]

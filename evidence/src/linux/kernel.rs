@@ -25,7 +25,7 @@ struct Sample {
     sockets: BTreeMap<String, Socket>,
 }
 
-/// What `ss -ti` says of a socket.
+/// The values of `ss -ti` for a socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Socket {
     window: f64,
@@ -123,7 +123,8 @@ fn socket(line: &str) -> Option<(String, Socket)> {
     Some((local.to_owned(), socket))
 }
 
-/// Of the flows together, each from its first sample behind the warm-up to its last one: they do not end at the same moment.
+/// The retransmissions of all flows together, each from its first sample behind the warm-up to its last one: they do not end at the same
+/// moment.
 fn retransmitted(samples: &[Sample], warmup_s: f64) -> Option<f64> {
     let mut ends: BTreeMap<&str, (Socket, Socket)> = BTreeMap::new();
     let measured = samples.iter().filter(|sample| sample.at_s >= warmup_s);
@@ -135,7 +136,7 @@ fn retransmitted(samples: &[Sample], warmup_s: f64) -> Option<f64> {
     (sent > 0.0).then(|| grown(|socket| socket.retransmitted) / sent)
 }
 
-/// Of the flow that sent most: the connection over which iperf3 agrees on a test sends little.
+/// The window of the flow that sent most: the connection over which iperf3 agrees on a test sends little.
 fn window(samples: &[Sample], warmup_s: f64) -> Series {
     let sockets = samples.iter().flat_map(|sample| &sample.sockets);
     let Some((local, _)) = sockets.max_by(|a, b| a.1.sent.total_cmp(&b.1.sent)) else { return Series::default() };
@@ -143,7 +144,7 @@ fn window(samples: &[Sample], warmup_s: f64) -> Series {
     Series::plotted(points, warmup_s)
 }
 
-/// What decides how the kernel sends, in the network this thread is in.
+/// The settings that decide how the kernel sends, in the network of this thread.
 fn settings() -> BTreeMap<String, String> {
     let read = |path: String| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
     let sysctls = SYSCTLS.iter().map(|name| (*name, format!("/proc/sys/net/{}", name.replace('.', "/"))));

@@ -86,7 +86,7 @@ enum Measure {
     Jain,
 }
 
-/// What a run here or there gives.
+/// The values of a run on one side.
 #[derive(Clone, Copy)]
 struct Values {
     utilisation: f64,

@@ -136,7 +136,7 @@ impl Run {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// What arrived of a flow, Mbit/s on the wire.
+    /// The received rate of a flow, Mbit/s on the wire.
     Rate(usize),
     /// The measure of all flows together: EI.
     Sum,

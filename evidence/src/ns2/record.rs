@@ -1,4 +1,4 @@
-//! What ns-2 gave, kept: a page can be made, and a test can compare, without it.
+//! The results of ns-2, stored: a page can be made, and a test can compare, without ns-2.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) case: String,
     /// The release of the agent, or the kind of ns-2's TCP.
     pub(crate) side: String,
-    /// Of the agent.
+    /// The commit of the agent.
     pub(crate) commit: Option<String>,
     /// The script of ns-2, without the seed: a record of another script is of another experiment.
     pub(crate) script: String,

@@ -14,7 +14,7 @@ use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
 use cwnd_udt::testing::first_handshake;
 use serde::{Deserialize, Serialize};
 
-/// What came of it.
+/// The measurements.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Load {

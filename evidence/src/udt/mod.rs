@@ -29,7 +29,7 @@ use run::{Bench, Plan, Who};
 /// How long everything takes.
 struct Times {
     repetitions: usize,
-    /// Of each algorithm and loss, whose runs are long and many.
+    /// Repetitions for each algorithm and loss, whose runs are long and many.
     lossy_repetitions: usize,
     loopback_s: usize,
     /// When a run over a long path has settled, and when it ends.

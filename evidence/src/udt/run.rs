@@ -45,7 +45,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) counted: Range<usize>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Outcome {
@@ -61,7 +61,7 @@ pub(crate) struct Outcome {
     pub(crate) link_cpu: Option<f64>,
     /// Datagrams that the link did not get to read.
     pub(crate) link_overruns: Option<u64>,
-    /// Of the rates of several flows.
+    /// Jain's index of the rates of several flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jain: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +217,7 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
     bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
 }
 
-/// Of a transfer over a link that is late.
+/// The maximum attempts of a transfer over a link that is late.
 const TRIES: u32 = 4;
 
 /// As many as there are flows at a time, at most.

@@ -29,13 +29,13 @@ pub(super) const ALGORITHMS: [&str; 2] = ["udt", "udt:profile=paper"];
 /// Where a row comes from.
 pub(super) const SIDES: [&str; 2] = ["simulator", "wire"];
 
-/// What flows came to in a stage.
+/// The rates of flows in a stage.
 struct Stage {
-    /// Of each, in bits on the wire per second.
+    /// The rate of each flow, in bits on the wire per second.
     rates: Vec<f64>,
     /// The stability index over seconds.
     si: Option<f64>,
-    /// Of the link, where there was one.
+    /// The delay of the link, where there was one.
     link_late_p99_s: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn row(algorithm: &str, side: &str, stage: usize) -> String {
     format!("{algorithm}, {side}, stage {stage}")
 }
 
-/// What the paper printed of a stage: `aggregate` (Mbit/s of 1 Gbit/s), `Jain index` or `SI`.
+/// The printed value of a stage: `aggregate` (Mbit/s of 1 Gbit/s), `Jain index` or `SI`.
 pub(super) fn printed(what: &str, stage: usize) -> Option<f64> {
     let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd")?;
     let published = daimd.published().ok()?;
@@ -203,7 +203,7 @@ const QUEUE: u32 = 100;
 /// Bytes of a packet, and what of it is the application's.
 const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1456.0;
-/// Of what applications write and read at a time.
+/// The bytes that applications write and read at a time.
 const PIECE: usize = 1 << 16;
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub(super) struct Scheme {
     pub(super) algorithm: String,
 }
 
-/// What some schemes scored: by scheme, environment and seed.
+/// The scores of some schemes: by scheme, environment and seed.
 #[derive(Debug)]
 pub(super) struct Scores(Vec<Vec<Vec<Kept>>>);
 

@@ -9,7 +9,7 @@ use cwnd_run::measure::mean;
 use cwnd_run::probe::{Kept, Probe, available};
 use cwnd_run::scenario::{Cbr, Scenario};
 
-/// What cross traffic takes of 10 Mbit/s per test flow, over and over.
+/// The cross traffic as a share of 10 Mbit/s per test flow, over and over.
 struct Pattern {
     /// Length of a repetition, milliseconds.
     period: u64,
@@ -75,7 +75,7 @@ impl Pattern {
         10.0 - self.taken.iter().filter(takes).map(|(rate, ..)| rate).sum::<f64>()
     }
 
-    /// What AIMD and AIAD make of it over the last periods of the first run.
+    /// The curves of AIMD and AIAD under it, over the last periods of the first run.
     fn draw(&self, bench: &Bench<'_>, title: &'static str, schemes: &[Scheme], findings: &mut Findings) -> Result {
         let flows = flows(bench)?.min(MOST_DRAWN) as usize;
         let mut curves = Vec::new();

@@ -112,7 +112,7 @@ impl Path {
         bench.run_all(scenarios, Probe::SUMMARY)
     }
 
-    /// What the first flow has of the link.
+    /// The share of the first flow in the link.
     fn share(self, runs: &[Kept]) -> Computed {
         let rate = self.bits_per_second().unwrap_or(f64::NAN);
         Computed::over(runs, |kept| Some(kept.all("flow_goodput_bps").first()? / rate))
@@ -129,7 +129,7 @@ impl Path {
     }
 }
 
-/// What all flows but the first have of what all carry.
+/// The share of all flows but the first in the traffic of all.
 fn others(kept: &Kept) -> Option<f64> {
     let goodput = kept.all("flow_goodput_bps");
     Some(1.0 - goodput.first()? / goodput.iter().sum::<f64>())

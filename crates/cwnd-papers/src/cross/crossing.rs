@@ -76,7 +76,7 @@ fn measured(
     }
 }
 
-/// What a flow that is alone is compared with.
+/// The flow with which a lone flow is compared.
 const TCP: &str = "TCP";
 
 fn tabled(plan: &Plan, (index, measure): (usize, CrossMeasure), values: &Values) -> CrossTable {
@@ -122,7 +122,7 @@ fn asked(plan: &Plan, claim: &CrossClaim, values: &Values) -> Asked {
     }
 }
 
-/// What the tolerance of a claim is of: run by run.
+/// The values that the tolerance of a claim applies to, run by run.
 fn compared(plan: &Plan, claim: &CrossClaim, all: &[Computed]) -> Computed {
     let Some(own) = plan.index(&claim.algorithm) else { return Computed::NONE };
     let others: Vec<usize> = claim.than.iter().filter_map(|name| plan.index(name)).collect();

@@ -159,7 +159,7 @@ fn first([from, to]: [f64; 2], length: usize, is_there: impl Fn(usize) -> bool) 
 
 const OVER_TIME: &str = "over_time_";
 const SCORES: &str = "scores_";
-/// Of [`Probe::OVER_TIME`], seconds.
+/// The interval of [`Probe::OVER_TIME`], seconds.
 const INTERVAL: f64 = 0.2;
 /// Five seconds.
 const FAIR_FOR: usize = 25;

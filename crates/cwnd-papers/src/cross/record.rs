@@ -1,4 +1,4 @@
-//! What came of crossed experiments and claims, and the file that it is recorded in: `papers/cross.toml`.
+//! The results of crossed experiments and claims, and the file of their records: `papers/cross.toml`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::provenance::Made;
 use crate::record_file::RecordFile;
 use crate::verdict::Verdict;
 
-/// What came of all experiments and claims.
+/// The results of all experiments and claims.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossing {
@@ -52,13 +52,13 @@ pub struct Asked {
     pub claim: String,
     /// The paper's id, and where it stands.
     pub source: String,
-    /// What counts as holding.
+    /// The values for which the claim holds.
     pub tolerance: String,
     /// By experiment, in their order.
     pub answer: Vec<Answer>,
 }
 
-/// What came of a claim in an experiment.
+/// The result of a claim in an experiment.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {

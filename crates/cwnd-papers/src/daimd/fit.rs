@@ -46,7 +46,7 @@ impl RecordFile for Fitted {
 ";
 }
 
-/// What a candidate is worth on some tables.
+/// The score of a candidate on some tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Score {
     /// Printed numbers that match, miss, and are undecided.

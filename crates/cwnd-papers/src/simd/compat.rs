@@ -11,7 +11,7 @@ use cwnd_run::scenario::{self, Ecn, QueueSize, Scenario, Written};
 /// Rates of the bottleneck, Mbit/s.
 const RATES: [u32; 2] = [15, 60];
 
-/// What stands before the bottleneck.
+/// The queue in front of the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Queue {
     Marking,
@@ -248,7 +248,7 @@ pub(super) fn window(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 /// Flows of each class whose windows can pass that.
 const FEW: [u32; 3] = [1, 2, 4];
-/// Of Table 2, packets.
+/// The window of Table 2, packets.
 const PRINTED_WINDOW: f64 = 128.0;
 
 pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {

@@ -30,7 +30,7 @@ fn printed() -> [(&'static str, Scheme, [[f64; 2]; 2]); 4] {
     ]
 }
 
-/// What the two windows add up to on the efficiency line, packets, in all of the paper's analytic values.
+/// The sum of the two windows on the efficiency line, packets, in all of the paper's analytic values.
 const CAPACITY: f64 = 110.0;
 /// Windows closer than this are equal.
 const EPSILON: f64 = 10.0;

@@ -30,7 +30,7 @@ pub(crate) use control::Control;
 pub(crate) use policy::{lever, steering};
 pub(crate) use signal::{Ack, Congestion, RateSample, Remote, Rtt, Start, View};
 
-/// What Python's algorithms raised during one piece of work.
+/// The exceptions of Python's algorithms during one piece of work.
 #[derive(Debug, Default)]
 pub(crate) struct AlgorithmErrors {
     any: AtomicBool,
@@ -225,7 +225,7 @@ impl Called<'_> {
         }
     }
 
-    /// What it returned is none of `accepted`.
+    /// The failure of a call that returned none of `accepted`.
     fn refused(self, returned: &Bound<'_, PyAny>, accepted: &str) -> Failure {
         let shown = returned.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
         Failure::Argument(format!("{}: expected {accepted}, got {shown}", self.place(returned.py())))
@@ -283,9 +283,9 @@ fn interned(name: &str) -> &'static str {
 static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 /// Where the base classes are.
 const BASES: &str = "cwnd._algorithm";
-/// That of an algorithm.
+/// The class of an algorithm.
 const ALGORITHM: &str = "CongestionControl";
-/// That of a trained policy.
+/// The class of a trained policy.
 const POLICY: &str = "Learnt";
-/// That of a rule under the window shell.
+/// The class of a rule under the window shell.
 const RULE: &str = "WindowRule";

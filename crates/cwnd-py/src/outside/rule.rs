@@ -61,7 +61,7 @@ impl Rule {
         Ok(Self { object: owner, methods, pacing, floor, needs_marks, cuts_flight, errors })
     }
 
-    /// What a method returns; `otherwise` where it fails or failed before.
+    /// The result of a method; `otherwise` where it fails or failed before.
     fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> T {
         if self.errors.any() {
             return otherwise;
