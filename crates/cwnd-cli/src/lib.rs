@@ -79,7 +79,7 @@ enum Command {
     /// Evaluate models: closed forms and synchronous feedback, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce seven papers: published value, computed value and verdict of each table, figure and claim
+    /// Reproduce seven papers: our value and the verdict for each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]

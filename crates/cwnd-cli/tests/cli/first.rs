@@ -211,5 +211,5 @@ fn the_help_says_when_the_usual_path_has_no_dip() {
         assert_eq!(shown.contains("recovery"), dips, "{times:?}\n{shown}");
     }
     let help: Vec<String> = cwnd.succeed(&["compare", "--help"]).split_whitespace().map(str::to_string).collect();
-    assert!(help.join(" ").contains("a --warmup below 25s or without one and a --duration below 50s"));
+    assert!(help.join(" ").contains("With a --warmup below 25s, or a --duration below 50s and no --warmup"));
 }
