@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        What stands behind the name of the program.
+        The arguments after the name of the program.
 
     Returns
     -------
