@@ -2,7 +2,7 @@
 
 The computations of ``cwnd model``. Every row has the kind of its numbers: ``closed form``, or
 ``model`` for numbers that the synchronous-feedback host computed by running the algorithm. Algorithms in Python can be
-run too. Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames as they are:
+run too. Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames:
 ``polars.DataFrame(rows)``, and a notebook shows them as a table. ``warnings`` of a list name the parameters and
 settings on which none of its numbers depends.
 """
