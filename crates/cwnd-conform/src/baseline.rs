@@ -32,7 +32,7 @@ pub struct Compared {
     "line {line}: expected a subject and the id of a check, and `unclear` behind them where it may be that, found `{text}`"
 )]
 pub struct BaselineError {
-    /// From 1.
+    /// The line number, from 1.
     pub line: usize,
     /// Its text.
     pub text: String,

@@ -24,7 +24,7 @@ pub struct Check {
     pub requirement: &'static str,
     /// The place where the check measures.
     pub looks: Looks,
-    /// For whom the clause is meant.
+    /// The subjects that the clause is meant for.
     #[serde(skip)]
     pub applies: Applies,
     /// The measured quantity, with its unit.
@@ -102,7 +102,7 @@ pub enum Looks {
     Window,
 }
 
-/// For whom a clause is meant.
+/// The subjects that a clause is meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
     /// Every sender.
@@ -179,7 +179,7 @@ impl Suite {
 }
 
 impl Level {
-    /// As documents write it.
+    /// The name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -226,19 +226,19 @@ impl Applies {
 }
 
 impl Range {
-    /// At least `from` and at most `to`.
+    /// The range from `from` to `to`.
     #[must_use]
     pub const fn within(from: f64, to: f64) -> Self {
         Self { from: Some(from), to: Some(to) }
     }
 
-    /// At least `from`.
+    /// The range from `from` on.
     #[must_use]
     pub const fn at_least(from: f64) -> Self {
         Self { from: Some(from), to: None }
     }
 
-    /// At most `to`.
+    /// The range up to `to`.
     #[must_use]
     pub const fn at_most(to: f64) -> Self {
         Self { from: None, to: Some(to) }

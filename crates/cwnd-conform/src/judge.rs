@@ -72,7 +72,7 @@ pub struct Curves {
     pub subject: Option<Curve>,
     /// The curve of this program's sender of the same law.
     pub reference: Option<Curve>,
-    /// By the formula of the clause.
+    /// The curve by the formula of the clause.
     pub formula: Option<Curve>,
 }
 
@@ -189,7 +189,7 @@ impl Conformance {
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict in words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

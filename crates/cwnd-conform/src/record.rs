@@ -244,7 +244,7 @@ impl Record {
         (self.at(to).delivered - self.at(from).delivered) as f64 / (to - from)
     }
 
-    /// By how much the window grows per round trip between two times, packets.
+    /// The growth of the window per round trip between two times, packets.
     pub(crate) fn slope(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         Ok((self.window(to)? - self.window(from)?) / (to - from) * self.rtt)
     }
@@ -282,12 +282,12 @@ impl Episode {
     }
 }
 
-/// By more than two in a hundred.
+/// Whether the window falls by more than 2 %.
 fn falls(before: f64, after: f64) -> bool {
     after < 0.98 * before
 }
 
-/// By more than two in a hundred, and by more packets than have arrived or were found lost: a gradual decrease is no faster.
+/// Whether the window falls by more than 2 %, and by more packets than have arrived or were found lost: a gradual decrease is no faster.
 fn at_once(before: Look, after: Look) -> bool {
     let left = (after.delivered + after.lost).saturating_sub(before.delivered + before.lost);
     falls(before.window, after.window) && before.window - after.window > left as f64

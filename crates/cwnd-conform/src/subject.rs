@@ -43,7 +43,7 @@ pub enum Law {
     Cubic,
     /// draft-ietf-ccwg-bbr.
     Bbr,
-    /// None of these: only clauses for all congestion control apply.
+    /// A law other than these: only clauses for all congestion control apply.
     Other,
 }
 
@@ -215,7 +215,7 @@ impl Subject {
 }
 
 impl Default for Host {
-    /// As this program's: RFC 6298's timeout, and an acknowledgement for each packet.
+    /// The features of this program's hosts: RFC 6298's timeout, and an acknowledgement for each packet.
     fn default() -> Self {
         Self { least_timeout: Span::from_secs(1), granularity: Span::ZERO, acks: 1 }
     }
@@ -231,7 +231,7 @@ impl Law {
     /// Every law.
     pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Bbr, Self::Other];
 
-    /// As options write it.
+    /// The name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -65,7 +65,7 @@ pub(crate) struct Entry<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modified {
     pub(crate) seconds: i64,
-    /// Below 1,000,000,000.
+    /// Nanoseconds, below 1,000,000,000.
     pub(crate) nanos: u32,
 }
 

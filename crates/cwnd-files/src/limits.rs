@@ -10,19 +10,19 @@ use crate::tree::GROUP;
 #[cfg(test)]
 const PER_PEER: usize = 40 << 20;
 
-/// Bytes of a name: Linux accepts no longer path (`PATH_MAX`).
+/// The maximum length of a name, bytes: Linux accepts no longer path (`PATH_MAX`).
 pub(crate) const MAX_NAME: usize = 4096;
 
-/// Bytes of a component of a name (`NAME_MAX`).
+/// The maximum length of a component of a name, bytes (`NAME_MAX`).
 pub(crate) const MAX_COMPONENT: usize = 255;
 
 /// Components of a name: deeper than trees of files are, and few enough that one name creates few directories.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Bytes of an error's text.
+/// The maximum length of an error's text, bytes.
 pub(crate) const MAX_TEXT: usize = 1024;
 
-/// Bytes of the payload of any frame: a group and its value.
+/// The maximum payload of any frame, bytes: a group and its value.
 pub(crate) const MAX_PAYLOAD: usize = GROUP as usize + 32;
 
 /// Bytes read ahead from a connection, and bytes collected before they are written.
@@ -40,7 +40,7 @@ pub(crate) const MAX_SENT: usize = 3 * BATCH;
 /// Different names in one request; a directory needs one.
 pub(crate) const MAX_NAMES: usize = 10_000;
 
-/// Bytes of the names in one request.
+/// The maximum length of the names in one request, bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 1 << 20;
 
 /// Entries that a server counts for a client. The rest of a larger tree is sent without having been counted.

@@ -24,10 +24,10 @@ pub enum BadName {
     /// A component is empty, `.` or `..`, or contains a NUL.
     #[error("the name is not that of a file below the directory")]
     Component,
-    /// More than 64 components.
+    /// The name has more than 64 components.
     #[error("the name is that of a file more than 64 directories deep")]
     Deep,
-    /// More than 4096 bytes, or a component of more than 255.
+    /// The name has more than 4096 bytes, or a component of more than 255.
     #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
     Long,
     /// A component begins with [`RESERVED`].
@@ -59,13 +59,13 @@ impl Name {
         Ok(Self(bytes.to_vec()))
     }
 
-    /// As bytes.
+    /// The name as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// As a relative path.
+    /// The name as a relative path.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
@@ -80,7 +80,7 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// As [`Printable`] shows it.
+    /// Formats the name as [`Printable`] does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Printable::new(&self.0).fmt(f)
     }

@@ -11,7 +11,7 @@ pub struct ReceiveOptions {
     /// Sync every file to the disk before it counts as received. Otherwise only files of more than one [`GROUP`](crate::GROUP) are:
     /// smaller ones survive the end of the process, but perhaps not a crash of the machine.
     pub sync: bool,
-    /// Bytes of the file system to be left free.
+    /// The space of the file system to be left free, bytes.
     pub keep_free: u64,
     /// Whether links that the sender keeps are created: with [`Links::Keep`] alone.
     pub links: Links,

@@ -203,6 +203,6 @@ pub struct Outcome {
     pub failed: u64,
     /// The missed ones that cannot be read or written at this end, or for which this end has no room.
     pub failed_here: u64,
-    /// Bytes of file content transferred.
+    /// File content transferred, bytes.
     pub bytes: u64,
 }

@@ -191,7 +191,7 @@ impl Compared {
         self.best_of(measure.better?, |row| measure.of(&row.estimates))
     }
 
-    /// As [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
+    /// The row that is best, by the rules of [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
     #[must_use]
     pub fn best_recovery(&self) -> Option<usize> {
         self.best_of(Better::Lower, |row| row.recovery_time_s)

@@ -21,9 +21,9 @@ pub struct Report {
     pub refused: u64,
     /// Datagrams that the kernel dropped before the relay could read them; this is not part of the emulation.
     pub overruns: u64,
-    /// From the clients to the target.
+    /// The direction from the clients to the target.
     pub forth: DirectionReport,
-    /// From the target to the clients.
+    /// The direction from the target to the clients.
     pub back: DirectionReport,
     /// The state of the direction to the target, a sample each 100 ms, if [`Plan::samples`](crate::Plan::samples) is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,11 +46,11 @@ pub struct Sample {
     pub marked: u64,
     /// Carried to the far end.
     pub carried: u64,
-    /// Bytes of these, headers included.
+    /// Bytes of the carried datagrams, headers included.
     pub carried_bytes: u64,
     /// Datagrams in the queue.
     pub queue_packets: u64,
-    /// Bytes of these, headers included.
+    /// Bytes of the datagrams in the queue, headers included.
     pub queue_bytes: u64,
 }
 

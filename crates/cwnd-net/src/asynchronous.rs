@@ -121,7 +121,7 @@ impl AsyncUdtStream {
         poll_fn(|context| ready(self.0.wait_for_close(Wait::Task(context.waker())))).await
     }
 
-    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    /// Sets the standing of the connection, as [`UdtStream::set_standing`](crate::UdtStream::set_standing) does.
     pub fn set_standing(&self, standing: Standing) {
         self.0.set_standing(standing);
     }

@@ -128,7 +128,7 @@ impl UdtMessenger {
         self.0.close()
     }
 
-    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    /// Sets the standing of the connection, as [`UdtStream::set_standing`](crate::UdtStream::set_standing) does.
     pub fn set_standing(&self, standing: Standing) {
         self.0.set_standing(standing);
     }

@@ -30,7 +30,7 @@ pub enum Format {
     Parquet,
 }
 
-/// Not a format.
+/// The error for a name that is not a format.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FormatError {
     /// No format has this name.

@@ -123,7 +123,7 @@ impl Table {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 
-    /// With the spaces before the first word of a cell.
+    /// The length of the longest word in a column, with the spaces before the first word of a cell.
     fn longest_word(&self, column: usize) -> usize {
         let longest = |cell: &String| {
             let words = cell.trim_start_matches(' ');
@@ -183,7 +183,7 @@ pub(crate) fn fits(text: &str) -> bool {
     text.lines().all(|line| line.chars().count() <= WIDTH)
 }
 
-/// In lines of at most [`WIDTH`] characters, broken at spaces; words that are longer are broken too.
+/// Breaks `text` into lines of at most [`WIDTH`] characters, at spaces; longer words are broken too.
 #[must_use]
 pub fn wrapped(text: &str) -> String {
     broken(text, WIDTH).join("\n") + "\n"
@@ -196,7 +196,8 @@ pub fn indented(text: &str) -> String {
     lines.iter().map(|line| format!("{INDENT}{line}").trim_end().to_string() + "\n").collect()
 }
 
-/// In lines of at most `width` characters, at least one. The first keeps the spaces that it begins with, if its first word fits behind them.
+/// Breaks `text` into lines of at most `width` characters, at least one. The first keeps the spaces at its beginning, if its first word
+/// fits behind them.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let mut used = text.len() - words.len();

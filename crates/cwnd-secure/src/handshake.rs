@@ -45,20 +45,20 @@ pub struct Access {
 /// How a client has proven itself: the number of the code or of the key among those of [`Access`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
-    /// By this code.
+    /// The client has this code.
     Code(usize),
-    /// By this key.
+    /// The client has this key.
     Key(usize),
 }
 
 impl Access {
-    /// For those who have one of these codes.
+    /// Admits clients with one of these codes.
     #[must_use]
     pub fn by_codes(codes: Vec<Code>) -> Self {
         Self { codes, ..Self::default() }
     }
 
-    /// For those who have one of the authorized keys and know that of this server.
+    /// Admits clients with one of the authorized keys that know the key of this server.
     #[must_use]
     pub fn by_keys(own: PrivateKey, authorized: Vec<PublicKey>) -> Self {
         Self { key: Some(own), authorized, ..Self::default() }

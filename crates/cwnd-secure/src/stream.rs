@@ -36,7 +36,7 @@ enum Direction {
     Failed,
 }
 
-/// As a client, proves itself to a server over `inner` and sees whether it is the right one. Takes one round trip, and sends the
+/// Proves a client to a server over `inner`, and checks that the server is the right one. Takes one round trip, and sends the
 /// confirmation with the first written data.
 ///
 /// # Errors
@@ -51,8 +51,8 @@ pub fn connect<T: Read + Write>(mut inner: T, proof: &Proof) -> Result<SecureStr
     Ok(stream)
 }
 
-/// As a server, admits a client with a valid proof, which is returned too. `guess` is called before a proof is checked, and returns whether
-/// it may be; for a client without a valid proof the error is [`SecureError::Refused`], after the refusal was sent to it.
+/// Admits a client with a valid proof, as a server. The proof is returned too. `guess` is called before a proof is checked, and returns
+/// whether it may be; for a client without a valid proof the error is [`SecureError::Refused`], after the refusal was sent to it.
 ///
 /// # Errors
 /// The connection failed, the client uses another protocol, was refused, or has not sent the confirmation.

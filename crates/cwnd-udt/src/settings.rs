@@ -86,7 +86,7 @@ pub enum SettingsError {
     Buffer {
         /// `send` or `receive`.
         which: &'static str,
-        /// As it was set.
+        /// The value as set.
         packets: u32,
     },
     /// A live peer would time out between two keep-alive packets.
@@ -94,9 +94,9 @@ pub enum SettingsError {
         "a peer would time out after {idle_timeout}, but keep-alive packets are sent each {keep_alive}: at least 3 must fit"
     )]
     IdleTimeout {
-        /// As it was set.
+        /// The value as set.
         idle_timeout: Span,
-        /// As it was set.
+        /// The value as set.
         keep_alive: Span,
     },
     /// Keep-alive packets too frequent to be cheap, or too rare for libudt.
@@ -105,7 +105,7 @@ pub enum SettingsError {
     /// A packet that holds nothing, or that IP cannot carry.
     #[error("a largest packet of {bytes} B is outside {}..={}", MSS.start(), MSS.end())]
     Mss {
-        /// As it was set.
+        /// The value as set.
         bytes: u16,
     },
     /// A rate that is not positive and finite.

@@ -58,7 +58,7 @@ pub struct Paths {
     pub flow_rtt_s: Vec<f64>,
     /// Probability per packet of a loss that only its flow is notified of.
     pub loss: f64,
-    /// For these losses.
+    /// The seed of these losses.
     pub seed: u64,
     /// One object per algorithm and time of common congestion.
     pub rows: Vec<PathRow>,

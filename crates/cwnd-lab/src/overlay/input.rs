@@ -18,7 +18,7 @@ use super::{
 /// An input as it was read.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// To be run with one seed.
+    /// A scenario, to be run with one seed.
     Scenario(Box<Scenario>),
     /// The stored results of a run.
     Stored {

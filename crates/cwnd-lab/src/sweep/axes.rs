@@ -21,7 +21,7 @@ pub struct Axis {
 /// A value on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisValue {
-    /// As it is shown: the number in the unit of the axis, or the text.
+    /// The label: the number in the unit of the axis, or the text.
     pub label: String,
     /// The number in the unit of the axis; none for a word.
     pub number: Option<f64>,

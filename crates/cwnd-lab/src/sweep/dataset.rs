@@ -43,7 +43,7 @@ pub enum PartFormat {
     Parquet,
 }
 
-/// Not a format of rows.
+/// The error for a name that is not a format of rows.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PartFormatError {
     /// No format has this name.

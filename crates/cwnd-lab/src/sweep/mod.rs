@@ -114,7 +114,7 @@ pub struct Shard {
     count: u32,
 }
 
-/// Not a shard.
+/// The error for a text that is not a shard.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("expected a shard and how many there are, such as `1/8`, from `1/8` to `8/8`")]
 pub struct ShardError;

@@ -19,7 +19,7 @@ pub struct By {
     better: Better,
 }
 
-/// Not a measure to rank by.
+/// The error for a name that is not a measure to rank by.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{}", unknown("measure", .0, &By::all().map(|by| by.measure.key).collect::<Vec<_>>()))]
 pub struct ByError(String);

@@ -120,7 +120,7 @@ impl UdtBundle {
         all.all(|stats| stats.is_some()).then_some(first)?
     }
 
-    /// As [`UdtStream::set_read_timeout`].
+    /// Sets the timeout of reading, as [`UdtStream::set_read_timeout`] does.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) {
         match &*self.0 {
             Bundle::Single { stream, .. } => stream.set_read_timeout(timeout),
@@ -128,7 +128,7 @@ impl UdtBundle {
         }
     }
 
-    /// As [`UdtStream::set_write_timeout`].
+    /// Sets the timeout of writing, as [`UdtStream::set_write_timeout`] does.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) {
         match &*self.0 {
             Bundle::Single { stream, .. } => stream.set_write_timeout(timeout),

@@ -10,9 +10,9 @@ use serde_json::Value;
 /// A colour for a light and one for a dark background, as CSS writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colour {
-    /// On a light background.
+    /// The colour on a light background.
     pub light: String,
-    /// On a dark background.
+    /// The colour on a dark background.
     pub dark: String,
 }
 

@@ -309,7 +309,7 @@ impl Connection {
         self.sender.released()
     }
 
-    /// Bytes of a stream there is room for.
+    /// The room for bytes of a stream.
     #[must_use]
     pub fn room(&self) -> u64 {
         let held = self.sender.packetizer.packets() + self.sender.outstanding.len();

@@ -92,7 +92,7 @@ pub(super) struct Cut {
 }
 
 impl MessageOptions {
-    /// Without a time to live, in any order.
+    /// A message without a time to live, in any order.
     #[must_use]
     pub const fn new() -> Self {
         Self { ttl: None, in_order: false }
@@ -105,7 +105,7 @@ impl MessageOptions {
         self
     }
 
-    /// Not delivered before the messages sent ahead of it.
+    /// The message, delivered only after the messages sent ahead of it.
     #[must_use]
     pub const fn in_order(mut self) -> Self {
         self.in_order = true;

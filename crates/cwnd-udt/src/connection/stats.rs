@@ -67,7 +67,7 @@ pub struct Stats {
     pub refused: u64,
     /// The current limit of the sender.
     pub limit: Limit,
-    /// For how long it was limited by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
+    /// The time for which each limit held the sender: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
     pub limited: Spent,
     /// Time since the last packet was sent.
     pub lastsnd: Span,

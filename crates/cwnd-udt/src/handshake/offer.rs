@@ -26,7 +26,7 @@ pub struct Agreed {
     pub mode: Mode,
     /// The instant from which the timestamps of packets count.
     pub opened: Time,
-    /// For the algorithm's own random numbers.
+    /// The seed of the algorithm's own random numbers.
     pub seed: u64,
 }
 
