@@ -86,7 +86,7 @@ class ComparisonRow(Estimates):
     result: RunResult
     """Its runs, all flows its own."""
     versus: Versus | None
-    """Its runs together with the algorithm it was set against."""
+    """Its runs together with its opponent."""
 
     def __init__(self, document: Mapping[str, Any], alone: RunResult, against: RunResult | None) -> None:
         super().__init__(document)

@@ -63,7 +63,7 @@ pub struct ComparedAlgorithm {
     pub recovery_time_s: Option<Estimate>,
     /// Whether they were measured in a stationary window.
     pub stationarity: Stationarity,
-    /// Its runs together with the algorithm it was set against.
+    /// Its runs together with its opponent.
     pub versus: Option<Versus>,
 }
 

@@ -25,7 +25,7 @@ pub struct Origin {
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// The path, and the habits of those who use it, in one line: what the scenario sets, and the era.
+    /// The path, and the stack profile of its hosts, in one line: the settings of the scenario, and the era.
     pub path: String,
     /// The scenario, as it can be written to a file and run again.
     pub scenario: Document,
@@ -93,7 +93,7 @@ pub struct Algorithm {
     pub best_in: Vec<&'static str>,
     /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first, and where the first failed.
     pub differences: Vec<Difference>,
-    /// Together with as many flows of the algorithm it was set against.
+    /// Together with as many flows of the opponent.
     pub versus: Option<Versus>,
     /// A digest of everything each run delivered, per seed: equal digests are equal runs.
     pub digests: Vec<String>,

@@ -36,8 +36,8 @@ pub struct Swept {
     pub by: &'static str,
     /// Which values of it come first: `higher` or `lower` ones.
     pub better: &'static str,
-    /// The key whose values are set against each other at each setting of the other keys: that of an algorithm. None where all points are set
-    /// against each other.
+    /// The key whose values are compared at each setting of the other keys: that of an algorithm. None where all points are compared with
+    /// one another.
     pub contender: Option<String>,
     /// How often each value of that key is the best, those that are most often first.
     pub standings: Vec<Standing>,

@@ -29,8 +29,8 @@ pub struct ByError(String);
 pub struct Ranking {
     /// The measure.
     pub by: By,
-    /// The key whose values are set against each other at each setting of the others: the first that ends in `algorithm` and varies. None
-    /// where there is no such key, or nothing to set against each other; then all points are set against each other.
+    /// The key whose values are compared at each setting of the others: the first that ends in `algorithm` and varies. None where there is
+    /// no such key, or nothing to compare; then all points are compared with one another.
     pub contender: Option<usize>,
     /// An axis for every key of the sweep.
     pub keys: Vec<Axis>,
@@ -69,7 +69,7 @@ pub struct Ranked {
 pub struct Standing {
     /// The contender.
     pub contender: String,
-    /// Settings at which it was set against another.
+    /// Settings at which it was compared with another.
     pub settings: u64,
     /// The settings at which it has the first place alone.
     pub alone: u64,

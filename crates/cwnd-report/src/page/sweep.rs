@@ -88,7 +88,7 @@ struct SweepPage<'a> {
     /// How to read the cells.
     note: String,
     palette: &'a Palette,
-    /// The key whose values are set against each other.
+    /// The key whose values are compared.
     contender: Option<&'a str>,
     /// The unit of the distances.
     behind: String,
