@@ -193,7 +193,7 @@ class CongestionControl(_Copied, ABC):
 class WindowRule(_Copied, ABC):
     """The rule of a window algorithm; the shell around it is common to all window algorithms.
 
-    That is slow start, timeouts, one decrease per window of data, undo, and the stack profile of an era, exactly as for the
+    That is slow start, timeouts, one decrease per window of data, undo, and the stack profile of an era, as for the
     built-in algorithms. The rule is the growth for one acknowledged packet and the window after a cut. Windows are
     packets. AIMD, whole:
 

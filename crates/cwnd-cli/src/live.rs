@@ -17,7 +17,7 @@ use crate::signals;
 #[command(after_help = "\
 Examples:
   cwnd live                                   for this host only, at a port that is free
-  cwnd live --listen 192.0.2.1:8080           for a classroom: everyone who has the printed address
+  cwnd live --listen 192.0.2.1:8080           for a classroom: everyone with the printed address
   cwnd live --listen 127.0.0.1:8080 --token demo --no-open
 The page needs no other server. Ctrl-C ends it. docs/live.md has exercises.")]
 pub(crate) struct Arguments {

@@ -34,7 +34,7 @@ Examples:
   udt send photos --meet meet.example.org:9002   both sides behind NAT: see `udt meet`
   tar c photos | udt send - --name photos.tar    standard input; the other side: udt recv ADDRESS -o - | tar x
   udt send photos --json                    the address and the code as the first line, for programs
-Give the other person the code over a call or an encrypted message: everyone who has it gets the files. It is new each time, is valid for one
+Give the other person the code over a call or an encrypted message: everyone with it gets the files. It is new each time, is valid for one
 transfer, and ends with this command. With --to the code is the server's, to read and write: it is asked for on the terminal or taken
 from CWND_CODE. Everything is encrypted, names and sizes too, unless both sides say --plain. Every file is checked with BLAKE3 as it
 arrives and gets its name once it is complete; if a transfer ends early, the next one resumes. Devices are left out, and so are symbolic
