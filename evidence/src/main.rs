@@ -1,9 +1,9 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
-//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions of `cwnd-model` ([`response`]), or
-//! real sockets ([`udt`]). The cases and their tolerances are data in the directory of the other side
-//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
-//! made from it, and a test compares this side with it without the other.
+//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions
+//! of `cwnd-model` ([`response`]), or real sockets ([`udt`]). The cases and their tolerances are data in the directory of the other side
+//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is made from
+//! it, and a test compares this side with it without the other.
 
 mod case;
 mod here;

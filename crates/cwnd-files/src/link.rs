@@ -66,8 +66,8 @@ pub(crate) fn create(root: &Dir, name: &Name, target: &[u8], overwrite: bool) ->
         .map_err(|_| Reason::Other)
 }
 
-/// Whether a link leads to no place outside the directory that is `depth` directories above it. After a name, `..` is not accepted: the name may be that of
-/// another link, and `..` is then the directory above its target.
+/// Whether a link leads to no place outside the directory that is `depth` directories above it. After a name, `..` is not accepted: the
+/// name may be that of another link, and `..` is then the directory above its target.
 fn stays_inside(depth: usize, target: &Path) -> bool {
     let up = target.components().take_while(|component| *component == Component::ParentDir).count();
     let mut down = target.components().skip(up);

@@ -231,8 +231,7 @@ impl Walk<'_> {
     }
 
     /// The target of the link at `path`. [`Reason::Link`] if it lies outside of the directory, [`Reason::Loop`] if the link leads to itself
-    /// or to a directory that
-    /// is being visited.
+    /// or to a directory that is being visited.
     fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
         let to = if self.anywhere {
             Path::new("/").join(path).canonicalize().map(|to| to.strip_prefix("/").map_or(to.clone(), Path::to_owned))

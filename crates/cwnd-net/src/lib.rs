@@ -29,9 +29,8 @@
 //!
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
 //! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread, and a [`UdtBundle`] is one stream over several
-//! connections. With the feature `tokio`,
-//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] has the current limit of a connection. The directory `examples` has an
-//! echo server and a copy of a file, for threads and for tasks.
+//! connections. With the feature `tokio`, `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] has the current limit of a
+//! connection. The directory `examples` has an echo server and a copy of a file, for threads and for tasks.
 //!
 //! # Options
 //!

@@ -5,8 +5,7 @@
 //! result; [`Selection::run`] joins them to the listed rows and judges them.
 //!
 //! To add a result: list its rows in `published.toml`, put its scenario into the same directory, write a function from `Bench` to
-//! `Findings`,
-//! and name it in the `runners` of its paper. A test compares the rows of runners with the listed ones.
+//! `Findings`, and name it in the `runners` of its paper. A test compares the rows of runners with the listed ones.
 
 mod ablation;
 mod aiad;

@@ -120,8 +120,7 @@ fn list(command: &Command, groups: &[Group]) -> String {
 }
 
 /// Makes `-h` of `command` and its subcommands fit a screen: options under a heading, and the text after the examples, appear in `--help`
-/// only. The
-/// lines of each paragraph after the options are joined, because the width of the terminal determines where they break.
+/// only. The lines of each paragraph after the options are joined, because the width of the terminal determines where they break.
 fn arranged(command: Command) -> Command {
     let command = command.mut_subcommands(arranged);
     let command =
@@ -153,8 +152,7 @@ pub mod check {
     use super::{Command, CommandFactory, Group, command};
 
     /// Checks that the command line has no contradictions, that its help fits a screen, and that its options refuse nonsense: `help_fits`
-    /// and `refusals`.
-    /// Returns the number of refusals.
+    /// and `refusals`. Returns the number of refusals.
     ///
     /// # Panics
     /// A check fails.
@@ -166,8 +164,7 @@ pub mod check {
     }
 
     /// Checks that the help of the program has every visible command once. It fits a screen, 40 lines of 100 columns, as does that of each
-    /// command with
-    /// `-h`; `--help` has more lines, not wider ones.
+    /// command with `-h`; `--help` has more lines, not wider ones.
     ///
     /// # Panics
     /// A check fails.

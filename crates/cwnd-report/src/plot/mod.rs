@@ -2,8 +2,7 @@
 //!
 //! [`Lines`] are lines on common axes, [`Phase`] is a phase plane; [`RunPlots`] makes them of a run,
 //! [`ComparisonPlots`] of compared algorithms, [`Heatmap`] of a grid. Their `plot` is a [`Plot`], and [`Plot::specification`] its Vega-Lite
-//! with the data in it; [`panels`] sets several side by side, [`document`] makes a file
-//! that any tool for Vega-Lite draws.
+//! with the data in it; [`panels`] sets several side by side, [`document`] makes a file that any tool for Vega-Lite draws.
 //!
 //! ```
 //! use cwnd_report::plot::{Axis, Line, Lines, colour, document, panels};
