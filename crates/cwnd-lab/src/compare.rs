@@ -28,12 +28,12 @@ pub struct Comparison {
 pub struct Compared {
     /// One row per algorithm, in the order requested.
     pub rows: Vec<ComparedAlgorithm>,
-    /// The algorithm that was asked for first, from which [differences](Self::difference) are taken.
+    /// The first requested algorithm, from which [differences](Self::difference) are taken.
     pub reference: String,
     /// The failures, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a
     /// row without [`versus`](ComparedAlgorithm::versus).
     pub failures: Vec<FailedComparison>,
-    /// How well the goodput of each row was to be known; none where the number of seeds was given.
+    /// The precision required of the goodput of each row; none where the number of seeds was given.
     pub until: Option<Until>,
 }
 
@@ -108,7 +108,7 @@ impl Comparison {
         self.alone.iter().chain(&self.versus)
     }
 
-    /// Runs everything. What fails is among [`Compared::failures`], and the others go on.
+    /// Runs everything. Failures are in [`Compared::failures`], and the other runs continue.
     ///
     /// # Errors
     /// `progress` ended the work.
@@ -116,8 +116,8 @@ impl Comparison {
         self.run_by(|scenarios| run_each(scenarios, progress))
     }
 
-    /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`. What fails is among
-    /// [`Compared::failures`], and the others go on.
+    /// Runs everything, and adds seeds until the goodput of every row is known precisely enough, or there are `most`. Failures are in
+    /// [`Compared::failures`], and the other runs continue.
     ///
     /// # Errors
     /// `progress` ended the work.
@@ -126,8 +126,8 @@ impl Comparison {
         Ok(Compared { until: Some(until), ..compared })
     }
 
-    /// The time after which all of the scenarios have left their beginnings behind, found in runs by `runner`; none where one has not
-    /// by half of its duration. Those that fail say nothing.
+    /// The time after which the initial transients of all scenarios are over, found in runs by `runner`; none where one of them is not over
+    /// by half of its duration. Failed runs are ignored.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -212,7 +212,7 @@ impl Compared {
         (alone && values.len() > 1).then_some(index)
     }
 
-    /// How far a row is from that of the [reference](Self::reference) by a measure: the mean over seeds of the difference in each. None for
+    /// The difference of a row from the [reference](Self::reference) by a measure: the mean over seeds of the difference in each. None for
     /// the reference itself, and where it failed.
     #[must_use]
     pub fn difference(&self, row: usize, measure: &Measure) -> Option<Estimate> {
@@ -271,6 +271,6 @@ impl Compared {
     }
 }
 
-/// Seeds from which on a row may be called the best. Of two algorithms that do not differ, one has all of three values below all of the
-/// other's in one of twenty draws, all of two in one of six.
+/// The minimum number of seeds for calling a row the best. Of two algorithms that do not differ, one has all of three values below all of
+/// the other's in one of twenty draws, and all of two in one of six.
 pub const FEWEST_FOR_BEST: usize = 3;

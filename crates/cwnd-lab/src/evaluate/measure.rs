@@ -8,7 +8,7 @@ use super::Shown;
 /// A number of one seed's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
-    /// One of a run.
+    /// A measure of a run.
     Kept(&'static measure::Measure),
     /// The goodput of the contender's flows as a share of the total; the first flows, of this number, are its own.
     Share(usize),
@@ -19,7 +19,7 @@ pub(super) enum Measure {
     GoodputHarm(usize),
     /// Harm to the queueing delay: the part of it in the mixture that they would not have alone.
     DelayHarm,
-    /// Harm to the share of packets lost, likewise.
+    /// Harm to the share of packets lost: the part of it in the mixture that they would not have alone.
     LossHarm,
     /// The goodput of the flow with the long round-trip time over that of the one with the short.
     LongOverShort,

@@ -26,7 +26,7 @@ use measure::Measure;
 /// The algorithms that an evaluated one is compared with.
 pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
 
-/// How long and how often each cell is run, and how many settings there are.
+/// The length and the number of runs of each cell, and the number of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// A few settings at reduced length.
@@ -38,7 +38,7 @@ pub struct Extent {
 /// An evaluation: `cwnd evaluate --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Evaluation {
-    /// Always `simulated`: what kind of numbers these are.
+    /// Always `simulated`: the kind of the numbers.
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
@@ -54,7 +54,7 @@ pub struct Evaluation {
     pub duration_s: f64,
     /// Measuring starts after this time, seconds.
     pub warmup_s: f64,
-    /// The runs, each counted once for each number it is needed for.
+    /// The number of runs, each counted once for each number that needs it.
     pub cells: u64,
     /// Failed cells; no number includes them.
     pub failed_cells: u64,
@@ -73,7 +73,7 @@ pub struct Evaluation {
 pub struct LeftOut {
     /// The number of its heading in the document.
     pub section: &'static str,
-    /// The flows, and what else would have been there.
+    /// The flows and the other traffic of the question.
     pub traffic: String,
     /// Why the algorithm cannot do it.
     pub reason: String,
@@ -103,16 +103,16 @@ pub struct EvaluationRow {
     pub rtt: String,
     /// The queue of the bottleneck.
     pub queue: String,
-    /// The flows, and what else is there.
+    /// The flows and other traffic.
     pub traffic: String,
     /// The measure.
     pub measure: &'static str,
     /// Its unit; 1 for plain numbers, and for shares, of 1.
     pub unit: &'static str,
-    /// How tables for people have it.
+    /// Its form in tables for people.
     #[serde(skip)]
     pub shown: Shown,
-    /// The algorithm's.
+    /// The value of the algorithm.
     pub algorithm: Option<Estimate>,
     /// The value with Reno in its place.
     pub reno: Option<Estimate>,
@@ -120,12 +120,12 @@ pub struct EvaluationRow {
     pub cubic: Option<Estimate>,
 }
 
-/// How a table for people has a measure.
+/// The form of a measure in a table for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shown {
     /// The factor by which the value is multiplied.
     pub scale: f64,
-    /// The unit that it then has; empty for a plain number.
+    /// The unit after scaling; empty for a plain number.
     pub unit: &'static str,
 }
 
@@ -186,8 +186,8 @@ struct Bottleneck {
     also: Vec<String>,
 }
 
-/// The plan of evaluating `algorithm` on paths with ordinary routers: one that wants routers of its own (XCP) is out of its element.
-/// What it cannot do at all, such as transfers of a size where nothing is sent twice, is left out.
+/// The plan of evaluating `algorithm` on paths with ordinary routers: an algorithm that needs routers of its own (XCP) gets none. Questions
+/// that it cannot answer at all, such as transfers of a size where nothing is sent twice, are left out.
 ///
 /// # Errors
 /// A scenario of the plan is not valid with the algorithm, Reno or CUBIC in its place.
@@ -199,7 +199,7 @@ pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioE
 }
 
 impl Plan {
-    /// How many cells it has, each counted as often as it is needed.
+    /// The number of cells, each counted as often as it is needed.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.runs.len() as u64 * u64::from(self.extent.seeds)
@@ -211,7 +211,7 @@ impl Plan {
         self.len() == 0
     }
 
-    /// Runs it on all cores.
+    /// Runs the plan on all cores.
     ///
     /// # Errors
     /// `progress` ended the work. Cells computed by then are in the store.
@@ -364,7 +364,7 @@ impl Plan {
 }
 
 impl Extent {
-    /// The usual number of seeds where none is given: 5, or 2 where it is to be quick.
+    /// The default extent: `seeds` runs of each cell; without a number 5, or 2 if `quick`.
     #[must_use]
     pub fn new(quick: bool, seeds: Option<u32>) -> Self {
         Self { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 5 }) }

@@ -32,7 +32,7 @@ pub struct AxiomRow {
     pub unit: &'static str,
     /// Its meaning.
     pub definition: &'static str,
-    /// Where the definition comes from.
+    /// The source of the definition.
     pub source: &'static str,
 }
 

@@ -16,9 +16,9 @@ use cwnd_run::measure::{Domain, Estimate};
 pub struct Responses {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// Round trip, seconds. It matters to what grows by the clock, and to rates.
+    /// Round trip, seconds. It matters to algorithms that grow by the clock, and to rates.
     pub rtt_s: f64,
-    /// Packet on the wire, bytes.
+    /// Size of a packet on the wire, bytes.
     pub packet_bytes: u32,
     /// One object per algorithm and loss probability.
     pub rows: Vec<ResponseRow>,
@@ -29,7 +29,7 @@ pub struct Responses {
 pub struct ResponseRow {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// Loss probability per packet: one packet in every 1/p is lost.
+    /// Loss probability per packet: one loss per 1/p packets.
     pub loss: f64,
     /// The kind of all numbers except `random_window_packets`: `closed form`, or `not defined` where none is known: for algorithms that
     /// answer to delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
@@ -92,7 +92,7 @@ pub fn bounded(algorithms: &[&Spec], losses: &[f64], random_seeds: u32) -> Resul
     if packets <= MOST_PACKETS { Ok(()) } else { Err(ModelError::Packets { packets }) }
 }
 
-/// The round trip and the packet of a response where none are given.
+/// The default round trip and packet size of a response.
 pub const USUAL_PATH: (Span, Bytes) = (Span::from_millis(100), Bytes(1500));
 
 /// The round trip and the packet of `path` where they are not those of [`USUAL_PATH`] and no number of an algorithm depends on them, and seeds
