@@ -25,7 +25,7 @@ pub enum Malformed {
         /// The length of the payload according to the header.
         length: u32,
     },
-    /// The first bytes of the connection are not those of this protocol.
+    /// The first bytes of the connection do not belong to this protocol.
     #[error("the other side uses another protocol")]
     Magic,
     /// The name of a file is invalid.
@@ -75,7 +75,7 @@ pub enum TransferError {
     /// A client wanted to send to a server that only serves.
     #[error("this server does not receive files")]
     ReadOnly,
-    /// The other side reports an error of its own.
+    /// The other side reports an error.
     #[error("the other side: {}", Printable::new(.0))]
     Refused(String),
     /// The other side uses another version of the protocol.

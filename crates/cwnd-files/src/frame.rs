@@ -15,7 +15,7 @@ pub(crate) enum Frame<'a> {
     Hello { version: u8, role: Role },
     /// The server accepts the client.
     Welcome,
-    /// The server refuses the client, or one end cannot go on: the reason in words.
+    /// The server refuses the client, or one end cannot continue; the payload is the reason as text.
     Error(&'a str),
     /// A name the receiver requests; empty for everything the server has.
     Request(&'a [u8]),

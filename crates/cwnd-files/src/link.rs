@@ -1,4 +1,4 @@
-//! Symbolic links: what a sender does with them, and how one is sent and created as a link.
+//! Symbolic links: how a sender treats them, and how one is sent and created as a link.
 //!
 //! A link travels in the frame of an entry, as a file of no bytes, under the name `.cwnd-link/NAME`, a NUL, and its target. A receiver
 //! without links rejects that name, since its first component is [reserved](crate::RESERVED), and the transfer goes on.
@@ -19,7 +19,7 @@ pub enum Links {
     /// A sender leaves them out, and a receiver creates none; each is reported as [`Event::Skipped`](crate::Event::Skipped).
     #[default]
     Skip,
-    /// A sender sends what they lead to, under the name of the link. A receiver creates none.
+    /// A sender sends their targets, under the name of the link. A receiver creates none.
     Follow,
     /// A sender sends them as links, and a receiver creates those that lead to a place inside its directory.
     Keep,

@@ -26,7 +26,7 @@ impl Role {
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Any cause without a number of its own.
+    /// Any cause without its own number.
     #[error("the other side cannot read or write it")]
     Other = 0,
     /// The receiver has another file of this name and may not replace it.
@@ -56,7 +56,7 @@ pub enum Reason {
     /// A device or a socket; of an older sender also a symbolic link.
     #[error("it is a link, a device or a socket")]
     Special = 9,
-    /// The hash of what the receiver has differs from that of what the sender read.
+    /// The hash of the received file differs from that of the bytes that the sender read.
     #[error("its hash differs")]
     Differs = 10,
     /// A symbolic link that a side leaves out.
@@ -104,7 +104,7 @@ impl Reason {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The sender has counted what it will send.
+    /// The sender has counted its files and bytes.
     Total {
         /// Ordinary files.
         files: u64,

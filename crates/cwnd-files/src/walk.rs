@@ -1,4 +1,4 @@
-//! The files that a sender has: those below a directory. Symbolic links are left out, followed or kept as [`Links`] says.
+//! The files of a sender: those below a directory. Symbolic links are left out, followed or kept according to [`Links`].
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -63,7 +63,7 @@ impl Source {
         Self::with_links(path, Links::Skip)
     }
 
-    /// The entries of `path`, with symbolic links treated as `links` says. Links that are followed may lead anywhere.
+    /// The entries of `path`, with symbolic links treated according to `links`. Links that are followed may lead anywhere.
     ///
     /// # Errors
     /// As [`at`](Self::at).
@@ -97,7 +97,7 @@ impl Source {
         })
     }
 
-    /// An open file under a name of its own. It may have no other.
+    /// An open file under a name of its own, which may be its only one.
     ///
     /// # Errors
     /// The root of the file system may not be read.

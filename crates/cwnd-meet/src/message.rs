@@ -12,7 +12,7 @@
 //! | 42..58 | the address; one of IPv4 fills the first four bytes |
 //! | 58..60 | the port, big-endian |
 //!
-//! What a kind does not have is zero, and so are the bytes that are left.
+//! Fields that a kind does not have are zero, and so is the rest of the message.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! The two members of a room, and what passes between them.
+//! The two members of a room, and the traffic between them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

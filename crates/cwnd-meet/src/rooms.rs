@@ -71,7 +71,7 @@ pub enum Handled {
 }
 
 impl Rooms {
-    /// A relay without rooms. The key, of random bytes, is that of the cookies.
+    /// A relay without rooms. The key, of random bytes, is used for cookies.
     #[must_use]
     pub fn new(key: [u8; 32], limits: Limits) -> Self {
         let places = Places::new(limits.rooms, usize::MAX);

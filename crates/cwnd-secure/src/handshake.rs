@@ -42,7 +42,7 @@ pub struct Access {
     authorized: Vec<PublicKey>,
 }
 
-/// How a client has proven itself: the number of the code or of the key among those of [`Access`].
+/// The proof of a client: the number of the code or of the key in [`Access`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
     /// The client has this code.
@@ -118,7 +118,7 @@ impl Initiator {
     }
 }
 
-/// The server's side of a handshake: what a client has sent first, not yet looked at.
+/// The server's side of a handshake: the first message of a client, not yet examined.
 #[derive(Debug)]
 pub struct Hello {
     proof: u8,

@@ -8,7 +8,7 @@ use snow::Builder;
 use crate::error::SecureError;
 use crate::text::{TextError, decode, encode};
 
-/// A key of X25519 that proves who an end is, as text: `cwnd-private-…`.
+/// A key of X25519 that proves the identity of an end, as text: `cwnd-private-…`.
 #[derive(Clone)]
 pub struct PrivateKey {
     pub(crate) private: [u8; 32],

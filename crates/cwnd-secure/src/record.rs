@@ -1,4 +1,4 @@
-//! Records: what an established connection carries.
+//! Records: the content of an established connection.
 //!
 //! Two bytes of length (big-endian), then that many bytes of a message of Noise: at least the 16 that authenticate it. A record without
 //! content is the final one. Both sides count the records, but do not send the numbers. So a record that is repeated, left out or moved
