@@ -172,7 +172,7 @@ impl End {
             while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
                 self.delivered += chunk.bytes.len() as u64;
             }
-            // What it asks for is polled in any case.
+            // Its requests are polled in any case.
             let _ = chunks.finalize();
         }
     }

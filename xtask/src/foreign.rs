@@ -46,7 +46,7 @@ pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
 /// A cargo command in the directory `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo_in(program, arguments);
-    // The example has no settings of its own, and takes what the tests have compiled.
+    // The example has no settings of its own, and uses the packages that the tests have compiled.
     if program != COPY {
         command.env("CARGO_TARGET_DIR", target(workspace));
     }

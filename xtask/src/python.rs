@@ -17,7 +17,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.folder))?;
     environment.pip(&["install", MATURIN])?;
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
-    // Most of what the tests depend on is never imported.
+    // Most dependencies of the tests are never imported.
     environment.pip(&["install", "--no-compile", &format!("{}[test]", wheel.display())])?;
 
     // Some tests compare with the command.

@@ -26,7 +26,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "parquet",
         needs: &[],
         // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it. Of the whole workspace,
-        // so that what does not depend on Arrow has the features it has in the step `tests`, and is not compiled again.
+        // so that packages that do not depend on Arrow have their features of the step `tests`, and are not compiled again.
         run: |workspace| {
             let build = ["test", "--workspace", "--exclude", "cwnd-benches", "--exclude", "cwnd-py"];
             let test = |words: &[&str]| {
@@ -155,7 +155,7 @@ pub(crate) const LONG: &[Step] = &[
     Step {
         name: "advisories",
         needs: &[&PYTHON, &CHECKERS, &ADVISORIES],
-        // Known vulnerabilities of what this depends on. They change without a change here, so that no ordinary run fails by them.
+        // Known vulnerabilities of dependencies. They change without a change here, so that no ordinary run fails by them.
         run: |workspace| {
             let check = ["--locked", "check", "--disable-fetch", "--hide-inclusion-graph", "advisories"];
             run(checker(workspace, "cargo-deny").args(check))

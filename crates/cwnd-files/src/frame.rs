@@ -300,7 +300,7 @@ impl<T: Read + Write> Frames<T> {
         let [kind, length @ ..] = header;
         let length = u32::from_le_bytes(length);
         if length > max_length(kind).map_err(invalid)? {
-            // What begins like a hello and is none: that of the encryption, for example.
+            // A message that begins like a hello and is none: that of the encryption, for example.
             let malformed = if kind == HELLO { Malformed::Magic } else { Malformed::Length { kind, length } };
             return Err(invalid(malformed).into());
         }

@@ -74,7 +74,7 @@ impl Source {
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
         let called = asked.unwrap_or(name).as_bytes();
         Name::new(called).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
-        // Whoever waits for it would learn late that it cannot be had.
+        // A receiver that waits for it would learn late that it is unavailable.
         let metadata = path.metadata()?;
         if metadata.is_dir() {
             fs::read_dir(&path)?;
@@ -143,7 +143,7 @@ impl Source {
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
         let file = match &self.file {
-            // It shares its position with the other copies: who reads it begins with a seek.
+            // It shares its position with the other copies: a reader begins with a seek.
             Some(file) => file.try_clone().map(File::from_std),
             None => open_without_waiting(self.folder.dir(), &item.path),
         };

@@ -539,7 +539,7 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
         // With the links above, this one would lead out.
         assert_eq!(kept(&format!("{name}/l"), "../x"), (REJECT, Some(NOT_A_FILE)), "{name}");
     }
-    // A file takes the place of a link, and not of what that leads to; a link takes that of a file, and not of a directory.
+    // A file replaces a link, and not the target of the link; a link replaces a file, and not a directory.
     assert_eq!(reply(Links::Keep, false, b"d/file"), (REJECT, Some(NOT_A_FILE)));
     assert_eq!(kept("d", "here"), (REJECT, Some(NOT_A_FILE)));
     fs::write(inbox.join("file"), "mine").unwrap();

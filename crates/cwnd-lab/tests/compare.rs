@@ -411,7 +411,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
 fn share_beside_itself(base: &Document, name: &str) -> (f64, f64) {
     let mut base = base.clone();
     if ["xcp", "vcp", "decbit"].contains(&name) {
-        // They react to what these routers write.
+        // They react to the headers that these routers write.
         base.dumbbell.as_mut().expect("the base has one").queue = Written::literal(&format!("{name}:1bdp"));
     }
     let opponent = Written::literal(name);

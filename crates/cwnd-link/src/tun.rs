@@ -114,7 +114,7 @@ fn namespace(side: Side) -> Result<(File, Tun), RelayError> {
         for buffer in ["tcp_rmem", "tcp_wmem"] {
             fs::write(format!("/proc/sys/net/ipv4/{buffer}"), "4096 131072 67108864")?;
         }
-        // What one connection learnt of the path would bind the next one.
+        // The path metrics that one connection learnt would bind the next one.
         fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")?;
         Ok((namespace, tun))
     };

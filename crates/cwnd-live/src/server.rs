@@ -158,7 +158,7 @@ fn accept(listener: &TcpListener, admission: &Arc<Admission>) {
         let place = Place(Arc::clone(admission), number);
         // Where there is no thread for it, the place is dropped with the rest.
         let _ = thread::Builder::new().spawn(move || {
-            // What a visitor sends, or its leaving, is no fault of the server's.
+            // Messages of a visitor, or its leaving, are no fault of the server's.
             let _ = connection(stream, from.ip(), &place);
         });
     }

@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(buffer.submit(199, false), 0);
         assert_eq!(buffer.submit(200, false), 50);
         assert_eq!(buffer.submit(250, false), 0);
-        // The short packet was sealed: what follows begins a packet of its own, and is not submitted before the short one is sent.
+        // The short packet was sealed: later bytes begin another packet, and are not submitted before the short one is sent.
         assert_eq!(buffer.write(&[2; 120], now()), Ok(Some(120)));
         assert_eq!(buffer.submit(249, false), 0);
         assert_eq!((buffer.submit(250, true), buffer.submit(250, true)), (100, 20));
@@ -461,7 +461,7 @@ mod tests {
         }
         assert!(written >= 20_000_000, "{written}");
         buffer.submit(0, false);
-        // The path has become ten times as short: 2 MB and what every connection may have.
+        // The path has become ten times as short: 2 MB, and the share that every connection may have.
         buffer.release(written - 100_000, 2_000_000);
         let state = buffer.state();
         let kept = state.spare.len() * CHUNK;

@@ -165,7 +165,7 @@ impl JudgedRow {
         match &self.ours {
             None => NO_VALUE.to_string(),
             Some(Value::Text(text)) => text.clone(),
-            // Errors of closed forms: what matters is how small they are.
+            // Errors of closed forms: their size matters.
             Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && self.ci95.is_none() => {
                 format!("{value:.1e}")
             }

@@ -200,7 +200,7 @@ impl Environments {
     /// Goodput, delay, loss and reward of each steered flow of an environment over its episode so far.
     fn totals(&self, py: Python<'_>, index: usize) -> PyResult<Vec<(f64, f64, f64, f64)>> {
         self.check(index)?;
-        // Whoever has the environments may wait for the interpreter.
+        // The thread that has the environments may wait for the interpreter.
         Ok(py.detach(|| {
             let own = self.own();
             let totals = own.environments.totals(index);

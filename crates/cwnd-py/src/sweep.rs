@@ -132,7 +132,7 @@ impl Sweeping {
         let (py, sweep) = (sweep.py(), sweep.get());
         let errors = Arc::default();
         let sweep = match sweep.sweep.has_outside() {
-            // What its algorithms raise is this run's.
+            // Exceptions of its algorithms belong to this run.
             true => sweep.text.read(py, &errors)?.ranked_by(sweep.sweep.by()),
             false => sweep.sweep.clone(),
         };

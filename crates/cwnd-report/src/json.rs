@@ -310,7 +310,7 @@ impl Comparison {
     pub fn of(compared: &Compared) -> Option<Self> {
         let first = &compared.rows.first()?.alone.scenario;
         let mut origin = Origin::of(first);
-        // What only some algorithms have, such as marks, is named with them.
+        // Keys that only some algorithms have, such as marks, are named with them.
         let groups = compared.rows.iter().flat_map(|row| row.alone.scenario.document().flow.clone());
         origin.path = Document { flow: groups.collect(), ..origin.scenario.clone() }.path();
         let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();

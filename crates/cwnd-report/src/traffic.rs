@@ -65,7 +65,7 @@ pub struct Completion {
 impl Cbr {
     pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
         let bits = 8.0 * f64::from(first.cbr[index].packet);
-        // Outside its life nothing is sent, and what arrives or is dropped then was sent in it.
+        // Outside its life nothing is sent, and packets that arrive or are dropped then were sent in it.
         let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
         let per_second = |trace: &Trace, curve: &[u64]| {
             seconds_of_cbr(trace, &trace.cbr[index]).map(|seconds| rise(trace, curve) / seconds)
@@ -201,7 +201,7 @@ mod tests {
             document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s
         };
         let crowd = |life: &str, sampling: &str| rate(life, sampling).expect("they arrive").mean;
-        // 200 per second, give or take three deviations of what arrives in half a second or more.
+        // 200 per second, give or take three deviations of the arrivals in half a second or more.
         for life in ["", "start = \"2s\"", "stop = \"2s\"", "start = \"1500ms\"\nstop = \"2s\""] {
             for sampling in ["100ms", "off"] {
                 let rate = crowd(life, sampling);

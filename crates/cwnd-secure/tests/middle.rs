@@ -255,7 +255,7 @@ fn whatever_is_done_to_a_record_is_noticed_before_a_byte_of_it_is_read() {
     for (what, attack) in attacks {
         let ends = conversation(same_code(), attack);
         assert!(matches!(ends.server, Some(SecureError::Altered)), "{what}: {:?}", ends.server);
-        // What came before is true, and nothing else was handed out.
+        // The data before is true, and nothing else was handed out.
         assert!(truth().starts_with(&ends.read) && ends.read.len() <= 4000, "{what}: {} bytes", ends.read.len());
         assert!(ends.client.is_some(), "{what}: no final record came");
     }

@@ -91,7 +91,7 @@ fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result
             Err(error) if is_passing(&error) => continue,
             Err(error) => return Err(error),
         };
-        // What cannot be sent is lost, as any datagram may be.
+        // A datagram that cannot be sent is lost, as any datagram may be.
         let _lost_at_worst = match rooms.handle(clock.elapsed(), from, &buffer[..length]) {
             Handled::Answer(answer) => socket.send_to(&answer, from),
             Handled::Forward(to) => socket.send_to(&buffer[..length], to),

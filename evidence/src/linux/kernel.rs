@@ -152,7 +152,7 @@ fn settings() -> BTreeMap<String, String> {
         .map(|name| (name, format!("/sys/module/tcp_cubic/parameters/{name}")));
     let mut settings: BTreeMap<String, String> =
         sysctls.chain(hystart).filter_map(|(name, path)| Some((name.to_owned(), read(path)?))).collect();
-    // Offloads show in the sizes of what the device takes at once.
+    // Offloads show in the sizes of packets that the device takes at once.
     if let Ok(device) = output(Command::new("ip").args(["-d", "-o", "link", "show", "up", "scope", "global"])) {
         let words: Vec<&str> = device.split_whitespace().collect();
         let pairs = words.windows(2).filter(|pair| {

@@ -139,7 +139,7 @@ fn crowd(sizes: &Sizes) -> Result<Crowd, Failure> {
         servers.push(listener.accept()?.0);
     }
     let connect_s = began.elapsed().as_secs_f64();
-    // A connection sends what lies from its number on, so that no two send the same.
+    // A connection sends data from its number on, so that no two send equal data.
     let content = pattern(size + count);
     let began = now();
     let (times, failures) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));

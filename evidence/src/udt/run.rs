@@ -129,7 +129,7 @@ impl Bench {
         let front = link.as_ref().map_or(at, |link| link.at);
         let sender = self.start(plan.who, &format!("{common} {options} client {front} send-for:{}", plan.seconds))?;
         let timeout = Duration::from_secs(plan.seconds as u64 + 90);
-        // What lingers when the time is over is not delivered any more, and nothing has failed by that.
+        // Data that lingers when the time is over is no longer delivered, which is no failure.
         let sender = sender.finish(timeout)?;
         let receiver = receiver.finish(timeout)?;
         let report = link.map(Link::stop).transpose()?;

@@ -103,7 +103,7 @@ fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
 
 fn on_sockets(algorithm: &str, seconds: usize, bench: &Bench) -> Result<Vec<Stage>, Error> {
     let spec = Spec::parse(algorithm).expect("one of the two above");
-    // What waits when a flow is to stop is not part of its stages.
+    // Packets that wait when a flow is to stop are not part of its stages.
     let options = Options::default().algorithm(spec).linger(Span::from_secs(1));
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let listener =

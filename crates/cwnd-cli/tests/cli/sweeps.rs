@@ -68,7 +68,7 @@ fn shards_together_are_the_whole_and_nothing_is_run_twice() {
 
     let status = cwnd.succeed(&["sweep", "status", "parts"]);
     assert!(status.starts_with("8 of 8 cells, "), "{status}");
-    // The page of the last shard has what the store has of the others: it is that of the whole sweep.
+    // The page of the last shard also has the stored cells of the others: it is the page of the whole sweep.
     let [one, other] = ["whole", "parts"].map(|folder| page(&cwnd, folder));
     assert!(one == other && one.contains("8 of 8 runs"), "{}", one.len());
     // The directory's own sweep needs no other file.

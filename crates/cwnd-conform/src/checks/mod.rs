@@ -202,7 +202,7 @@ fn undoing(lab: &Lab<'_>, rtt_ms: u64, rounds: f64) -> Result<Undone, Unfit> {
     let once = record.cut(lost)?;
     let cut = record.cuts().into_iter().find(|cut| cut.at >= late);
     let cut = cut.ok_or_else(|| Unfit::Absent("it takes nothing for lost that is late".to_string()))?;
-    // Back at once: no growth of congestion avoidance doubles what a cut has left within a round trip.
+    // Back at once: no growth of congestion avoidance doubles the window after a cut within a round trip.
     let after: Vec<_> = record.between(cut.at, cut.at + 4.0).collect();
     let undo = after.windows(2).find(|pair| pair[1].window > 1.2 * pair[0].window && pair[1].window > 0.9 * cut.before);
     let undo = undo.ok_or_else(|| Unfit::Absent("it undoes no cut".to_string()))?[1].at;

@@ -173,7 +173,7 @@ fn pause(lab: &Lab<'_>) -> Measured {
     let (from, to) = (2.0, 32.0);
     let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
     record.cut(at)?;
-    // What a stack had buffered is acknowledged by then.
+    // The data that a stack had buffered is acknowledged by then.
     let before = record.window(from + 1.0)?;
     Ok(record.largest(to, to + 6.0 * record.rtt)? / before)
 }

@@ -35,7 +35,7 @@ impl Measure {
         let goodput = first.all("flow_goodput_bps");
         let total: f64 = goodput.iter().sum();
         let pair = |of: &measure::Measure| Some((first.one(of.key)?, runs.get(1)?.one(of.key)?));
-        // Less is better: harm is the part of what there is that would not be there.
+        // Less is better: harm is the part of the value that would not exist otherwise.
         let less_is_better = |(with, without): (f64, f64)| (with > 0.0).then(|| (with - without) / with);
         let value = match self {
             Self::Kept(measure) => first.one(measure.key),

@@ -355,7 +355,7 @@ mod tests {
                 (closed.t2_iterated_rtt, ran.t2_rtt),
             ] {
                 let (closed, ran) = (closed.expect("closed"), ran.expect("ran"));
-                // SIMD's path is curved, and its epochs add up what each step of 1/64 round trip is off.
+                // SIMD's path is curved, and its epochs add up the errors of each step of 1/64 round trip.
                 assert!((ran / closed - 1.0).abs() < 0.03, "{text}: {ran} for {closed}");
             }
         }

@@ -132,7 +132,7 @@ impl Connection {
         self.payload = self.payload.max(segment.payload);
         self.options = self.options.max(segment.options);
         let ahead = segment.first.wrapping_sub(self.una_wrapped);
-        // What lies below was acknowledged already, and is sent again.
+        // Lower numbers were acknowledged already, and are retransmissions.
         let end = if ahead < HALF { self.una + u64::from(ahead) + u64::from(segment.count) } else { 0 };
         if end > self.next {
             self.next = end;

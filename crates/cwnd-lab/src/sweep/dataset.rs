@@ -139,7 +139,7 @@ impl Dataset {
             Some(_) => return Err(DatasetError::Other(folder.to_path_buf())),
             // An empty directory may have been made for this.
             None if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
-                // Another process may just be making it: what it wrote first is the sweep.
+                // Another process may just be making it: the first file written is the sweep.
                 if fs::read_to_string(folder.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
                     dataset.put(MANIFEST, to_json(&dataset.manifest).as_bytes())?;
                     return Ok(dataset);
@@ -185,7 +185,7 @@ impl Dataset {
         let failures: Vec<Unfinished> = rows.iter().filter_map(|row| self.failure(row)).collect();
         let failed = format!("{FAILED}/{}.jsonl", chunk.name());
         if failures.is_empty() {
-            // What failed in an earlier attempt has not failed now.
+            // Cells that failed in an earlier attempt have not failed now.
             match fs::remove_file(self.folder.join(&failed)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(&failed, error)),
                 _ => {}

@@ -160,7 +160,7 @@ impl Sweep {
     /// Identifies this sweep, and the program: one that would compute something else gives another.
     #[must_use]
     pub fn id(&self) -> String {
-        // What its points are ranked by changes no run.
+        // The measure that ranks its points changes no run.
         Key::of_parts(&["sweep", &self.clone().ranked_by(By::default()).to_toml()]).to_string()
     }
 

@@ -130,7 +130,7 @@ fn limits_hold() {
     assert_eq!(rooms.handle(now, at(0), &[0; 40]), Handled::Forward(at(1)));
     assert_eq!(join(&mut rooms, now, at(1), room, Role::Guest), Message::Full { room }, "its bytes are used up");
 
-    // Whoever is idle, or there for long, is forgotten.
+    // Members that are idle, or there for long, are forgotten.
     let room = Room([1; 16]);
     for second in 0..99 {
         let now = Duration::from_secs(second);

@@ -136,7 +136,7 @@ impl Incoming {
                 return Ok(0);
             }
             if state.open == 0 {
-                // What follows a chunk that never came was not the end.
+                // The chunk after one that never came was not the end.
                 return if state.chunks.is_empty() { Ok(0) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
             }
             state = self.arrived.wait(state, wait).ok_or(io::ErrorKind::WouldBlock)?;

@@ -124,7 +124,7 @@ impl Established {
             }
             Received::Messages { reassembly, unread } => {
                 *unread -= read;
-                // The protocol does not count what lies in the receive buffer, which must not grow without bound.
+                // The protocol does not count the receive buffer, which must not grow without bound.
                 while *unread < MAX_UNREAD || self.phase == Phase::Closed {
                     let message = endpoint
                         .connection(handle)

@@ -206,7 +206,7 @@ impl Called<'_> {
         returned.inspect_err(|error| {
             let note = format!("raised in {}, called by cwnd", self.place(py));
             let value = error.value(py);
-            // Python 3.10 shows no notes; what makes text of an error finds them there too.
+            // Python 3.10 shows no notes; the formatter of an error finds them there too.
             let noted = value.call_method1("add_note", (&note,)).map(drop);
             let _unsaid = noted.or_else(|_| value.setattr("__notes__", [note]));
         })

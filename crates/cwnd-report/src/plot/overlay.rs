@@ -301,7 +301,7 @@ mod tests {
         let (bands, caption) = names(&[part("a", &mixed), part("b", &["reno"; 9])]);
         assert_eq!(bands, ["a: reno, 5 flows", "a: cubic, 5 flows", "b: reno, 9 flows"]);
         assert!(caption.contains("Bands: smallest to largest") && !caption.contains("Not drawn"), "{caption}");
-        // No band is made of one flow each; what cannot be told apart is counted.
+        // No band is made of one flow each; flows that cannot be distinguished are counted.
         let single: Vec<Part> = (0..15).map(|nth| part(&format!("p{nth}"), &["reno"])).collect();
         let (lines, caption) = names(&single);
         assert_eq!(lines.len(), MOST);

@@ -50,7 +50,7 @@ pub(crate) enum Attack {
 impl Attack {
     pub(crate) fn draw(draw: &mut Draw) -> Self {
         let end = usize::from(draw.chance(0.3));
-        // What comes back is a few records only.
+        // The answer is a few records only.
         let most = if end == 0 { draw.pick(&[4, 60, 400]) } else { 4 };
         let at = draw.between(0, most);
         match draw.between(0, 6) {
@@ -319,7 +319,7 @@ impl World {
             self.ends[index].process_events();
             self.ends[index].service(self.now, side);
             while let Some(datagram) = self.ends[index].endpoint.poll_transmit(self.now) {
-                // A listener's answer to whoever it seemed to come from.
+                // A listener's answer to the apparent sender.
                 if datagram.to != address(1 - index) {
                     continue;
                 }

@@ -141,7 +141,7 @@ impl Meeting {
                 continue;
             }
             match client.handle(&buffer[..length]) {
-                // What the other end sends through the relay may be here first.
+                // Datagrams that the other end sends through the relay may be here first.
                 Response::Ignored => continue,
                 Response::Challenge => next = clock.elapsed(),
                 Response::Waiting => {}

@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let folder = super::open_folder(dir)?;
     let checked = |name: &String| {
-        // What a shell adds to a directory's name.
+        // A slash that shells add to a directory's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };
@@ -154,7 +154,7 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
             Failure::Input("--output: the name ends in no name of a file, so there must be another".to_owned())
         })?,
     };
-    // Checked here to fail early; the rename below is what prevents replacing.
+    // Checked here to fail early; the rename below prevents replacing.
     if !force && path.exists() {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }

@@ -288,7 +288,7 @@ impl State {
         }
         self.shown_at = now;
         let stats: Vec<_> = stream.streams().iter().filter_map(UdtStream::stats).collect();
-        // What waits here for the path is no progress.
+        // Data that waits here for the path is no progress.
         let waiting = stats.iter().map(|stats| stats.udt.undelivered).sum();
         let (moved, finished) = (self.moved.saturating_sub(waiting), self.finished.saturating_sub(waiting));
         // The last written data may not be counted as waiting yet, but the number shown for a connection never decreases.
@@ -297,7 +297,7 @@ impl State {
         let bits_per_second = rate(moved, now.as_secs_f64());
         let left = self.total.saturating_sub(finished) as f64 * 8.0;
         let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
-        // A receiver sends next to nothing: what holds it back is not known here.
+        // A receiver sends next to nothing: its limit is not known here.
         let limited_by = self.algorithm.is_some().then(|| self.limited_by(&stats)).flatten();
         if self.json {
             let (bytes, of) = (finished, self.total);

@@ -25,7 +25,7 @@ impl Server {
         says.read_line(&mut line).expect("its output is text");
         let mut words = line.split([' ', ',']).filter_map(|word| word.trim().parse().ok());
         let address = words.next().unwrap_or_else(|| panic!("{line}"));
-        // What it says of each client is read, so that it can go on.
+        // Its lines about each client are read, so that it can continue.
         thread::spawn(move || says.lines().for_each(drop));
         Self { child, address }
     }

@@ -376,7 +376,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let (udt, _) = place();
     let mut server = Server::start(&udt, &["inbox", "--writable"], "127.0.0.1:0");
     let address = server.address.clone();
-    // What one of them sends, the other would wait for.
+    // One of them would wait for the data of the other.
     let start = |what, retries| {
         let arguments = ["send", what, "--to", &address, "--rate-limit", "20mbit", "--retries", retries];
         udt.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built")
@@ -403,7 +403,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     server.kill();
 }
 
-// Its thread waits for what will not come.
+// Its thread waits for data that will not come.
 #[test]
 fn a_signal_ends_a_server_whose_client_vanished() {
     let (udt, _) = place();

@@ -61,7 +61,7 @@ impl Arrivals {
             }
             self.filled_due += 1;
         }
-        // What does not fit is reported with the oldest gaps, or acknowledged.
+        // Packets that do not fit are reported with the oldest gaps, or acknowledged.
         if self.filled.len() < MAX_FILLED {
             self.filled.push_back(number..number + 1);
         }

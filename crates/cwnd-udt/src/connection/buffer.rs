@@ -163,7 +163,7 @@ impl Buffer {
     /// Whether packet `number`, above a hole and in the midst of `run` without one, completes a message that may overtake others.
     pub(super) fn overtake(&mut self, number: u64, run: Range<u64>) -> bool {
         let Some(Held { tag, .. }) = self.slot(number).copied() else { return false };
-        // What continues the packets without a hole is seen to by `advance`.
+        // `advance` handles packets that continue the others without a hole.
         if self.is_stream() || tag.in_order() || number <= self.next {
             return false;
         }

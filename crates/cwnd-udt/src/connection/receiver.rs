@@ -182,7 +182,7 @@ impl Receiver {
 
         self.data_since_tick = true;
         if self.window.is_some_and(|window| self.window_end() >= self.granted + (window.packets / 4).max(1)) {
-            // The window moves with what arrives, and the sender should not be limited by where it was.
+            // The window moves with the arrivals, and the sender should not be limited by its former position.
             self.ack_due = true;
             self.clock = now;
         }
@@ -260,7 +260,7 @@ impl Receiver {
         }
         self.doubted_ends = self.doubted_ends.split_off(&near);
         if self.doubted_ends.len() > MAX_DOUBTED {
-            // The first is what everything waits for.
+            // Everything waits for the first one.
             self.doubted_ends.pop_last();
         }
         self.data_since_tick = true;
@@ -381,7 +381,7 @@ impl Receiver {
     }
 
     fn queue_nak(&mut self, missing: Range<u64>) {
-        // What does not fit is reported with the next repetition.
+        // Losses that do not fit are reported with the next repetition.
         if self.naks.len() < MAX_NAKS {
             self.naks.push_back(missing);
         }

@@ -13,7 +13,7 @@ pub(super) fn answer_time(rtt: &RttEstimator) -> Span {
 /// The time after which a lack of progress has the oldest and the newest packet sent again, for the `n`-th time in a row.
 pub(super) fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
     let smoothed = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-    // Within this a receiver has asked a second time for what it misses, and that has been acknowledged on its clock.
+    // Within this time a receiver has asked a second time for missing packets, and that has been acknowledged on its clock.
     (smoothed * 2 + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
 }
 

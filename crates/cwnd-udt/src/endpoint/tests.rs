@@ -574,7 +574,7 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     };
     let write = |server: &mut Endpoint| server.with(handle, |connection| connection.write(1));
     write(&mut server);
-    // It needs some time to set up the connection, and loses what comes until then.
+    // It needs some time to set up the connection, and loses packets until then.
     assert_eq!((server.poll_transmit(at(1)).is_none(), server.next_timeout()), (true, Some(at(20))));
     let sent = first_two(&mut server, at(20));
     assert_eq!(sent[0].transmit, Transmit::Handshake(response));

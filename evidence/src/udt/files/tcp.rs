@@ -57,7 +57,7 @@ fn receive(address: SocketAddrV4, folder: &Path, name: &str) -> io::Result<()> {
     } else {
         let socket = OwnedFd::from(stream.try_clone()?);
         tar(Command::new("tar").args(["-b", RECORD, "-xf", "-"]).current_dir(folder).stdin(Stdio::from(socket)))?;
-        // What pads the last record.
+        // Padding of the last record.
         io::copy(&mut stream, &mut io::sink())?;
     }
     stream.write_all(&[1])

@@ -218,7 +218,7 @@ pub(super) fn pace_limited(lab: &Lab<'_>) -> Measured {
         let early = of_write().filter(|at| *at < first + 0.1 * record.rtt).count();
         Some(early as f64 / of_write().count() as f64)
     };
-    // The first writes are slow start, which sends what the window allows.
+    // The first writes are slow start, which fills the window.
     let mut shares: Vec<f64> = (WRITES - 10..WRITES).filter_map(share).collect();
     need(shares.len() == 10, "a write is not sent")?;
     shares.sort_by(f64::total_cmp);

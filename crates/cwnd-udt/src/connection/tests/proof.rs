@@ -55,7 +55,7 @@ fn a_peer_that_acknowledges_what_never_arrived_draws_little() {
     }
     let mean = all.iter().sum::<u64>() / all.len() as u64;
     println!("mean {mean} bytes, most {:?}", all.iter().max());
-    // What slow start sends until an acknowledgement says that the packet withheld, one of the first 256, has arrived.
+    // The packets of slow start until an acknowledgement of the withheld packet, one of the first 256.
     assert!(all.iter().all(|sent| *sent < 3_000_000), "{all:?}");
 }
 
@@ -71,7 +71,7 @@ fn a_peer_that_turns_optimistic_draws_no_more_than_twice_what_it_received() {
         lose_all_data_and_reports(&mut world);
         let (sent, end) = optimistic(&mut world, 0, 5000);
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
-        // And what may be under way when the packet is withheld.
+        // The packets that may be in flight when the packet is withheld, too.
         assert!(sent - before < 2 * received + 40_000_000, "seed {seed}: {} after {received}", sent - before);
     }
 }
@@ -141,7 +141,7 @@ fn a_window_of_what_the_path_needs_is_large_enough_while_a_packet_is_withheld() 
 fn what_ends_with_a_withheld_packet_does_not_wait_for_its_report() {
     for seed in 0..20 {
         let mut world = proving(seed, 50, Some(100_000_000));
-        // Two thirds of what may be sent before a proof is due.
+        // Two thirds of the packets that may be sent before a proof is due.
         let bytes = 170 * u64::from(super::world::PAYLOAD);
         let with = world.transfer(bytes, 5000);
         let without = World::new(50, Some(100_000_000)).transfer(bytes, 5000);
@@ -337,7 +337,7 @@ fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
                 ((from..next).rev().map(|number| number..number + 1).collect(), next)
             })
         }),
-        // Acknowledgements come late, and claim a short path: the sender repeats what it waits for.
+        // Acknowledgements come late, and claim a short path: the sender repeats the awaited packets.
         ("acknowledged late, nothing missing", |_| {
             let mut past = std::collections::VecDeque::from(vec![0; 60]);
             Box::new(move |_, next| {

@@ -108,7 +108,7 @@ fn rates_beyond_every_link() {
         world.forge(0, Message::Ack(ack));
         world.run(1);
     }
-    // An optimistic peer gets no more than the window of what it could have got: memory is bounded.
+    // An optimistic peer gets no more than the window beyond its honest share: memory is bounded.
     let stats = world.ends[0].core.stats(world.now);
     assert!(stats.unacked <= 25_600, "{stats:?}");
 }
