@@ -1,4 +1,4 @@
-//! What is compared: the cases and tolerances of a folder, as read from its `cases.toml`.
+//! The cases and tolerances of a comparison, read from the `cases.toml` of a directory.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{Error, Experiment};
 
-/// All cases of a folder.
+/// All cases of a directory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cases {
@@ -68,14 +68,14 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// What is compared.
+/// The compared measure.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
     Utilisation,
     LossRate,
     Goodput,
-    /// Shown, not judged: where packets wait differs, see the folder's README.
+    /// Shown, not judged: where packets wait differs, see the directory's README.
     QueueDelay,
 }
 
@@ -175,7 +175,7 @@ impl Measure {
         }
     }
 
-    /// Whether a distance is tolerated; none where nothing was fixed. What is no number never is.
+    /// Whether a distance is tolerated; none where no tolerance was fixed. NaN never is.
     pub(crate) fn agrees(self, distance: f64, tolerance: &Tolerance) -> Option<bool> {
         match self {
             Self::Utilisation => Some(distance.abs() <= tolerance.utilisation),

@@ -1,7 +1,7 @@
-//! Beside htsim: how many packets each simulator delivers in a second of processor time, in the same dumbbells, in turns.
+//! Comparison with htsim: how many packets each simulator delivers in a second of processor time, in the same dumbbells, in turns.
 //!
-//! Times of one machine are compared only with others of the same minutes, so that both sides run one after the other, again and again, and
-//! what is looked at is the ratio of each turn.
+//! Times of one machine are compared only with others of the same minutes, so both sides run one after the other, again and again, and the
+//! result is the ratio of each turn.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::ns3::output;
 use crate::provenance::Provenance;
 use crate::{Error, page};
 
-/// What a simulator did in one run.
+/// One run of a simulator.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
@@ -41,7 +41,7 @@ pub(crate) struct Turn {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
     case: String,
-    /// What the driver of htsim was told.
+    /// The arguments of the driver of htsim.
     arguments: String,
     /// The revision of htsim, and the compiler it was built with.
     htsim: String,
@@ -86,7 +86,7 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
     rewrite(root)
 }
 
-/// Rewrites the tables from what is recorded.
+/// Rewrites the tables from the records.
 pub(crate) fn rewrite(root: &Path) -> Result<(), Error> {
     page::put_into(root, "docs/performance.md", "htsim", &table(&read(root)?))
 }
@@ -176,7 +176,7 @@ fn path(root: &Path) -> PathBuf {
     root.join("evidence/htsim/recorded.json")
 }
 
-/// What is recorded; nothing if there is no file yet.
+/// The records; nothing if there is no file yet.
 fn read(root: &Path) -> Result<Vec<Record>, Error> {
     let path = path(root);
     match std::fs::read_to_string(&path) {
@@ -241,7 +241,7 @@ impl Run {
     }
 }
 
-/// What is measured, by its name among the benchmarks.
+/// The measured cases, by their names among the benchmarks.
 const CASES: &[&str] = &["classic", "dozens", "thousand"];
 
 /// How the flows here recover, and whether that is as the era `modern` does.

@@ -1,9 +1,9 @@
 //! Runs the same experiments here and elsewhere, and writes down how far they agree.
 //!
-//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions of `cwnd-model` ([`response`]), or
-//! real sockets ([`udt`]). The cases and their tolerances are data in the folder of the other side
-//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is
-//! made from it, and a test compares this side with it without the other.
+//! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions
+//! of `cwnd-model` ([`response`]), or real sockets ([`udt`]). The cases and their tolerances are data in the directory of the other side
+//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is made from
+//! it, and a test compares this side with it without the other.
 
 mod case;
 mod here;
@@ -42,7 +42,7 @@ pub(crate) struct Experiment<'a> {
     pub(crate) scenario: Scenario,
 }
 
-/// What both sides gave.
+/// The values of both sides.
 pub(crate) struct Compared<'a> {
     pub(crate) experiment: &'a Experiment<'a>,
     pub(crate) ours: Side,
@@ -105,26 +105,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measures the speed of the simulator beside htsim's, and rewrites a part of docs/performance.md
+    /// Measures the speed of the simulator and of htsim, and rewrites a part of docs/performance.md
     Htsim {
-        /// Measures nothing, and rewrites the page from what is recorded
+        /// Measures nothing, and rewrites the page from the records
         #[arg(long)]
         recorded: bool,
     },
     /// Plays scenarios between this project's UDT and libudt
     Interop {
-        /// Those whose names begin so; all if none is given
+        /// The scenarios whose names begin with this [default: all]
         scenario: Vec<String>,
     },
     /// Compares with the TCP of this host's kernel, and rewrites a part of docs/validation.md
     Linux {
-        /// Compares with what is recorded: the kernel runs nothing
+        /// Compares with the records: the kernel runs nothing
         #[arg(long, conflicts_with_all = ["only", "repeats"])]
         recorded: bool,
         /// Runs the cases whose names begin so, as far as they lack repetitions; all if none is given
         #[arg(long)]
         only: Vec<String>,
-        /// So many repetitions, instead of those of the list
+        /// The number of repetitions, instead of those of the list
         #[arg(long)]
         repeats: Option<u32>,
     },
@@ -137,13 +137,13 @@ enum Command {
     },
     /// Compares with ns-3, and rewrites a part of docs/validation.md
     Ns3 {
-        /// Compares with what is recorded: ns-3 runs no case
+        /// Compares with the records: ns-3 runs no case
         #[arg(long, conflicts_with = "case")]
         recorded: bool,
         /// The cases that ns-3 runs anew; all if none is given
         case: Vec<String>,
     },
-    /// Records what comes of papers, of the rules of UDT and of alternative assumptions, in files of papers/
+    /// Records the results of papers, of the rules of UDT and of alternative assumptions, in files of papers/
     Papers {
         #[command(subcommand)]
         chore: papers::Chore,
@@ -167,13 +167,13 @@ enum Command {
         /// Takes minutes and writes no records: shows that everything works
         #[arg(long)]
         quick: bool,
-        /// Measures nothing, and rewrites these tables from what is recorded
+        /// Measures nothing, and rewrites these tables from the records
         #[arg(long, conflicts_with_all = ["quick", "part", "repeats"])]
         recorded: bool,
-        /// So many repetitions, of everything but files and paths, instead of the three or five of a full measurement
+        /// The number of repetitions, of everything but files and paths, instead of the three or five of a full measurement
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=9), conflicts_with = "quick")]
         repeats: Option<u8>,
-        /// What is measured; everything if none is given
+        /// The parts to measure; all if none is given
         part: Vec<udt::Part>,
     },
 }

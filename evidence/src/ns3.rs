@@ -132,7 +132,7 @@ fn version() -> String {
     output(command.args(["--show", "--showformat=${Version}", "libns3-dev"])).unwrap_or_else(|_| "unknown".to_owned())
 }
 
-/// What a command prints; a failure with what it says of it.
+/// The output of a command; its error output if it fails.
 pub(crate) fn output(command: &mut Command) -> Result<String, Error> {
     let failed = |command: &Command, reason: String| Error::Program { command: shown(command), reason };
     let output = command.output().map_err(|error| failed(command, error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What one run gives, here or elsewhere.
+//! The outcome of one run, here or elsewhere.
 
 use cwnd_run::measure::{Domain, Estimate, Summary};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What is on record of papers: verdicts, and what depends on single assumptions and rules. Files of `papers/`, compiled into `cwnd`.
+//! The records of papers: verdicts, and their dependence on single assumptions and rules. Files of `papers/`, compiled into `cwnd`.
 
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
@@ -18,10 +18,10 @@ use cwnd_text::{counted, decimal};
 
 use crate::Error;
 
-/// What is recorded.
+/// The kinds of records.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Chore {
-    /// Records the verdicts in papers/expected.toml, or papers/full.toml, and what they were made with in papers/provenance.toml
+    /// Records the verdicts in papers/expected.toml, or papers/full.toml, and their origin in papers/provenance.toml
     Record {
         /// A paper; all if none is given
         paper: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) enum Chore {
         /// Only the profiles of this name
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// Records what comes of it in papers/daimd/ablation.toml, after each variant
+        /// Records the result in papers/daimd/ablation.toml, after each variant
         #[arg(long)]
         record: bool,
         #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) enum Chore {
         paper: String,
         /// One of its results
         result: Option<String>,
-        /// Records what comes of it in papers/alternatives.toml, after each alternative
+        /// Records the result in papers/alternatives.toml, after each alternative
         #[arg(long)]
         record: bool,
         #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) enum Chore {
 /// Where single runs are stored.
 #[derive(Args, Debug)]
 pub(crate) struct Store {
-    /// Where runs are stored [default: cwnd/cells in the user's folder for caches]
+    /// Where runs are stored [default: cwnd/cells in the user's directory for caches]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     store: Option<PathBuf>,
     /// Stores nothing, and uses nothing stored
@@ -115,7 +115,7 @@ pub(crate) fn run(root: &Path, chore: &Chore) -> Result<(), Error> {
     }
 }
 
-/// Writes the verdicts of a selection over those on record, and what they were made with.
+/// Writes the verdicts of a selection over the recorded ones, with their origin.
 fn record(root: &Path, selection: Selection, scale: Scale, store: &Store) -> Result<(), Error> {
     let (path, mut recorded) = recorded_at(root, scale)?;
     let made_path = root.join(Provenance::NAME);
@@ -185,7 +185,7 @@ fn ablate(record: Option<&Path>, result: Option<&str>, profile: Option<&str>, ce
     Ok(())
 }
 
-/// Runs the alternatives of every assumption of a paper, and records what comes of them in the repository at `record`.
+/// Runs the alternatives of every assumption of a paper, and records the results in the repository at `record`.
 fn replace(record: Option<&Path>, paper: &str, result: Option<&str>, cells: &Cells) -> Result<(), Error> {
     let found = replaced(record, paper, result, cells)?;
     let mut table = Table::left();

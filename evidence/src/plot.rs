@@ -26,7 +26,7 @@ pub(crate) struct Panel<'a> {
 }
 
 impl Series {
-    /// What a plot shows of (seconds, value): some sawteeth from the end of the warm-up on, to a tenth.
+    /// The plotted points (seconds, value): some sawteeth from the end of the warm-up on, to a tenth.
     pub(crate) fn plotted(points: impl Iterator<Item = (f64, f64)>, from_s: f64) -> Self {
         let shown = points.filter(|(at, value)| (from_s..=from_s + PLOTTED_S).contains(at) && value.is_finite());
         let (at_s, packets) = shown.map(|(at, value)| (at, (value * 10.0).round() / 10.0)).unzip();

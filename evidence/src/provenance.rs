@@ -12,7 +12,7 @@ use crate::Error;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Provenance {
-    /// Those of a commit.
+    /// The sources of a commit.
     Clean {
         /// The commit.
         revision: String,
@@ -81,7 +81,7 @@ fn is_source(path: &str) -> bool {
             && ![".json", ".md"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// What git prints.
+/// The output of git.
 fn git(root: &Path, arguments: &[&str]) -> Result<String, Error> {
     let failed = |reason: String| Error::Program { command: format!("git {}", arguments.join(" ")), reason };
     let output = Command::new("git").current_dir(root).args(arguments).output();

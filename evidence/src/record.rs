@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::plot::Series;
 use crate::provenance::Provenance;
 
-/// What the other side gave for an algorithm in a case.
+/// The values of the other side for an algorithm in a case.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) window: Series,
 }
 
-/// All records of a folder.
+/// All records of a directory.
 #[derive(Debug)]
 pub(crate) struct Records {
     path: PathBuf,

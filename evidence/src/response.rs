@@ -47,7 +47,7 @@ struct Longer {
     loss: f64,
     /// Losses in a run, on average.
     losses: f64,
-    /// Of these, before measuring starts.
+    /// The losses among them before measuring starts.
     after: f64,
 }
 
@@ -59,7 +59,7 @@ struct Note {
     losses: Vec<f64>,
     /// In place of the tolerance, for each of the losses: from where to where the difference may lie.
     differences: BTreeMap<String, Vec<[f64; 2]>>,
-    /// The same for the rows of longer runs.
+    /// The bounds for the rows of longer runs.
     #[serde(default)]
     longer: BTreeMap<String, [f64; 2]>,
     /// Whether the model is run with a round trip in which a loss is found and one of recovery, too.
@@ -105,7 +105,7 @@ fn windowed() -> impl Iterator<Item = Spec> {
     acked.filter_map(|entry| Spec::parse(entry.name).ok())
 }
 
-/// Each algorithm at each loss rate as the model has it, and with so many losses per simulated run on average.
+/// Each algorithm at each loss rate by the model, and with `losses` losses per simulated run on average.
 fn rows(specs: &[Spec], levels: &[Level], losses: f64) -> Result<Vec<Compared>, Error> {
     let scenario = scenario(&[])?;
     let packet = scenario.setup(0).flows[0].packet;
@@ -271,7 +271,7 @@ fn page(cases: &Cases, compared: &[Compared], sources: &Provenance) -> Result<(S
     Ok((text, unexplained))
 }
 
-/// The model in which a loss takes two round trips, beside the simulator, where a note says that they are the difference.
+/// The model in which a loss takes two round trips, next to the simulator, where a note attributes the difference to them.
 fn recoveries(text: &mut String, cases: &Cases, compared: &[Compared]) -> Result<(), Error> {
     let scenario = scenario(&[])?;
     let (rtt, seeds) = (round_trip(&scenario), scenario.seeds().len() as u64);

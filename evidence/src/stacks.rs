@@ -12,7 +12,7 @@ use crate::plot::{self, Panel, Series};
 use crate::provenance::Provenance;
 use crate::{Error, page};
 
-/// What is used of the document of `cwnd compare --json`.
+/// The used part of the document of `cwnd compare --json`.
 #[derive(Deserialize)]
 struct Comparison {
     algorithms: Vec<Compared>,
@@ -34,7 +34,7 @@ struct Estimate {
     ci95: Option<f64>,
 }
 
-/// What is used of the document of `cwnd conform --json`, for each subject.
+/// The used part of the document of `cwnd conform --json`, for each subject.
 #[derive(Deserialize)]
 struct Conformance {
     subject: String,
@@ -170,7 +170,7 @@ fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
     text
 }
 
-/// What the command prints with these arguments. It may end with 1, which says that something deviates.
+/// The output of the command with these arguments. It may end with exit code 1, which reports a deviation.
 fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Result<T, Error> {
     let command = format!("cargo xtask foreign -- {}", arguments.join(" "));
     println!("{command}");
@@ -200,7 +200,7 @@ One flow of each alone on 20 Mbit/s and 50 ms, its window over time beside that 
 
 ![Windows over 30 s, a panel for each stack: quinn's CUBIC and Reno, noq's CUBIC and BBRv3, and ours on the same axes](validation/stacks.svg)";
 
-/// What is drawn: a stack, and our algorithm beside it.
+/// The drawn pairs: a stack, and our algorithm for comparison.
 const PAIRS: [(&str, &str); 4] =
     [("quinn:cubic", "cubic"), ("noq:cubic", "cubic"), ("quinn:reno", "reno"), ("noq:bbr3", "bbr3")];
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 
 thread_local! {
-    /// While the generator of the thread is seeded: what it is given next.
+    /// The next seed of the generator of the thread, if it is seeded.
     static NEXT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 

@@ -1,7 +1,7 @@
 //! Released transport stacks as flows of the simulator.
 //!
-//! Each module is the adapter of one: [`cwnd_stack::Endpoint`] over the stack's own types. Nothing of a stack is copied or changed. What
-//! is not the stack's (TLS, sockets, the processor) is listed in `docs/foreign.md`.
+//! Each module is the adapter of one: [`cwnd_stack::Endpoint`] over the stack's own types. Nothing of a stack is copied or changed.
+//! `docs/foreign.md` lists the parts that are not the stack's (TLS, sockets, the processor).
 
 mod entropy;
 mod noq;
@@ -44,7 +44,7 @@ pub fn quinn_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     quinn::with(spec)
 }
 
-/// What the stacks are called before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
+/// The names of the stacks before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
 const NAMES: [&str; 3] = if cfg!(feature = "known-bad") {
     ["quinn-0.11.14", "noq-1.1.0", "smoltcp-0.12.0"]
 } else {

@@ -1,4 +1,4 @@
-//! The command `cwnd`, with released transport stacks beside its algorithms.
+//! The command `cwnd`, with released transport stacks in addition to its algorithms.
 
 use std::process::ExitCode;
 

@@ -21,7 +21,7 @@ use noq_proto::{
 
 use plaintext::Plaintext;
 
-/// noq's stacks; `name` is what they are called before the colon.
+/// noq's stacks; `name` is the part of their names before the colon.
 pub(crate) fn stacks(name: &str) -> Vec<Spec> {
     let factories: [(&str, Factory); 2] = [
         ("cubic", Arc::new(|_| Arc::new(CubicConfig::default()))),
@@ -64,7 +64,7 @@ struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     peer: SocketAddr,
-    /// What the endpoint sends beside the connection, in order.
+    /// Datagrams that the endpoint sends outside of the connection, in order.
     responses: Vec<Vec<u8>>,
     stream: Option<StreamId>,
     /// Bytes submitted and not yet written to the stream.
@@ -172,7 +172,7 @@ impl End {
             while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
                 self.delivered += chunk.bytes.len() as u64;
             }
-            // What it asks for is polled in any case.
+            // Its requests are polled in any case.
             let _ = chunks.finalize();
         }
     }
@@ -414,7 +414,7 @@ fn instant(now: Time) -> Instant {
 #[expect(clippy::disallowed_methods, reason = "an instant cannot be made otherwise")]
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// What is sent: copies share it.
+/// The sent data: copies share it.
 static ZEROS: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![0; 1 << 20]));
 
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 4433);

@@ -23,7 +23,7 @@ use s2n_quic_core::recovery::congestion_controller::{CongestionController, Publi
 use s2n_quic_core::recovery::{CubicCongestionController, RttEstimator};
 use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 
-/// s2n-quic's controllers; `name` is what they are called before the colon.
+/// s2n-quic's controllers; `name` is the part of their names before the colon.
 pub(crate) fn controllers(name: &str) -> Vec<Spec> {
     let cubic = Factory(|datagram| CubicCongestionController::new(datagram, Default::default()));
     let bbr = Factory(|datagram| BbrCongestionController::new(datagram, Default::default()));
@@ -33,7 +33,7 @@ pub(crate) fn controllers(name: &str) -> Vec<Spec> {
     ]
 }
 
-/// Makes controllers for datagrams of so many bytes.
+/// Makes controllers for datagrams of a size in bytes.
 struct Factory<C>(fn(u16) -> C);
 
 impl<C> fmt::Debug for Factory<C> {
@@ -70,7 +70,7 @@ struct Adapter<C: CongestionController> {
     pacing: Published,
     /// Packets that left, oldest first.
     departures: VecDeque<Departure<C::PacketInfo>>,
-    /// When the last packet from the receiver came, and what had been delivered with it: it may give several signals.
+    /// When the last packet from the receiver arrived, and the packets delivered by then: it may give several signals.
     reported: (Time, u64),
     /// None before the first signal.
     last_departure: Option<Time>,
@@ -78,7 +78,7 @@ struct Adapter<C: CongestionController> {
     last_lost: Option<u64>,
 }
 
-/// What the controller wants to know again when a packet is acknowledged or lost.
+/// The data that the controller needs again when a packet is acknowledged or lost.
 #[derive(Clone, Copy, Debug)]
 struct Departure<I> {
     at: Time,
@@ -89,7 +89,7 @@ struct Departure<I> {
 }
 
 impl<C: CongestionController> Adapter<C> {
-    /// Tells the controller what has left since the last packet from the receiver, which had left `delivered` packets delivered.
+    /// Reports to the controller the departures since the last packet from the receiver, by which `delivered` packets had been delivered.
     fn catch_up(&mut self, view: &View, first_departure: Time) {
         let reported = std::mem::replace(&mut self.reported, (view.now, view.delivered));
         if reported == self.reported && self.last_departure.is_some() {
@@ -157,7 +157,7 @@ impl<C: CongestionController + Sync> CongestionControl for Adapter<C> {
         self.rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
         self.controller.on_rtt_update(sent, now, &self.rtt, &mut self.pacing);
         self.controller.on_ack(sent, bytes, newest.info, &self.rtt, &mut self.random, now, &mut self.pacing);
-        // What is found lost later left at most two windows before what is acknowledged now.
+        // Packets found lost later left at most two windows before the packet acknowledged now.
         let kept = usize::try_from(2 * view.in_flight).unwrap_or(usize::MAX).saturating_add(REORDERED);
         let excess = self.departures.len().saturating_sub(kept);
         self.departures.drain(..excess);
@@ -192,7 +192,7 @@ impl<C: CongestionController + Sync> CongestionControl for Adapter<C> {
     }
 }
 
-/// What the controller publishes: the pacing rate and the bytes that leave at once. None before the first round-trip time.
+/// The values that the controller publishes: the pacing rate and the bytes that leave at once. None before the first round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Published(Option<(Bandwidth, u32)>);
 
@@ -243,5 +243,5 @@ fn timestamp(at: Time) -> Timestamp {
 const HEADERS: u32 = 28;
 /// Packets per second: a rate must be above 0.
 const LEAST_RATE: f64 = 1.0;
-/// Departures kept beside two windows of them.
+/// Departures kept in addition to two windows of them.
 const REORDERED: usize = 64;

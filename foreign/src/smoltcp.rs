@@ -10,7 +10,7 @@ use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr};
 
-/// smoltcp's stacks; `name` is what they are called before the colon.
+/// smoltcp's stacks; `name` is the part of their names before the colon.
 pub(crate) fn stacks(name: &str) -> Vec<Spec> {
     let stack = |(controller, control)| StackSpec::new(&format!("{name}:{controller}"), Smoltcp(control)).into_spec();
     [("cubic", CongestionControl::Cubic), ("reno", CongestionControl::Reno)].into_iter().map(stack).collect()
@@ -31,7 +31,7 @@ struct End {
     delivered: u64,
 }
 
-/// The device of an interface: what has arrived, and what is to leave.
+/// The device of an interface: arrived packets, and packets to send.
 struct Wire {
     mtu: usize,
     arrived: VecDeque<Vec<u8>>,

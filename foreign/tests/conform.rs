@@ -1,4 +1,4 @@
-//! What conformance checks find in the releases under test, and what they do not.
+//! The findings of conformance checks in the releases under test, and their limits.
 
 mod judging;
 
@@ -29,7 +29,7 @@ fn a_limited_bbr3_is_not_paced() {
     judge("quinn:cubic", "9002-pace-limited").meets(0.2..0.6);
 }
 
-/// What docs/upstream reports to the four projects: the drafts have the causes.
+/// The faults reported in docs/upstream to the four projects: the drafts have the causes.
 #[test]
 fn the_drafts_of_reports_hold() {
     judge("noq:cubic", "pause").deviates(20.0..40.0);

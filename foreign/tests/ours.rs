@@ -1,11 +1,11 @@
-//! Algorithms of `cwnd` inside noq and quinn, beside the same ones behind our own sender. The tolerances were written down before the first
-//! run; that of the window was added when goodput alone had hidden that quinn's losses were taken for old ones, and taken from `bbr3`, whose
-//! bound is larger in noq, which acknowledges less often.
+//! Algorithms of `cwnd` inside noq and quinn, compared with the ones behind our own sender. The tolerances were written down before the
+//! first run; that of the window was added when goodput alone had hidden that quinn's losses counted as old ones, and removed from `bbr3`,
+//! whose bound is larger in noq, which acknowledges less often.
 
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Sampling, Variation, run};
 
-/// Of one flow of `spec`, from 5 s on: Mbit/s of payload, and its mean window in packets.
+/// One flow of `spec`, from 5 s on: Mbit/s of payload, and its mean window in packets.
 fn flow(spec: &Spec, path: &Dumbbell) -> [f64; 2] {
     let mut setup = path.setup(std::slice::from_ref(spec), Era::MODERN, Span::from_secs(20), Span::from_secs(5), 1);
     setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };

@@ -20,7 +20,7 @@ fn setup(specs: &[Spec]) -> Setup {
     setup
 }
 
-/// What a setup gives; the run ends with the audit of all packets.
+/// The trace of a setup; the run ends with the audit of all packets.
 fn trace(setup: &Setup) -> Trace {
     run(setup, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
 }

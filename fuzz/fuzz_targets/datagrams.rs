@@ -1,6 +1,6 @@
-//! Any datagram is read or refused, and what was read is written the same.
+//! Any datagram is read or refused, and a datagram that was read is written with the same bytes.
 //!
-//! `cargo +nightly fuzz run datagrams -- -max_len=128`. The corpus beside this is replayed by the tests of `cwnd-udt`.
+//! `cargo +nightly fuzz run datagrams -- -max_len=128`. The corpus is replayed by the tests of `cwnd-udt`.
 
 #![no_main]
 

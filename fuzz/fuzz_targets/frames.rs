@@ -1,6 +1,6 @@
 //! Whatever the other end of a transfer of files says, it is understood or refused.
 //!
-//! `cargo +nightly fuzz run frames -- -max_len=512`. The corpus beside this is replayed by the tests of `cwnd-files`.
+//! `cargo +nightly fuzz run frames -- -max_len=512`. The corpus is replayed by the tests of `cwnd-files`.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! A connection that carries messages handles whatever its peer sends.
 //!
-//! `cargo +nightly fuzz run messages -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd-udt`.
+//! `cargo +nightly fuzz run messages -- -max_len=1024`. The corpus is replayed by the tests of `cwnd-udt`.
 
 #![no_main]
 

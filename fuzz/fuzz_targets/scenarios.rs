@@ -1,6 +1,6 @@
 //! Scenarios made of any bytes run within their bounds, or are refused.
 //!
-//! `cargo +nightly fuzz run scenarios -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd-run`.
+//! `cargo +nightly fuzz run scenarios -- -max_len=1024`. The corpus is replayed by the tests of `cwnd-run`.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! Whatever somebody without the secret says to a server, to a client or on an established connection, nothing of it is taken for true.
+//! Whatever a peer without the secret sends to a server, to a client or on an established connection, none of it is accepted.
 //!
-//! `cargo +nightly fuzz run secure -- -max_len=512`. The corpus beside this is replayed by the tests of `cwnd-secure`.
+//! `cargo +nightly fuzz run secure -- -max_len=512`. The corpus is replayed by the tests of `cwnd-secure`.
 
 #![no_main]
 

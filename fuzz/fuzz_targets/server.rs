@@ -1,6 +1,6 @@
 //! A server handles whatever clients and unknown addresses send, from many addresses, over time.
 //!
-//! `cargo +nightly fuzz run server -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd-udt`.
+//! `cargo +nightly fuzz run server -- -max_len=1024`. The corpus is replayed by the tests of `cwnd-udt`.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Every registered algorithm, with its defaults, keeps its contract on any list of signals; so does a rule made of the same bytes, if it
 //! can be read.
 //!
-//! `cargo +nightly fuzz run signals -- -max_len=1024`. The corpus beside this is replayed by the tests of `cwnd`.
+//! `cargo +nightly fuzz run signals -- -max_len=1024`. The corpus is replayed by the tests of `cwnd`.
 
 #![no_main]
 

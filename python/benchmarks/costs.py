@@ -1,4 +1,4 @@
-"""What Python costs: importing the package, starting a run, an algorithm in Python per acknowledgement, evaluations.
+"""Costs of Python: importing the package, starting a run, an algorithm in Python per acknowledgement, evaluations.
 
 ``python costs.py [COMMAND]``: the command line's program is compared with if it is given.
 """
@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Rule(cwnd.WindowRule):
-    """Reno: what is left of an algorithm under the shell."""
+    """Reno: the part of an algorithm under the shell."""
 
     def grow(self, w: float, view: cwnd.View) -> float:
         return 1.0 / w
@@ -38,7 +38,7 @@ class Rule(cwnd.WindowRule):
 
 
 class Whole(cwnd.CongestionControl):
-    """The same, roughly, with two calls per acknowledgement."""
+    """Roughly Reno, with two calls per acknowledgement."""
 
     def __init__(self) -> None:
         self.window = 10.0
@@ -85,7 +85,7 @@ def process(*command: str) -> Callable[[], object]:
 
 
 def measured(scenario: cwnd.Scenario) -> object:
-    """Do what the command does.
+    """Do the work of the command.
 
     Returns
     -------

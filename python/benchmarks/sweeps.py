@@ -1,4 +1,4 @@
-"""What a sweep costs on a Dask cluster, and how it scales from one worker to two.
+"""The cost of a sweep on a Dask cluster, and its scaling from one worker to two.
 
 ``python python/benchmarks/sweeps.py [CHUNKS]``, on a quiet machine with two cores. Every chunk is some two seconds of
 work. The scheduler runs in this process, the workers in processes of one thread each; nothing is stored. Times are by
@@ -22,11 +22,11 @@ CELLS = 4
 RUN = {"rate": "100mbit", "rtt": "50ms", "duration": "120s", "warmup": "10s", "seeds": CELLS}
 """A million packets, which the rule of thumb takes for half a second."""
 EMPTY = {"rate": "1mbit", "rtt": "50ms", "duration": "100ms", "warmup": "10ms", "seeds": 1}
-"""Hardly anything: what is left is what a task costs."""
+"""Hardly anything, so that the cost of a task remains."""
 
 
 def sweep(chunks: int, path: dict[str, Any]) -> cwnd.Sweep:
-    """Make a sweep of so many chunks with different seeds."""
+    """Make a sweep of `chunks` chunks with different seeds."""
     seeds = [1 + path["seeds"] * chunk for chunk in range(chunks)]
     return cwnd.Sweep(cwnd.Scenario.dumbbell("reno", **path), grid={"first_seed": seeds})
 
@@ -43,7 +43,7 @@ def took(work: cwnd.Sweep, chunk: str, client: Client | None) -> float:
 def main() -> None:
     """Print a line for each way to run the same sweep."""
     if os.environ.get("RAYON_NUM_THREADS") is None:
-        # What runs here is compared with one worker of one thread.
+        # Runs in this process are compared with one worker of one thread.
         sys.exit(
             subprocess.run(
                 [sys.executable, *sys.argv], env={**os.environ, "RAYON_NUM_THREADS": "1"}, check=False

@@ -1,6 +1,6 @@
 """A congestion-control laboratory.
 
-Algorithms are written once and run on paper, in a deterministic packet simulator, and beside those of papers.
+Algorithms are written once and run on paper, in a deterministic packet simulator, and against those of papers.
 
 >>> import cwnd
 >>> result = cwnd.compare(["reno", "simd"], rate="20mbit", rtt="20ms", duration="4s", warmup="1s", seeds=2)

@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        What stands behind the name of the program.
+        The arguments after the name of the program.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def _sweep(given: argparse.Namespace) -> int:
             raise errors.ArgumentError(f"--{error}") from error
     if given.check:
         sizes = [(chosen.points, "point"), (chosen.cells, "cell"), (chosen.chunks(given.chunk), "chunk")]
-        print(f"{path} is a sweep: {', '.join(_counted(*size) for size in sizes)}")
+        print(f"{path}: valid sweep, {', '.join(_counted(*size) for size in sizes)}")
         return 0
     out = given.out or (None if given.json else Path("out") / f"sweep-{path.stem}")
     store = given.store or not given.no_store
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--chunk", default="10s", metavar="TIME", help="how much work goes into a file and a task: 10s")
     run.add_argument("--format", help="how rows are written: parquet, csv or jsonl [default: parquet]")
     run.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    run.add_argument("--out", type=Path, metavar="DIR", help="the folder of results [default: out/sweep-NAME]")
+    run.add_argument("--out", type=Path, metavar="DIR", help="the directory of results [default: out/sweep-NAME]")
     run.add_argument("--store", type=Path, metavar="DIR", help="where runs are stored, so that none is done twice")
     run.add_argument("--no-store", action="store_true", help="store nothing, and use nothing stored")
     return parser

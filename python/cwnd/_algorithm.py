@@ -38,7 +38,7 @@ class _Copied:
 
 
 class CongestionControl(_Copied, ABC):
-    """An algorithm: state and a rule, called with what happened, and read for its control.
+    """An algorithm: state and a rule, called for each event, and read for its control.
 
     Subclass it, and give the class, or an object of it, wherever an algorithm is named: in a scenario, to
     :func:`cwnd.compare`, to :mod:`cwnd.model`. Each flow gets an object of its own: a new one of a class, a deep copy
@@ -46,13 +46,13 @@ class CongestionControl(_Copied, ABC):
     reads no clock and has no random numbers except from a generator seeded by ``start.seed``, so that equal seeds are
     equal runs.
 
-    What one of its methods raises ends the run and comes out of the function that started it.
+    An exception of one of its methods ends the run, and the function that started the run raises it.
 
     Window algorithms are shorter as a :class:`WindowRule`, which has slow start, timeouts and all the rest around it.
     """
 
     name: ClassVar[str] = ""
-    """What tables call it; the name of the class if empty."""
+    """The name in tables; that of the class if empty."""
 
     def start(self, start: Start) -> None:
         """Hear of the flow that begins, before any signal.
@@ -65,12 +65,12 @@ class CongestionControl(_Copied, ABC):
 
     @abstractmethod
     def control(self) -> Control | float:
-        """Say what the algorithm asks for now.
+        """Return the present requests of the algorithm.
 
         Returns
         -------
         Control or float
-            A float is a window in packets and nothing else. Less than one packet is taken for one.
+            A float is a window in packets and nothing else. A window below one packet counts as one.
         """
 
     @abstractmethod
@@ -82,7 +82,7 @@ class CongestionControl(_Copied, ABC):
         view : View
             The state of the connection.
         ack : Ack
-            What was acknowledged.
+            The acknowledgement.
         """
 
     @abstractmethod
@@ -94,7 +94,7 @@ class CongestionControl(_Copied, ABC):
         view : View
             The state of the connection.
         event : Congestion
-            What was seen.
+            The congestion event.
         """
 
     def on_fluid(self, view: View, acked: float) -> None:
@@ -127,7 +127,7 @@ class CongestionControl(_Copied, ABC):
         """
 
     def on_restart(self, view: View, idle: float) -> None:
-        """Hear that sending goes on after a time without a packet in flight.
+        """Hear that sending resumes after a time without a packet in flight.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class CongestionControl(_Copied, ABC):
         """
 
     def on_spurious(self, view: View) -> None:
-        """Hear that the last congestion event was an error: what was taken for lost had been delayed.
+        """Hear that the last congestion event was an error: packets that counted as lost had been delayed.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class CongestionControl(_Copied, ABC):
         Returns
         -------
         bool
-            True for delivery-rate samples, as BBR needs them. The window then decides what leaves in a recovery too;
+            True for delivery-rate samples, as BBR needs them. The window then also bounds departures in a recovery;
             otherwise proportional rate reduction (RFC 9937) approaches the window after a cut. Each packet that an
             acknowledgement shows lost is then an event of its own.
         """
@@ -191,10 +191,10 @@ class CongestionControl(_Copied, ABC):
 
 
 class WindowRule(_Copied, ABC):
-    """The rule of a window algorithm; what all window algorithms share is around it.
+    """The rule of a window algorithm; the shell around it is common to all window algorithms.
 
-    That is slow start, timeouts, one decrease per window of data, undo, and the habits of an era, exactly as for the
-    built-in algorithms. What is left is how far to grow on one acknowledged packet and where to cut to. Windows are
+    That is slow start, timeouts, one decrease per window of data, undo, and the stack profile of an era, as for the
+    built-in algorithms. The rule is the growth for one acknowledged packet and the window after a cut. Windows are
     packets. AIMD, whole:
 
     >>> import cwnd
@@ -211,9 +211,9 @@ class WindowRule(_Copied, ABC):
     """
 
     name: ClassVar[str] = ""
-    """What tables call it; the name of the class if empty."""
+    """The name in tables; that of the class if empty."""
     spread: ClassVar[float | None] = None
-    """Spread the window over a round trip, so many times as fast as evenly; None to send as the window allows."""
+    """Pace the window over a round trip, faster than evenly by this factor; None to send as the window allows."""
 
     def start(self, start: Start) -> None:
         """Hear of the flow that begins, before any signal.
@@ -334,7 +334,7 @@ class WindowRule(_Copied, ABC):
         view : View
             The state of the connection.
         ack : Ack
-            What was acknowledged.
+            The acknowledgement.
         """
 
     def epoch(self, before: float | None, after: float, view: View) -> None:
@@ -400,11 +400,11 @@ class Learnt(ABC):
     """A trained policy that steers flows: :func:`cwnd.gym.algorithm` makes it."""
 
     name: str
-    """What tables call it."""
+    """The name in tables."""
 
     @abstractmethod
     def steering(self) -> Mapping[str, object]:
-        """Say what an action changes and how long a step is: ``lever``, ``over``, ``gain`` and ``packets``."""
+        """Return the target of an action and the length of a step: ``lever``, ``over``, ``gain`` and ``packets``."""
 
     @abstractmethod
     def act(self, observation: Sequence[float], step: Sequence[float]) -> float:
@@ -430,7 +430,7 @@ Outside = CongestionControl | WindowRule | Learnt | type[CongestionControl] | ty
 """An algorithm in Python: an object or its class, or a trained policy."""
 
 OUTSIDE = (type, CongestionControl, WindowRule, Learnt)
-"""What such an algorithm is an instance of."""
+"""The class of such an algorithm."""
 
 Algorithm = str | Outside
 """An algorithm as people give it: text such as ``aimd:b=1/8``, or one of their own."""
@@ -453,7 +453,7 @@ def fresh(given: Outside) -> object:
 
 
 def label(given: Any) -> str:
-    """Say what tables call an algorithm.
+    """Return the name of an algorithm in tables.
 
     Parameters
     ----------

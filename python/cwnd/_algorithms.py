@@ -1,4 +1,4 @@
-"""What algorithms there are."""
+"""The registered algorithms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Parameter:
     name : str
         Its key in ``name:key=value``.
     help : str
-        What it does.
+        Its effect.
     unit : str
         Its unit; empty for a plain number.
     default : str
@@ -40,7 +40,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmInfo:
-    """What is known of a built-in algorithm.
+    """The description of a built-in algorithm.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class AlgorithmInfo:
         ``core`` (subject of a paper), ``baseline`` (what others compare with), ``named`` (only mentioned) or ``own``
         (a rule given as text).
     transport : str
-        What it needs: ``acked``, ``reported``, ``datagram`` or ``routed``.
+        Its requirement of the transport: ``acked``, ``reported``, ``datagram`` or ``routed``.
     source : str
         Paper and equation, RFC and section, or the code it follows.
     deviations : tuple of str

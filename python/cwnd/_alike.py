@@ -13,7 +13,7 @@ __all__ = ["alike"]
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Compare what two objects are made of, as copies of them would have it.
+    """Compare the contents of two objects, as copies of them would.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def alike(one: Any, other: Any) -> bool:
     Returns
     -------
     bool
-        Nothing tells them apart. A class and a function is only like itself, as is what cannot be pickled.
+        Nothing distinguishes them. A class and a function is only like itself, as is an object that cannot be pickled.
     """
     try:
         return _Comparing().alike(one, other)
@@ -61,7 +61,7 @@ def _parts(value: Any) -> Sequence[Any]:
     if isinstance(value, np.ndarray):
         content = value.ravel().tolist() if value.dtype == np.object_ else [value.tobytes()]
         return [value.dtype.str, value.shape, *content]
-    # What a copy is made of.
+    # The contents of a copy.
     return (value.__reduce_ex__(4),)
 
 

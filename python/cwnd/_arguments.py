@@ -17,12 +17,12 @@ __all__ = ["algorithms", "flag", "mapping", "optional", "path", "plain", "real",
 
 
 def plain(value: Any) -> Any:
-    """Take what NumPy and its relatives have to what Python has.
+    """Convert values of NumPy and its relatives to those of Python.
 
     Parameters
     ----------
     value : object
-        What was given.
+        The given value.
 
     Returns
     -------
@@ -60,16 +60,16 @@ def text(name: str, value: object, example: str) -> str:
     Parameters
     ----------
     name : str
-        What the argument is called.
+        The name of the argument.
     value : object
-        What was given.
+        The given value.
     example : str
-        What would be accepted.
+        The accepted values.
 
     Returns
     -------
     str
-        The same.
+        The value.
     """
     found = plain(value)
     if isinstance(found, str):
@@ -137,7 +137,7 @@ def path(name: str, value: object) -> str:
 
 
 def optional(read: Any, name: str, value: object, *more: object) -> Any:
-    """Read what may be None by `read`."""
+    """Read a value by `read`, or None."""
     return None if value is None else read(name, value, *more)
 
 

@@ -42,7 +42,7 @@ def compare(
 
     Where none of `rate`, `rtt`, `queue`, `loss`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given, the
     path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring
-    starts after 25 s, and each algorithm is set against Reno too. Any of them replaces all of that by the defaults
+    starts after 25 s, and each algorithm also runs against Reno. Any of them replaces all of that by the defaults
     below.
 
     Parameters
@@ -68,20 +68,20 @@ def compare(
     versus : algorithm, optional
         Set each algorithm against this one too, with as many flows; Reno if no path is given either.
     recovery : str, optional
-        How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; the era's
+        How senders detect and repair losses: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``rack``; that of `era`
         if not given.
     host : str, optional
-        What the hosts of TCP flows do as those of Linux: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``,
+        Features of a Linux host for TCP flows: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``,
         ``whole`` and ``min_rto=TIME`` with commas between, such as ``tso,gro=50us``; nothing if not given.
     slow_start : str, optional
-        How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); the era's if not
+        How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); that of `era` if not
         given.
     era : str, optional
-        Habits of senders and receivers, such as ``modern`` or ``ns2-2001``; ``modern`` if not given.
+        Stack profile of senders and receivers, such as ``modern`` or ``ns2-2001``; ``modern`` if not given.
     duration : str
         Length of a run.
     warmup : str, optional
-        Measure after this time, or after the one that MSER-5 finds in runs of each algorithm beforehand: ``auto``. Ten
+        Measure after this time; ``auto`` measures after the time that MSER-5 finds in first runs of each algorithm. Ten
         seconds if not given, and at most half of `duration`.
     seeds : int
         Independent runs of each algorithm.
@@ -90,9 +90,9 @@ def compare(
         mean. Intervals that decided when to stop are a little too narrow, most so if they began with few seeds: begin
         with ten.
     max_seeds : int, optional
-        At most so many seeds with `until`, and not below `seeds`; 100 if not given.
+        The maximum number of seeds with `until`, not below `seeds`; 100 if not given.
     memory : str, optional
-        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
     paired : bool
         Print the differences from the first algorithm, taken seed by seed, too. They are in
         :attr:`Comparison.differences` in any case.
@@ -153,7 +153,7 @@ def compare(
     command = ", ".join(
         [repr(names)] * bool(names) + [f"{key}={value!r}" for key, value in shown.items() if value is not None]
     )
-    # What was given may be changed later.
+    # The given object may be changed later.
     return Comparison(compared, differences, Made("compare", copy.deepcopy(given)), f"cwnd.compare({command})")
 
 
@@ -164,6 +164,6 @@ def _number(name: str, value: object) -> str:
 
 # Of seeds with `until`.
 DEFAULT_MAX_SEEDS = 100
-# What a scenario accepts.
+# The limits of scenarios.
 MAX_FLOWS = 4_000_000
 MAX_SEEDS = 100_000

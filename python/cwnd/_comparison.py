@@ -1,4 +1,4 @@
-"""Algorithms beside each other, as :func:`cwnd.compare` gives them."""
+"""Compared algorithms, the results of :func:`cwnd.compare`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class Stationarity:
-    """What is known of the window in which an algorithm was measured.
+    """Whether the window in which an algorithm was measured is stationary.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Stationarity:
     cycles : int or None
         The least number of cycles of a flow in the window of a run; None for flows at rest.
     counted : str
-        What was counted: ``congestion events``, or ``turns of the window`` or ``turns of the rate`` where there were
+        The counted events: ``congestion events``, or ``turns of the window`` or ``turns of the rate`` where there were
         more of these.
     reason : str or None
         Why the window is too short; None where it is not.
@@ -76,7 +76,7 @@ class ComparisonRow(Estimates):
     algorithm: str
     """The algorithm as it was written."""
     best_in: tuple[str, ...]
-    """Measures in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no
+    """Measures in which it is better than all others: its interval (`low` to `high`) overlaps that of no
     other. None unless every algorithm was measured in a stationary window, over three seeds at least."""
     stationarity: Stationarity
     """Whether it was measured in a stationary window."""
@@ -86,7 +86,7 @@ class ComparisonRow(Estimates):
     result: RunResult
     """Its runs, all flows its own."""
     versus: Versus | None
-    """Its runs together with the algorithm it was set against."""
+    """Its runs together with its opponent."""
 
     def __init__(self, document: Mapping[str, Any], alone: RunResult, against: RunResult | None) -> None:
         super().__init__(document)
@@ -115,7 +115,7 @@ class Comparison(Reported[_native.Compared], Named[ComparisonRow]):
 
     It is a mapping of algorithms, as they were written, to their rows. To libraries that read Arrow it is a table:
     ``polars.DataFrame(result)`` has a row per algorithm and measure, with the mean, half the width of its 95 %
-    interval, the ends of what is shown and the number of runs.
+    interval, the ends of the shown interval and the number of runs.
     """
 
     _calls: ClassVar[Calls] = (
@@ -165,13 +165,13 @@ class Comparison(Reported[_native.Compared], Named[ComparisonRow]):
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before believing the numbers."""
+        """Warnings to read before the numbers."""
         warnings: list[str] = self.document["warnings"]
         return warnings
 
     @property
     def path(self) -> str:
-        """The path in one line: what was set of it, and the era."""
+        """The path in one line: its settings, and the era."""
         path: str = self.document["path"]
         return path
 

@@ -29,7 +29,7 @@ __all__ = ["Conformance", "ConformanceCheck", "conform"]
 
 @dataclass(frozen=True, slots=True)
 class ConformanceCheck:
-    """A check, and what came of it.
+    """A check and its outcome.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class ConformanceCheck:
     level : str
         How much the document asks for it: ``must``, ``should``, ``recommended``, ``step`` or ``may``.
     requirement : str
-        What is required.
+        The requirement.
     looks : str
         ``wire``, or ``window`` where a check looks at the congestion window too.
     verdict : str
         ``meets``, ``departs`` (it deviates), ``unclear`` or ``not_applicable``.
     measured : str
-        What was measured, with its unit.
+        The measured quantity, with its unit.
     value : Estimate or None
         The number over the seeds; None where there is none.
     accepted : tuple of float or None
@@ -71,7 +71,7 @@ class ConformanceCheck:
 
 
 class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
-    """What :func:`conform` found. ``print`` shows what deviates or is not clear, as the command line does.
+    """The results of :func:`conform`. ``print`` shows deviations and unclear checks, as the command line does.
 
     It is a mapping of the checks by their ids.
     """
@@ -101,7 +101,7 @@ class Conformance(Reported[_native.Conformed], Named[ConformanceCheck]):
         return warnings
 
     def junit(self, path: str | os.PathLike[str]) -> Path:
-        """Write the verdicts as JUnit's XML, in which what deviates or is unclear is a failure.
+        """Write the verdicts as JUnit XML, with deviations and unclear checks as failures.
 
         Parameters
         ----------
@@ -211,8 +211,8 @@ def conform(
     seeds : int
         Independent runs of each check, 1 to 1000.
     law : str, optional
-        What it claims to follow in congestion avoidance: ``reno``, ``cubic``, ``bbr`` or ``other``. Clauses about
-        another law do not apply. If not given, its name says it.
+        The law that it claims to follow in congestion avoidance: ``reno``, ``cubic``, ``bbr`` or ``other``. Clauses
+        about another law do not apply. By default its name decides.
     hystart : bool
         Whether it leaves slow start by RFC 9406.
     allow_unclear : bool

@@ -20,7 +20,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], N
     """Run a sweep on the workers of a cluster.
 
     Rows are written here and nowhere else, each chunk's when its task comes back: that a worker is lost, or that a task
-    is done twice, can change nothing. Tasks are named after what they compute, so that Dask takes equal ones for one.
+    is done twice, can change nothing. Tasks are named after their computation, so that Dask runs equal ones once.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], N
                 hand_out()
                 report()
         finally:
-            # Not cancelled: that goes by the name, and would end the same work of others, or of the next attempt.
+            # Not cancelled: that goes by the name, and would end equal tasks of others, or of the next attempt.
             for _, future in running.values():
                 future.release()
             # Dask forgets in another thread. The next attempt must not get the failures of this one.
@@ -68,7 +68,7 @@ def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], N
 
 
 def _work() -> Callable[[str], Any]:
-    """Make what workers do.
+    """Make the function of the workers.
 
     A function within a function goes to them as code, not as a name that they would have to find: a worker without
     cwnd fails at its task, with a word about it, instead of ending.
@@ -83,7 +83,7 @@ def _work() -> Callable[[str], Any]:
 
 
 def _tasks(sweeping: _native.Sweeping) -> Iterator[tuple[int, str, str]]:
-    """List what the store has not."""
+    """List the runs that the store lacks."""
     for index in range(len(sweeping)):
         task = sweeping.task(index)
         if task is not None:
@@ -91,7 +91,7 @@ def _tasks(sweeping: _native.Sweeping) -> Iterator[tuple[int, str, str]]:
 
 
 def _fetched(client: Any, futures: list[Any]) -> list[Any]:
-    """Fetch what came of tasks: outcomes, or what was raised. What a worker has taken with it is done again."""
+    """Fetch the results of tasks: outcomes, or exceptions. Tasks of a lost worker are done again."""
     try:
         # Together, because asking costs more than an answer.
         fetched: list[Any] = client.gather(futures)
@@ -148,4 +148,4 @@ def _connected(client: Client | str) -> Iterator[Any]:
 
 
 AHEAD = 2000
-"""Tasks handed out at once: an adaptive cluster sees what there is to do, and its scheduler keeps megabytes of it."""
+"""Tasks handed out at once: an adaptive cluster sees the work ahead, and its scheduler keeps megabytes of it."""

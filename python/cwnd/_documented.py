@@ -1,4 +1,4 @@
-"""What all results are: documents, with a report, as mappings of names."""
+"""The base classes of results: documents, with a report, as mappings of names."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Calls = tuple[tuple[Any, ...], ...]
 
 
 class Documented(Generic[Native]):
-    """What the command line prints as one document. It never changes: equal documents are equal results."""
+    """The JSON document of the command line. It never changes: equal documents are equal results."""
 
     _calls: ClassVar[Calls] = (("to_json",), ("text",))
-    """What a pickle has of the extension's result."""
+    """The part of the extension's result that a pickle contains."""
 
     def __init__(self, native: Native, made: Made | None = None, command: str = "") -> None:
         self._native: Native = native
@@ -69,7 +69,7 @@ class Documented(Generic[Native]):
 
 
 class Reported(Documented[Native]):
-    """What has a report."""
+    """A result with a report."""
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the report of the command line, one HTML page that refers to nothing outside itself.
@@ -108,7 +108,7 @@ Found = TypeVar("Found")
 
 
 class Named(ABC, Generic[Found]):
-    """A mapping of names, in order, to what they are the names of.
+    """A mapping from names to their values, in order.
 
     It is no :class:`collections.abc.Mapping`: polars would take that for columns, and not ask for the table.
     """
@@ -118,7 +118,7 @@ class Named(ABC, Generic[Found]):
         """Give all of it."""
 
     def __getitem__(self, name: str) -> Found:
-        """Find one by its name; the error says what names there are."""
+        """Find one by its name; the error lists the names."""
         known = self._named()
         if name not in known:
             raise KeyError(f"no `{name}`, expected one of {', '.join(known)}")
@@ -178,11 +178,11 @@ class Named(ABC, Generic[Found]):
         name : str
             Its name.
         default : object
-            What to return where there is none of it.
+            The value to return if there is none.
 
         Returns
         -------
         object
-            What was found.
+            The value.
         """
         return self._named().get(name, default)

@@ -29,17 +29,17 @@ class Estimate:
     Attributes
     ----------
     mean : float
-        The mean, in the unit of what is estimated.
+        The mean, in the unit of the quantity.
     ci95 : float or None
         Half the width of the 95 % Student t interval ``mean ± ci95``, whatever values are possible; None with a single
         run.
     n : int
         How many runs had a value.
     low : float
-        The lower end of what is shown: below five runs the smallest value, from five on the lower end of the 95 %
+        The lower end of the shown interval: below five runs the smallest value, from five on the lower end of the 95 %
         interval, but no value that the quantity cannot have.
     high : float
-        The upper end, likewise.
+        The upper end of the shown interval, by the rules of `low`.
     """
 
     mean: float
@@ -59,7 +59,7 @@ class Estimate:
         Returns
         -------
         bool
-            Whether what is shown of them (`low` to `high`) overlaps; always for single runs.
+            Whether their intervals (`low` to `high`) overlap; always for single runs.
         """
         if self.ci95 is None or other.ci95 is None:
             return True

@@ -1,4 +1,4 @@
-"""Evaluating an algorithm under the headings of RFC 9743."""
+"""Evaluates an algorithm by the criteria of RFC 9743."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = ["Evaluation", "EvaluationRow", "EvaluationSection", "evaluate"]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRow:
-    """A number of an algorithm, beside those of Reno and CUBIC put in its place.
+    """A number of an algorithm, with those of Reno and CUBIC in its place.
 
     Attributes
     ----------
     rate, rtt, queue : str
         The bottleneck: its rate, the round-trip time without queueing, and its queue.
     traffic : str
-        The flows, and what else is there.
+        The flows and other traffic.
     measure : str
-        What was measured.
+        The measure.
     unit : str
         Of all of these; 1 for plain numbers.
     algorithm, reno, cubic : Estimate or None
@@ -66,7 +66,7 @@ class EvaluationSection:
     title : str
         Its title.
     reading : str
-        What is asked there as it is read here, or why it is not covered.
+        The criterion in the sense in which it is measured here, or why it is not covered.
     covered : bool
         Whether there are numbers.
     rows : tuple of EvaluationRow
@@ -81,7 +81,7 @@ class EvaluationSection:
 
 
 class Evaluation(Reported[_native.Evaluated], Named[EvaluationSection]):
-    """What :func:`evaluate` found. ``print`` shows what the command line shows, ``evaluation["5.1.2"]`` is a heading.
+    """The results of :func:`evaluate`. ``print`` shows the output of the command, ``evaluation["5.1.2"]`` a heading.
 
     It is a mapping of the headings by their numbers. To libraries that read Arrow it is a table:
     ``polars.DataFrame(evaluation)`` has a row per heading, setting, measure and algorithm.
@@ -126,7 +126,7 @@ class Evaluation(Reported[_native.Evaluated], Named[EvaluationSection]):
 
     @property
     def left_out(self) -> list[str]:
-        """What was left out because the algorithm cannot do it: number of the heading, flows, and why."""
+        """Questions that the algorithm cannot answer: number of the heading, flows, and why."""
         return [f"{one['section']} ({one['traffic']}): {one['reason']}" for one in self.document["left_out"]]
 
     @cached_property
@@ -197,7 +197,7 @@ def evaluate(
     store: str | os.PathLike[str] | None = None,
     memory: str | None = None,
 ) -> Evaluation:
-    """Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC in its place.
+    """Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC in its place.
 
     The RFC gives criteria in words and no thresholds, so there are numbers and no verdicts. Runs take all cores; those
     of an algorithm in Python go on one after the other, which takes its time: begin with ``quick=True``.
@@ -207,16 +207,16 @@ def evaluate(
     algorithm : algorithm
         Text such as ``simd`` or ``aimd:b=1/8``, or one in Python.
     profile : str
-        What it is evaluated against; there is ``rfc9743``.
+        The profile of the evaluation; there is ``rfc9743``.
     quick : bool
         Few settings, and runs of 20 s instead of 60 s.
     seeds : int, optional
         Independent runs of each cell, 1 to 1000; 5 if not given, or 2 with `quick`.
     store : path, optional
-        A folder in which runs are kept, so that none is done twice; nothing is kept if not given. Runs with an
+        A directory that stores runs, so that none is done twice; nothing is stored if not given. Runs with an
         algorithm in Python are never kept: nothing shows whether its code has changed.
     memory : str, optional
-        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def evaluate(
     ArgumentError
         Another argument is not accepted.
     KeyboardInterrupt
-        Ctrl-C. What was computed by then is in the store.
+        Ctrl-C. Finished runs are in the store.
     """
     if profile != "rfc9743":
         raise ArgumentError(f"profile: expected `rfc9743`, got {profile!r}")

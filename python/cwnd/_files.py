@@ -19,9 +19,9 @@ def read_text(name: str, path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     name : str
-        What the argument is called.
+        The name of the argument.
     path : path
-        What was given.
+        The given value.
 
     Returns
     -------

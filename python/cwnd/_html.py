@@ -1,4 +1,4 @@
-"""What notebooks show of results: a table, a plot, and where the rest is."""
+"""The view of results in notebooks: a table, a plot, and the place of the rest."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def page(
     rest: str = "",
     most: int = 12,
 ) -> str:
-    """Write what a notebook shows of a result. Every text is escaped.
+    """Write the view of a result in a notebook. Every text is escaped.
 
     Parameters
     ----------
     title : str
-        What it is, in a line.
+        A title, one line.
     head : sequence of str
         The titles of the columns.
     rows : iterable of sequence
-        What is in them; of many rows the first are shown.
+        Their values; of many rows the first are shown.
     notes : iterable of str
         Warnings, a sentence each.
     draw : callable, optional

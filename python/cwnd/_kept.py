@@ -1,4 +1,4 @@
-"""Results in pickles: what the extension said of them, and the call that makes them again."""
+"""Results in pickles: the documents of the extension, and the call that makes them again."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def carried(name: str, value: Any) -> Any:
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     value : object
         Such as a function or an algorithm, which may be a lambda or of a class within a function.
 
     Returns
     -------
     object
-        The same, or what becomes it again.
+        The object, or one from which it can be made again.
 
     Raises
     ------
@@ -61,16 +61,16 @@ class _ByValue:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The call that made a result. The same call makes the same result, on every machine.
+    """The call that made a result. Equal calls make equal results, on every machine.
 
     Attributes
     ----------
     function : str
         A function of the extension.
     arguments : tuple
-        What it was given.
+        Its arguments.
     part : tuple
-        The method that gives a part of what it returned, and the arguments of that; empty for all of it.
+        The method that returns a part of its result, with the arguments of that method; empty for all of it.
     missing : str
         Why it cannot be made again, where something that it was given cannot be pickled; otherwise empty.
     """

@@ -72,9 +72,9 @@ __all__ = [
 VERSION: str
 
 _Interval: TypeAlias = tuple[float, float, float, int]
-# What came of a run: its numbers by name, or an error.
+# The result of a run: its numbers by name, or an error.
 _Outcome: TypeAlias = tuple[list[tuple[str, list[float]]], str | None]
-# A document, and what was given although no number depends on it.
+# A document, and the given values on which no number depends.
 _Warned: TypeAlias = tuple[str, list[str]]
 
 def algorithm(name: str) -> str: ...

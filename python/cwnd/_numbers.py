@@ -11,14 +11,14 @@ __all__ = ["array", "numbers"]
 
 
 def array(name: str, values: npt.ArrayLike, dimensions: int) -> npt.NDArray[np.float64]:
-    """Read an array of so many dimensions.
+    """Read an array with a number of dimensions.
 
     Parameters
     ----------
     name : str
-        What the argument is called.
+        The name of the argument.
     values : array_like
-        What was given.
+        The given value.
     dimensions : int
         How many it must have.
 
@@ -43,9 +43,9 @@ def numbers(name: str, values: npt.ArrayLike) -> list[float]:
     Parameters
     ----------
     name : str
-        What the argument is called.
+        The name of the argument.
     values : array_like
-        What was given, of one dimension.
+        The given value, of one dimension.
 
     Returns
     -------

@@ -48,7 +48,7 @@ class OverlaidFlow:
     window_packets : float or None
         The mean window; None where its input does not tell.
     in_flight_packets : float or None
-        The mean of what was sent and not acknowledged.
+        The mean number of packets sent and not acknowledged.
     srtt_s : float or None
         The mean smoothed round-trip time, seconds.
     retransmitted_packets : int or None
@@ -88,12 +88,12 @@ class Overlay(Reported[_native.Overlaid], Named[OverlaidFlow]):
 
     @cached_property
     def table(self) -> Table:
-        """A row per flow, with the attributes of :class:`OverlaidFlow`; what is not there is ``nan``."""
+        """A row per flow, with the attributes of :class:`OverlaidFlow`; missing values are ``nan``."""
         return Table(self._native.table("flows"))
 
     @cached_property
     def trace(self) -> Table:
-        """What every flow did, a row per flow and instant of the common time.
+        """The course of every flow, a row per flow and instant of the common time.
 
         An input that does not tell of losses, marks or timeouts has 0 there.
         """
@@ -101,13 +101,13 @@ class Overlay(Reported[_native.Overlaid], Named[OverlaidFlow]):
 
     @property
     def warmup_s(self) -> float:
-        """Means are over what follows this time, seconds: the longest warm-up of the runs."""
+        """Means begin at this time, seconds: the longest warm-up of the runs."""
         warmup: float = self.document["warmup_s"]
         return warmup
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before believing the numbers.
+        """Warnings to read before the numbers.
 
         Files that end too early, connections that were left out, and an offset that changes nothing.
         """
@@ -170,26 +170,26 @@ def overlay(
     """Lay runs and recordings over each other on a common time.
 
     A file is recognised by its content. Runs show their first seed and begin at 0, as does the first event of each
-    recording; what was recorded after the end of the last run is left out.
+    recording; samples after the end of the last run are left out.
 
     Parameters
     ----------
     *paths : path
-        Folders of results of ``cwnd run``, ``compare`` or ``overlay``, files of their traces (CSV), scenarios (TOML),
-        which are run, or recordings: events of ``tcp:tcp_probe`` (ftrace, trace-cmd, perf), outputs of ``ss -ti`` with
-        times, qlog, pcap or pcapng at the sender.
+        Directories of results of ``cwnd run``, ``compare`` or ``overlay``, files of their traces (CSV), scenarios
+        (TOML), which are run, or recordings: events of ``tcp:tcp_probe`` (ftrace, trace-cmd, perf), outputs of ``ss -ti``
+        with times, qlog, pcap or pcapng at the sender.
     labels : iterable of str
-        What the flows of the first inputs are named after, in their order, instead of the file.
+        The names of the flows of the first inputs, in their order, instead of the file.
     offsets : str, timedelta, or iterable of them
         Where the first event of each recording lies on the common time, such as ``1.5s``; a list with one for each path
         says where each begins, runs too.
     set : mapping, optional
-        Dotted keys of the scenarios and what to set them to: ``{"duration": "20s"}``. A folder of ``cwnd run`` is then
+        Dotted keys of the scenarios and their values: ``{"duration": "20s"}``. A directory of ``cwnd run`` is then
         run again.
     mss : int
         Payload bytes of a segment, where a recording has none.
     memory : str, optional
-        What files and runs together may use, such as ``4GB``; half of the machine's if not given.
+        Memory for files and runs together, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Papers: what they printed, and what comes out here."""
+"""Papers: their printed numbers, and those computed here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PaperResult:
     name : str
         As :func:`paper` takes it.
     title : str
-        What it shows.
+        A title, one line.
     source : str
         Where it stands.
     """
@@ -67,32 +67,32 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A number or a statement of a paper beside ours.
+    """A number or a statement of a paper, compared with ours.
 
     Attributes
     ----------
     paper, result, row : str
         Which.
     published : float, str or None
-        What was printed.
+        The printed value.
     basis : str
-        What that is: ``printed``, ``figure``, ``derived``, ``claim``, ``repeat`` or ``check``.
+        Its kind: ``printed``, ``figure``, ``derived``, ``claim``, ``repeat`` or ``check``.
     reading_error : float or None
         By how much a number of a figure may be wrong; None for others.
     ours : float, str or None
-        What comes out here.
+        The value computed here.
     ci95 : float or None
         Half the width of the 95 % interval of `ours`; None where it is exact, words, or a single run.
     unit : str
         Of all of these; empty for plain numbers.
     tolerance : str or None
-        What counts as a match, fixed before the runs.
+        The condition of a match, fixed before the runs.
     verdict : str
         ``match``, ``miss``, ``undecided``, ``not reproducible`` or ``illustration``.
     reason : str or None
         Why it is not a match. Where an assumption was replaced it is that of the default run, and says so.
     ns2 : str or None
-        What the author's own code gives in ns-2, with its release and the 95 % interval.
+        The value of the author's own code in ns-2, with its release and the 95 % interval.
     """
 
     paper: str
@@ -234,9 +234,9 @@ def paper(
     assumptions : mapping, optional
         Other assumptions where the paper is silent: ``{"floor": "0"}``.
     store : path, optional
-        A folder in which runs are kept, so that none is done twice; nothing is kept if not given.
+        A directory that stores runs, so that none is done twice; nothing is stored if not given.
     memory : str, optional
-        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------

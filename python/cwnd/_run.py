@@ -22,22 +22,22 @@ def run(scenario: Scenario | Mapping[str, Any], *, seed: int | None = None, memo
     Parameters
     ----------
     scenario : Scenario or mapping
-        What to simulate.
+        The scenario to simulate.
     seed : int, optional
         Run this seed alone; all seeds of the scenario otherwise. The same scenario and seed give the same result on
         every machine.
     memory : str, optional
-        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given.
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
 
     Returns
     -------
     RunResult
-        Measures, flows, links and what they did over time.
+        Measures, flows, links and their course over time.
 
     Raises
     ------
     ScenarioError
-        The scenario cannot be run; the message says what is accepted.
+        The scenario cannot be run; the message names the accepted values.
     ArgumentError
         Another argument is not accepted.
     SimulationError

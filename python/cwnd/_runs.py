@@ -20,7 +20,7 @@ __all__ = ["RunResult"]
 
 
 class RunResult(Reported[_native.Runs], Columns):
-    """The runs of one scenario over its seeds. ``print`` shows what the command line shows.
+    """The runs of one scenario over its seeds. ``print`` shows the output of the command line.
 
     It is a table itself, that of :attr:`summary`: ``polars.DataFrame(result)`` has a row per seed.
     """
@@ -42,33 +42,33 @@ class RunResult(Reported[_native.Runs], Columns):
 
     @cached_property
     def flows(self) -> Table:
-        """What every flow is and how it fared, a row per seed and flow."""
+        """Every flow with its results, a row per seed and flow."""
         return Table(self._native.table("flows"))
 
     @cached_property
     def trace(self) -> Table:
-        """What every flow did, a row per seed, flow and sampled instant. Counts are since the start of the run."""
+        """The course of every flow, a row per seed, flow and sampled instant. Counts are since the start of the run."""
         return Table(self._native.table("trace"))
 
     @cached_property
     def links(self) -> Table:
-        """What every link is, a row per seed and link."""
+        """Every link, a row per seed and link."""
         return Table(self._native.table("links"))
 
     @cached_property
     def link_trace(self) -> Table:
-        """What every link did, a row per seed, link and sampled instant. Counts are since the start of the run."""
+        """The course of every link, a row per seed, link and sampled instant. Counts are since the start of the run."""
         return Table(self._native.table("link_trace"))
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before believing the numbers."""
+        """Warnings to read before the numbers."""
         warnings: list[str] = self.document["warnings"]
         return warnings
 
     @property
     def path(self) -> str:
-        """The path in one line: what the scenario sets of it, and the era."""
+        """The path in one line: the settings of the scenario, and the era."""
         path: str = self.document["path"]
         return path
 
@@ -87,7 +87,7 @@ class RunResult(Reported[_native.Runs], Columns):
         Parameters
         ----------
         folder : path
-            Where; the files are in its folder ``traces``.
+            The parent of the directory ``traces``, which has the files.
         formats : str or iterable of str
             Some of ``pcapng`` (Wireshark), ``qlog`` or ``qlog:legacy`` (qvis), ``flent`` and ``parquet``. The first two
             have every packet at the senders in the first seed, which is run again for that.
@@ -95,7 +95,7 @@ class RunResult(Reported[_native.Runs], Columns):
         Returns
         -------
         Path
-            The folder ``traces``.
+            The directory ``traces``.
 
         Raises
         ------

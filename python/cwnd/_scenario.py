@@ -1,4 +1,4 @@
-"""Scenarios: what to simulate, as plain dictionaries."""
+"""Scenarios as plain dictionaries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Scenario", "copied", "written"]
 
 
 class Scenario(MutableMapping[str, Any]):
-    """What to simulate: a topology, flows, and how long and how often to run them.
+    """A scenario: a topology, flows, and how long and how often to run them.
 
     A scenario is a nested dictionary with the keys of a scenario file, and may be edited like one. Keys may be
     dotted: ``scenario["dumbbell.rate"]`` is ``scenario["dumbbell"]["rate"]``, and ``scenario["flow.0.count"]`` the
@@ -59,7 +59,7 @@ class Scenario(MutableMapping[str, Any]):
         path : path
             A TOML file, such as those below ``scenarios/`` of the project.
         changes : mapping, optional
-            Dotted keys and what to set them to: ``{"dumbbell.rate": "1gbit"}``.
+            Dotted keys and their values: ``{"dumbbell.rate": "1gbit"}``.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class Scenario(MutableMapping[str, Any]):
         Returns
         -------
         Scenario
-            The same scenario with every key that has a default.
+            The scenario with every key that has a default.
 
         Raises
         ------
@@ -307,7 +307,7 @@ def copied(key: str, value: object) -> Any:
 
 
 def _plain(key: str, value: object) -> Any:
-    """Drop what is not set, for which TOML has no word, and refuse numbers that it has not; `key` is the place."""
+    """Drop None, which TOML cannot express, and refuse numbers that TOML cannot express; `key` is the place."""
     value = plain(value)
     if isinstance(value, Mapping):
         items = {str(name): item for name, item in value.items() if item is not None}
@@ -332,7 +332,7 @@ def overrides(name: str, changes: Mapping[str, object] | None) -> list[str]:
 
 
 def written(name: str, value: object) -> str:
-    """Write a value as ``--set`` takes it; `name` is what it is called."""
+    """Write a value as ``--set`` takes it; `name` is its name."""
 
     def refuse(outside: object) -> NoReturn:
         raise ScenarioError(f"{name}: an algorithm in Python cannot be written as text, got {outside!r}")

@@ -35,17 +35,17 @@ class Sweep:
     Parameters
     ----------
     base : Scenario, mapping or path
-        What stays the same; a path names a scenario file.
+        The base scenario; a path names a scenario file.
         Algorithms of its flows may be in Python, here and in the next two. They are copied when the sweep is made.
     grid : mapping, optional
         Dotted keys of the scenario, each with its values: ``{"dumbbell.rtt": ["20ms", "100ms"]}``. The last key
         changes fastest.
     cells : sequence of mapping, optional
-        What is set together: ``[{"dumbbell.rate": "1gbit", "duration": "20s"}, ...]``.
+        Settings that belong together: ``[{"dumbbell.rate": "1gbit", "duration": "20s"}, ...]``.
     seeds : int, optional
         Runs of every point; those of the base if not given.
     title : str, optional
-        What it shows, in a line.
+        A title, one line.
     by : str, optional
         The measure that its points are ranked by, such as ``queue_delay_p99_s``; ``goodput_bps`` if not given.
 
@@ -111,7 +111,7 @@ class Sweep:
         path : path
             A TOML file, such as those below ``scenarios/sweep/`` of the project.
         changes : mapping, optional
-            Dotted keys of the base and what to set them to: ``{"duration": "20s"}``.
+            Dotted keys of the base and their values: ``{"duration": "20s"}``.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class Sweep:
         text : str
             A TOML document. A scenario's file that it names is looked for in the working directory.
         changes : mapping, optional
-            Dotted keys of the base and what to set them to.
+            Dotted keys of the base and their values.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class Sweep:
 
     @property
     def id(self) -> str:
-        """Its identity: another for another sweep, and for a program whose sources differ in what a run computes.
+        """Its identity: another for another sweep, and for a program whose sources compute a run differently.
 
         None has it that has an algorithm in Python: nothing shows whether its code has changed.
         """
@@ -272,31 +272,31 @@ def sweep(
 
     Runs with an algorithm in Python go on one after the other on the thread that calls, after all others. They are
     never in the store, and `out` and `client` are refused: nothing shows whether the code of an algorithm has changed,
-    and no worker has it. What a method raises is the error of its cell, with class and method.
+    and no worker has it. An exception of a method is the error of its cell, with class and method.
 
     Parameters
     ----------
     sweep : Sweep, path or str
-        What to run: made here, a sweep file, or the text of one (anything with more than one line).
+        The sweep: an object, a sweep file, or the text of one (anything with more than one line).
     out : path, optional
-        A folder for the files of ``cwnd sweep``, a new one or that of the same sweep; none are written if not given.
+        A directory for the files of ``cwnd sweep``, a new one or one of this sweep; none are written if not given.
     store : path or bool
-        The folder in which single runs are kept. True: ``cwnd/cells`` in the user's folder for caches, as the command
-        line does. False: nothing is kept, and an interrupted sweep starts anew.
+        The directory that stores single runs. True: ``cwnd/cells`` in the user's cache directory, as the command
+        line does. False: nothing is stored, and an interrupted sweep starts anew.
     set : mapping, optional
-        Dotted keys of the base and what to set them to: ``{"duration": "20s"}``. Not of a :class:`Sweep`, which has its
+        Dotted keys of the base and their values: ``{"duration": "20s"}``. Not of a :class:`Sweep`, which has its
         own.
     shard : str, optional
-        Run one part of several, such as ``"3/8"``; all parts together are the sweep.
+        Run one part of several, such as ``"3/8"``.
     chunk : str
-        How much work goes into a file and into a task of a cluster: time on one core, by a rule of thumb.
+        Work for each file and each task of a cluster: estimated time on one core.
     format : str, optional
-        How rows are written to `out`: ``parquet`` (if not given), ``csv`` or ``jsonl``.
+        The format of rows in `out`: ``parquet`` (if not given), ``csv`` or ``jsonl``.
     client : distributed.Client or str, optional
-        Run on the workers of this Dask cluster; text is the address of its scheduler. Store and folder are those of
+        Run on the workers of this Dask cluster; text is the address of its scheduler. Store and directory are those of
         this machine, which all rows come back to. The workers need the same build of cwnd.
     memory : str, optional
-        What all runs together may use for packets and samples, such as ``4GB``; half of the machine's if not given. A
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given. A
         run that needs more is a failed cell. Not of a cluster, whose workers take half of their machine's.
     progress : bool or callable, optional
         True shows a bar on standard error, False none; if not given there is one if that is a terminal. A function is
@@ -305,16 +305,16 @@ def sweep(
     Returns
     -------
     SweepResult
-        A row per cell, estimates per point, and what failed.
+        A row per cell, estimates per point, and failures.
 
     Raises
     ------
     ScenarioError
         The first thing wrong with the sweep, its base or a point, with its line.
     ArgumentError
-        Another argument is not accepted, or the folder holds something else.
+        Another argument is not accepted, or the directory holds something else.
     StoreError
-        The folder of results cannot be written.
+        The directory of results cannot be written.
     SimulationError
         The workers cannot run the tasks: another build of cwnd, say.
     KeyboardInterrupt
@@ -352,7 +352,7 @@ def sweep(
         if client is None:
             sweeping.run(report, budget)
         else:
-            from cwnd import _dask  # noqa: PLC0415  (what it needs is optional)
+            from cwnd import _dask  # noqa: PLC0415  (its dependency is optional)
 
             _dask.run(sweeping, client, report)
     result = SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
@@ -386,7 +386,7 @@ def _list(name: str, values: object) -> list[Any]:
 
 
 class _StandIns:
-    """What stands for algorithms in Python in the text of a sweep: rules that nobody writes."""
+    """The substitute for algorithms in Python in the text of a sweep: a rule that nobody writes."""
 
     def __init__(self) -> None:
         self.given: list[tuple[str, Outside]] = []

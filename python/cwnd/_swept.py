@@ -1,4 +1,4 @@
-"""What comes of a sweep."""
+"""The results of a sweep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FailedCell:
     seed : int
         Its seed.
     set : dict
-        What the sweep set there.
+        The settings of the sweep there.
     error : str
         Why.
     """
@@ -47,7 +47,7 @@ class SweepPoint(Estimates):
     __slots__ = ("failed", "set")
 
     set: dict[str, str]
-    """What the sweep sets there, as it was written."""
+    """The settings of the sweep there, as written."""
     failed: int
     """Its runs that failed; no measure has them."""
 
@@ -61,7 +61,7 @@ class SweepPoint(Estimates):
 
 
 class SweepResult(Reported[_native.Swept], Columns):
-    """What came of a sweep, or of a shard of it. ``print`` shows what the command line shows: what is best where.
+    """The results of a sweep, or of a shard of it. ``print`` shows the output of the command line.
 
     It is a table itself: ``polars.DataFrame(result)`` has a row per cell.
     """
@@ -71,7 +71,7 @@ class SweepResult(Reported[_native.Swept], Columns):
     def __init__(self, native: _native.Swept, out: Path | None, counts: tuple[int, int, int]) -> None:
         super().__init__(native)
         self.out = out
-        """The folder of its files, if there is one."""
+        """The directory of its files, if there is one."""
         self.computed, self.stored, _ = counts
 
     computed: int
@@ -101,7 +101,7 @@ class SweepResult(Reported[_native.Swept], Columns):
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before believing the numbers: settings that change nothing, and at how many points."""
+        """Warnings to read before the numbers: settings without effect, and at how many points."""
         warnings: list[str] = self.document["warnings"]
         return warnings
 

@@ -21,7 +21,7 @@ __all__ = ["Columns", "Field", "Rows", "Table", "frame_of", "records_html"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a column holds.
+    """The content of a column.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Field:
     unit : str
         Its unit; empty for a plain number or text.
     description : str
-        What it is.
+        Its meaning.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Rows(list[Row], Generic[Row]):
     __slots__ = ("warnings",)
 
     warnings: list[str]
-    """What to look at before believing the numbers, a sentence each."""
+    """Warnings to read before the numbers, a sentence each."""
 
     def __init__(self, records: Iterable[Row] = (), warnings: Iterable[str] = ()) -> None:
         super().__init__(records)

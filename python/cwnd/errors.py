@@ -1,7 +1,7 @@
-"""What can go wrong, as a small tree of exceptions.
+"""The exceptions, as a small tree.
 
-All of them are a :class:`CwndError`; each is also the built-in exception that a caller who does not know cwnd would
-catch. The messages are those of the command line: they name the place and what is accepted there.
+All of them are a :class:`CwndError`; each is also the built-in exception that a caller without knowledge of cwnd would
+catch. The messages are those of the command line: they name the place and the accepted values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FileError(CwndError, OSError):
 
 
 class ScenarioError(CwndError, ValueError):
-    """A scenario cannot be run; the message shows the line, and what is accepted there."""
+    """A scenario cannot be run; the message shows the line and the accepted values."""
 
 
 class SimulationError(CwndError, RuntimeError):
@@ -42,4 +42,4 @@ class SimulationError(CwndError, RuntimeError):
 
 
 class StoreError(CwndError, OSError):
-    """What was run cannot be kept in its folder."""
+    """The results of a run cannot be written to their directory."""

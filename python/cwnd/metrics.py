@@ -35,7 +35,7 @@ def jain(shares: npt.ArrayLike) -> float | None:
     Parameters
     ----------
     shares : array_like
-        What each flow has, in any unit; not below zero.
+        The share of each flow, in any unit; not below zero.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def relative_range(shares: npt.ArrayLike) -> float | None:
     Parameters
     ----------
     shares : array_like
-        What each flow has, in any unit; not below zero.
+        The share of each flow, in any unit; not below zero.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def max_min(
     routes : sequence of sequence of int
         For each flow, the indices of its links.
     demands : sequence of float or None, optional
-        What each flow takes at most; as much as it can get if not given.
+        The maximum of each flow; unlimited if not given.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Results on paper: closed forms, and the algorithms under synchronous feedback, without packets.
 
-What ``cwnd model`` of the command line computes. Every row says of what kind its numbers are: ``closed form``, or
-``model`` for what the synchronous-feedback host computed by running the algorithm. Algorithms in Python can be run too.
-Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames as they are:
+The computations of ``cwnd model``. Every row has the kind of its numbers: ``closed form``, or
+``model`` for numbers that the synchronous-feedback host computed by running the algorithm. Algorithms in Python can be
+run too. Windows are packets, times round trips unless a name ends in ``_s``. Lists of rows become data frames:
 ``polars.DataFrame(rows)``, and a notebook shows them as a table. ``warnings`` of a list name the parameters and
 settings on which none of its numbers depends.
 """
@@ -58,7 +58,7 @@ class ResponseRow:
     loss : float
         Loss probability per packet: one packet in every 1/p is lost.
     kind : str
-        What all but ``random_window_packets`` are: ``closed form``, or ``not defined`` where none is known.
+        The kind of all numbers except ``random_window_packets``: ``closed form``, or ``not defined`` if none is known.
     random_window_packets : Estimate or None
         The mean window under random loss, by renewal Monte Carlo over seeds; None unless asked for, and for algorithms
         that set a rate or follow the delay.
@@ -118,7 +118,7 @@ class ConvergenceRow:
     t2_rtt : float or None
         Round trips from there until the gap is below epsilon; None if that was not seen.
     t2_iterated_rtt : float or None
-        The same summed over epochs of their exact lengths; None where it would be ``t2_rtt`` again.
+        ``t2_rtt`` summed over epochs of their exact lengths; None where both are equal.
     """
 
     algorithm: str
@@ -142,9 +142,9 @@ class PathRow:
     at_rtt : float
         When, round trips from the start.
     before_packets : tuple of float
-        What each flow had in the network, packets.
+        The packets of each flow in the network before its reaction.
     after_packets : tuple of float
-        What its reaction left, packets.
+        The packets of each flow in the network after its reaction.
     jain : float or None
         Jain's index of the windows before.
     """
@@ -168,7 +168,7 @@ class Walk:
     events : tuple of PathRow
         Every time of common congestion.
     trace : Table
-        What every flow did, a row per flow and recorded instant.
+        The course of every flow, a row per flow and recorded instant.
     """
 
     algorithm: str
@@ -246,7 +246,7 @@ class EquilibriumRow:
     rate_bps : float
         The rate this is, bit/s.
     clipped_bps : float
-        The same, not below the lower edge of its stage, bit/s.
+        The rate, but at least the lower edge of its stage, bit/s.
     """
 
     loss: float
@@ -267,9 +267,9 @@ class DelayRow:
     rtt_s : float
         Round trip, seconds.
     loss_by_rate_alone, loss : float
-        Share of what was sent that was lost, by rate control alone and with the window.
+        Share of the sent packets that is lost, with rate control alone and with the window.
     utilisation_by_rate_alone, utilisation : float
-        Share of the capacity that was carried, likewise.
+        Share of the capacity that is used, with rate control alone and with the window.
     """
 
     kind: str
@@ -311,7 +311,7 @@ class UdtStages:
 
 @dataclass(frozen=True, slots=True)
 class Axiom:
-    """What an algorithm is like in one respect (Zarchy et al. 2019).
+    """A score of an algorithm for one property (Zarchy et al. 2019).
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class Axiom:
     unit : str
         Of the value.
     definition : str
-        What it means.
+        Its meaning.
     source : str
         Where the definition comes from.
     """
@@ -453,7 +453,7 @@ def rounds(
     flow_rtt : sequence of str
         Round-trip times of the flows, one per window of `start`; all have `rtt` if not given.
     events : int
-        Stop after so many times of common congestion.
+        Stop after this number of common congestion events.
     rounds : int
         Round trips to run at most.
     steps : int
@@ -504,7 +504,7 @@ def udt(
     flows: int = 10,
     delays: Sequence[str] = ("10ms", "100ms", "200ms", "1s"),
 ) -> UdtStages:
-    """Compute UDT's stages and equilibria, and what its window is for.
+    """Compute UDT's stages and equilibria, and the effect of its window.
 
     Parameters
     ----------
@@ -551,7 +551,7 @@ def udt(
 
 
 def axioms(algorithm: Algorithm) -> Rows[Axiom]:
-    """Measure what an algorithm is like under synchronous feedback: efficiency, fairness, smoothness and more.
+    """Measure the scores of an algorithm under synchronous feedback: efficiency, fairness, smoothness and more.
 
     Parameters
     ----------

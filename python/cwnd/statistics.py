@@ -25,7 +25,7 @@ __all__ = ["Interval", "bca", "mser5", "paired", "t_interval"]
 Statistic: TypeAlias = (
     Literal["mean", "ratio"] | tuple[Literal["quantile"], float] | Callable[[npt.NDArray[np.float64]], float]
 )
-"""What :func:`bca` puts an interval around."""
+"""The statistic for which :func:`bca` computes an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def bca(
     statistic: Statistic,
     confidence: float = 0.95,
 ) -> Interval | None:
-    """Estimate what is no mean of a few equal runs by the bias-corrected and accelerated bootstrap.
+    """Estimate a statistic other than a mean of a few equal runs by the bias-corrected and accelerated bootstrap.
 
     4000 resamples, whose draws come from a stream of their own: the same samples give the same interval. Below some
     ten runs the interval is too narrow, as every bootstrap's is. Of a quantile it ends at samples that were seen, or
@@ -128,7 +128,7 @@ def bca(
 
     Examples
     --------
-    Payload over what was sent, of five runs:
+    Payload over sent bytes, of five runs:
 
     >>> import cwnd
     >>> runs = [(9.5, 10.0), (9.1, 10.0), (18.8, 20.0), (9.7, 10.0), (9.2, 10.0)]
@@ -159,8 +159,8 @@ def bca(
 def paired(a: npt.ArrayLike, b: npt.ArrayLike, confidence: float = 0.95) -> Interval | None:
     """Estimate the mean difference ``a - b`` over common seeds with its Student t interval.
 
-    Runs of one seed share what the seed draws, so their difference varies less than either, and the interval of the
-    difference answers what overlapping intervals of `a` and `b` leave open.
+    Runs of one seed share its random numbers, so their difference varies less than either, and the interval of the
+    difference decides where overlapping intervals of `a` and `b` do not.
 
     Parameters
     ----------

@@ -32,5 +32,5 @@ napoleon_use_rtype = False
 # Names of attributes and kinds of arguments are looked up as references, and several classes have a `rate`.
 suppress_warnings = ["ref.python"]
 
-# The kernel's own libraries warn of what is theirs.
+# Warnings of the kernel's own libraries.
 warnings.filterwarnings("ignore", category=DeprecationWarning)

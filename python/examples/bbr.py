@@ -17,7 +17,7 @@ MIN_PIPE_CWND = 4.0
 
 
 def nanoseconds(seconds: float) -> int:
-    """Count in what hosts count in, so that sums and differences are exact."""
+    """Count in the units of hosts, so that sums and differences are exact."""
     return round(seconds * 1e9)
 
 

@@ -1,4 +1,4 @@
-"""SIMD with everything around it: what `cwnd.WindowRule` spares an algorithm, here in full.
+"""SIMD with everything around it: the code that `cwnd.WindowRule` spares an algorithm, here in full.
 
 The rule is that of `simd.py`. Slow start, timeouts, one decrease per window of data, and the undo of a decrease that
 proves wrong are those of RFC 5681, 6582 and 9002 as the built-in algorithms have them in the era `modern`; the windows
@@ -13,13 +13,13 @@ import cwnd
 
 @dataclass(frozen=True)
 class State:
-    """What a decrease changes."""
+    """The state that a decrease changes."""
 
     window: float  # packets
     threshold: float = inf  # slow start below, congestion avoidance from here on
     epoch_from: int = 0  # the next new packet at the last decrease: congestion of an earlier packet belongs to it
     opened: bool = False  # `w0` and `alpha` are those of the epoch under way
-    collapsed: bool = False  # the last decrease left one packet: what repairs the loss is slow start
+    collapsed: bool = False  # the last decrease left one packet: slow start repairs the loss
     w0: float = 0.0
     alpha: float = 0.0
 

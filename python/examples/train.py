@@ -22,12 +22,12 @@ import cwnd.gym
 POLICIES = 64
 PATHS = 8  # for each of them
 STEPS = 120
-# What no sender can know decides what is good: the reward is Orca's power.
+# The reward uses numbers that no sender can know: it is Orca's power.
 OPTIONS: dict[str, Any] = {"rate": ("2mbit", "20mbit"), "rtt": ("20ms", "80ms"), "queue": (0.5, 4.0), "reward": "power"}
 
 
 def training(beside: str | None, weights: list[float] | None) -> dict[str, Any]:
-    """Give the options of the training: alone or half of the time beside an algorithm; by power or by weights."""
+    """Give the options of the training: alone or half of the time against an algorithm; by power or by weights."""
     options = OPTIONS if weights is None else {**OPTIONS, "reward": ("linear", weights)}
     if beside is None:
         return options
@@ -53,7 +53,7 @@ def train(generations: int, seed: int, options: dict[str, Any]) -> NDArray[np.fl
             total += rewards.reshape(POLICIES, PATHS)
         scores = total.mean(axis=1) / STEPS
         best = weights[np.argsort(scores)[-POLICIES // 8 :]]
-        # Some noise is left in: without, the method settles on what was lucky early.
+        # Some noise is left in: without, the method settles on early luck.
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.05
         print(f"generation {generation + 1:2}: reward per step {scores.mean():6.3f}, best {scores.max():6.3f}")
     return mean
@@ -75,7 +75,7 @@ def scores(of: Any, episodes: int) -> NDArray[np.float64]:
 
 
 def compare(learner: Any, paths: list[tuple[str, str, str]], seeds: int) -> None:
-    """Print what two flows of the learner, and of CUBIC, make of each path, alone and beside two flows of CUBIC."""
+    """Print the results of two flows of the learner, and of CUBIC, on each path, alone and against two of CUBIC."""
     print(f"\n{'path':>20}  algorithm  utilisation  queueing, ms  loss, %  fairness  share beside cubic")
     for rate, rtt, queue in paths:
         path: dict[str, Any] = {"rate": rate, "rtt": rtt, "queue": f"droptail:{queue}"}

@@ -1,4 +1,4 @@
-"""Evaluations under the headings of RFC 9743."""
+"""Evaluations by the criteria of RFC 9743."""
 
 import json
 import subprocess
@@ -62,7 +62,7 @@ def test_numbers_stand_under_the_headings(reno: cwnd.Evaluation) -> None:
 
 def test_the_text_is_that_of_the_command_line(reno: cwnd.Evaluation) -> None:
     text = str(reno)
-    assert text.startswith("reno under the headings of RFC 9743, beside Reno and CUBIC in its place\n1 seed of 20 s")
+    assert text.startswith("reno by the criteria of RFC 9743, compared with Reno and CUBIC in its place\n1 seed of 20 s")
     assert "\n7.10 Multipath Transport\nnot covered: A flow has one path here.\n" in text
 
 
@@ -124,7 +124,7 @@ def test_errors_name_the_argument() -> None:
         cwnd.evaluate("reno", "rfc5033")
     with pytest.raises(cwnd.ArgumentError, match="seeds: expected a whole number from 1 to 1000, got 0"):
         cwnd.evaluate("reno", seeds=0)
-    with pytest.raises(cwnd.ArgumentError, match="algorithm: `cubic` is also what it is set beside"):
+    with pytest.raises(cwnd.ArgumentError, match="algorithm: `cubic` is also the name of a reference"):
         cwnd.evaluate(type("Mine", (Reno,), {"name": "cubic"}), quick=True)
 
 

@@ -148,7 +148,7 @@ def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["no such file"], {}, cwnd.FileError, "cannot read `no such file`"),
         ([1], {}, cwnd.ArgumentError, "paths: expected a path, got 1"),
         (["text"], {}, cwnd.FileError, "none of what can be laid over a run"),
-        (["folder"], {}, cwnd.FileError, "no folder of results"),
+        (["folder"], {}, cwnd.FileError, "not a directory of results"),
         (["wrong.toml"], {}, cwnd.ScenarioError, "did you mean"),
         (["log", "log"], {"labels": ["a", "a"]}, cwnd.ArgumentError, "two inputs cannot both be `a`"),
         (["log"], {"labels": ["a", "b"]}, cwnd.ArgumentError, "labels: expected at most 1"),

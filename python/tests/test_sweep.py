@@ -453,7 +453,7 @@ def test_the_module_is_the_command(
     assert main([*usual, "--json", "--shard", "1/2"]) == 0
     assert json.loads(capsys.readouterr().out)["done_cells"] == 9
     assert main(["sweep", str(file), "--check", "--set", "seeds=3"]) == 0
-    assert capsys.readouterr().out == f"{file} is a sweep: 8 points, 24 cells, 1 chunk\n"
+    assert capsys.readouterr().out == f"{file}: valid sweep, 8 points, 24 cells, 1 chunk\n"
     _, blocked = block(store)
     assert main([*usual, "--json"]) == 1
     assert f"error: {blocked} of 16 cells failed, such as: cannot store a cell" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-//! What steps may take: the table of budgets in `CONTRIBUTING.md`, in seconds of processor time.
+//! The budgets of steps: the table in `CONTRIBUTING.md`, in seconds of processor time.
 
 use std::fs;
 use std::time::Duration;

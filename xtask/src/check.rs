@@ -42,7 +42,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "docs",
         needs: &[],
         run: |workspace| {
-            // The command and the library have one name, and so one folder of documentation: the library's is made last, and stays.
+            // The command and the library have one name, and so one directory of documentation: the library's is made last, and stays.
             let program = ["--package", "cwnd-cli", "--features", "cwnd-cli/figures"];
             let rest = ["--workspace", "--exclude", "cwnd-cli", "--features", "cwnd-net/tokio"];
             for packages in [program.as_slice(), &rest] {

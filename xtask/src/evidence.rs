@@ -1,4 +1,4 @@
-//! The same experiments in other implementations, in a workspace of its own: `evidence/`.
+//! The workspace `evidence/`: the experiments of the simulator in other implementations.
 
 use std::process::{Command, ExitCode};
 
@@ -21,8 +21,8 @@ pub(crate) fn compare(workspace: &Workspace, with: &str) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["run", "--release", "--locked", "--", with]))
 }
 
-/// The step of `test`: lints, documentation and tests. Those that compare with what is recorded elsewhere take longest, and run unless they
-/// passed with what they are made of.
+/// The step of `test`: lints, documentation and tests. The comparisons with records of other programs take longest, and run unless they
+/// passed with unchanged inputs.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["clippy", "--locked", "--all-targets", "--", "--deny", "warnings"]))?;
     let mut docs = workspace.cargo_in(FOLDER, &["doc", "--locked", "--no-deps", "--document-private-items"]);
@@ -31,20 +31,20 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     PART.run(workspace, |_| test(&[]), |_| test(&["--skip", "agree_with"]))
 }
 
-/// The step of `test --long`: whether alternatives of assumptions give what is on record.
+/// The step of `test --long`: whether alternatives of assumptions agree with the records.
 pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
     run(&mut workspace.cargo_in(FOLDER, &["test", "--locked", "--release", "papers", "--", "--ignored"]))
 }
 
 /// The step of `test` that plays scenarios with libudt.
 pub(crate) fn interop(workspace: &Workspace) -> Result<(), String> {
-    // One scenario runs the command `udt`, which lies beside this program.
+    // One scenario runs the command `udt` from the directory of this program.
     workspace.build()?;
     run(&mut workspace.cargo_in(FOLDER, &["build", "--locked"]))?;
     run(Command::new(workspace.program(PROGRAM)).arg("interop"))
 }
 
-/// The simulator and the models, what is recorded elsewhere, and what compares them.
+/// The inputs of the comparisons: the simulator and the models, the records of other programs, and the code that compares them.
 const PART: Part = Part {
     step: "evidence",
     paths: &[
@@ -61,7 +61,7 @@ const PART: Part = Part {
         "rust-toolchain.toml",
     ],
 };
-/// The folder of the workspace.
+/// The directory of the workspace.
 const FOLDER: &str = "evidence";
 /// The program it builds.
 const PROGRAM: &str = "cwnd-evidence";

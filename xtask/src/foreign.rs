@@ -15,7 +15,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     run_program(build, &target(workspace).join("release").join(name), arguments)
 }
 
-/// The step of `test`: all of it, or a stack in the simulator if all passed with what it is made of.
+/// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     PART.run(workspace, whole, |workspace| {
         run(cargo(workspace, "foreign", &TESTS).args(["--test", "stacks", "each_fills_a_line_alone"]))
@@ -37,16 +37,16 @@ fn whole(workspace: &Workspace) -> Result<(), String> {
     run(cargo(workspace, COPY, &["test", "--locked"]).env("CWND_COMMAND", command))
 }
 
-/// The step of `test --long`: our algorithms in two stacks of others, beside the same behind our own senders.
+/// The step of `test --long`: our algorithms in two foreign stacks, compared with the algorithms behind our own senders.
 pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
     let tests = ["test", "--locked", "--release", "--no-default-features", "--test", "ours", "--", "--ignored"];
     run(&mut cargo(workspace, "foreign", &tests))
 }
 
-/// A cargo command in the folder `program`, whose settings hold only there.
+/// A cargo command in the directory `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo_in(program, arguments);
-    // The example has no settings of its own, and takes what the tests have compiled.
+    // The example has no settings of its own, and uses the packages that the tests have compiled.
     if program != COPY {
         command.env("CARGO_TARGET_DIR", target(workspace));
     }
@@ -55,7 +55,7 @@ fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The folder that both programs are built in, and share what they have in common.
+/// The directory that both programs are built in, and share what they have in common.
 fn target(workspace: &Workspace) -> PathBuf {
     workspace.target().join("foreign")
 }
@@ -83,5 +83,5 @@ const PART: Part = Part {
 const TESTS: [&str; 3] = ["test", "--locked", "--no-default-features"];
 /// The example that copies a file over noq.
 const COPY: &str = "examples/noq-copy";
-/// What begins the names of releases that are known to be wrong.
+/// The beginnings of the names of releases that are known to be wrong.
 const KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];

@@ -64,7 +64,7 @@ pub(crate) fn free_megabytes(path: &Path) -> Option<u64> {
     available(&String::from_utf8_lossy(&output.stdout)).map(|kilobytes| kilobytes / 1024)
 }
 
-/// The fourth column of the second line, by POSIX what is available.
+/// The available space: the fourth column of the second line, by POSIX.
 fn available(df: &str) -> Option<u64> {
     df.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()
 }

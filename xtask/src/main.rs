@@ -106,7 +106,7 @@ fn run(steps: &[Step], names: &[&str], install: bool, workspace: &Workspace) -> 
     };
     let machine = Machine::here();
     if install || machine.ci {
-        // What is still missing is named below, and its steps are skipped.
+        // Tools that are still missing are named below, and their steps are skipped.
         step::install(&chosen, &machine, workspace).iter().for_each(|failure| println!("not installed: {failure}"));
     }
     if let Some(missing) = step::missing(&chosen, workspace) {
@@ -155,7 +155,7 @@ fn usage_error(reason: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What all steps may leave in an empty target folder. With `CARGO_INCREMENTAL=0` it is little more than half of that.
+/// The maximum size of a target directory after all steps. With `CARGO_INCREMENTAL=0` it is little more than half of that.
 const WHOLE_RUN_MEGABYTES: u64 = 9000;
 
 const USAGE: &str = "\

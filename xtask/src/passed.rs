@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 
 use crate::workspace::Workspace;
 
-/// What the outcome of a step depends on.
+/// The inputs of a step, on which its outcome depends.
 pub(crate) struct Part {
     /// The step.
     pub(crate) step: &'static str,
-    /// Folders and files of the repository.
+    /// Directories and files of the repository.
     pub(crate) paths: &'static [&'static str],
 }
 

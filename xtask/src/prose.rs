@@ -70,7 +70,7 @@ const HABITS: &str = "xtask/prose/habits.txt";
 /// The most that each file may have; a file that is not listed may have none.
 const COUNTS: &str = "xtask/prose/counts.txt";
 
-/// What is looked for, and where it is not.
+/// The patterns, and the files that are left out.
 #[derive(Default)]
 struct Habits {
     counted: Vec<Habit>,
@@ -81,7 +81,7 @@ struct Habits {
 struct Habit {
     /// The pattern as it is written.
     shown: String,
-    /// What to write instead.
+    /// The better form.
     better: String,
     /// The words in a row, each with its alternatives.
     words: Vec<Vec<String>>,
@@ -91,7 +91,7 @@ struct Habit {
 
 struct Found<'a> {
     habit: &'a Habit,
-    /// Of its first word, from 1.
+    /// The line of its first word, from 1.
     line: usize,
 }
 

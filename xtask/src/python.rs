@@ -17,7 +17,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.folder))?;
     environment.pip(&["install", MATURIN])?;
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
-    // Most of what the tests depend on is never imported.
+    // Most dependencies of the tests are never imported.
     environment.pip(&["install", "--no-compile", &format!("{}[test]", wheel.display())])?;
 
     // Some tests compare with the command.
@@ -30,7 +30,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     })
 }
 
-/// A virtual environment, whose programs run beside it: in the folder of the sources they would find those, not the wheel.
+/// A virtual environment. Its programs run outside of the source directory, where they would import the sources instead of the wheel.
 struct Environment {
     folder: PathBuf,
     beside: PathBuf,

@@ -11,9 +11,9 @@ use crate::workspace::Workspace;
 /// One thing that passes or fails.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// What it is called on the command line and in the summary.
+    /// Its name on the command line and in the summary.
     pub(crate) name: &'static str,
-    /// What must be on the machine.
+    /// The tools that it requires.
     pub(crate) needs: &'static [&'static Tool],
     /// Runs it; the error is the reason of the failure, in one line.
     pub(crate) run: fn(&Workspace) -> Result<(), String>,
@@ -39,7 +39,7 @@ struct Record {
     name: &'static str,
     outcome: Outcome,
     wall: Duration,
-    /// Of all its programs; none where the system does not tell.
+    /// The processor time of all its programs; none where the system does not report it.
     processor: Option<Duration>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "parquet",
         needs: &[],
         // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it. Of the whole workspace,
-        // so that what does not depend on Arrow has the features it has in the step `tests`, and is not compiled again.
+        // so that packages that do not depend on Arrow have their features of the step `tests`, and are not compiled again.
         run: |workspace| {
             let build = ["test", "--workspace", "--exclude", "cwnd-benches", "--exclude", "cwnd-py"];
             let test = |words: &[&str]| {
@@ -41,7 +41,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "determinism",
         needs: &[],
         // The digests recorded by and for debug builds must be those of a release build too. The command is named for its features: with
-        // them what is compiled here is what the steps after this one run.
+        // them this step compiles the packages that later steps run.
         run: |workspace| {
             let packages = ["--package", "cwnd-sim", "--package", "cwnd-cli"];
             run(workspace.cargo(&["test", "--release"]).args(packages).args(["--test", "determinism"]))
@@ -155,7 +155,7 @@ pub(crate) const LONG: &[Step] = &[
     Step {
         name: "advisories",
         needs: &[&PYTHON, &CHECKERS, &ADVISORIES],
-        // Known vulnerabilities of what this depends on. They change without a change here, so that no ordinary run fails by them.
+        // Known vulnerabilities of dependencies. They change without a change here, so that no ordinary run fails by them.
         run: |workspace| {
             let check = ["--locked", "check", "--disable-fetch", "--hide-inclusion-graph", "advisories"];
             run(checker(workspace, "cargo-deny").args(check))
@@ -211,9 +211,9 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
     run(tests.args(TESTED))
 }
 
-/// Whether papers come to what is on record: all, or the shortest if all passed with what they are made of.
+/// Whether papers agree with the records: all, or the shortest if all passed with unchanged inputs.
 fn papers(workspace: &Workspace) -> Result<(), String> {
-    // Nothing stored: what is on record must come out of this program alone.
+    // Nothing stored: the records must result from this program alone.
     let check = |paper: &[&str]| {
         let mut command = workspace.cargo(&["run", "--release", "--", "paper"]);
         run(command.args(paper).args(["--quick", "--check", "--no-store"]))
@@ -275,7 +275,7 @@ const PROFILE: [&str; 10] = [
     "profile.dev.package.cwnd-udt.opt-level=1",
 ];
 
-/// What `.ci/run` sets, and `Cargo.toml` otherwise.
+/// The variable that `.ci/run` sets; `Cargo.toml` has the default.
 const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
 /// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.

@@ -24,9 +24,9 @@ pub(crate) enum Source {
     Debian(&'static [&'static str]),
     /// A network that not every machine has; there is nothing to install.
     Network,
-    /// The packages locked in this folder of the repository.
+    /// The packages locked in this directory of the repository.
     Npm(&'static str),
-    /// The packages of PyPI that this file of the repository lists, in a virtual environment below the target folder.
+    /// The packages of PyPI that this file of the repository lists, in a virtual environment below the target directory.
     Pip(&'static str),
     /// rustup, with these arguments.
     Rustup(&'static [&'static str]),
@@ -291,7 +291,7 @@ fn program(names: &[&str]) -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|program| program.is_file())
 }
 
-/// Whether the packages that are locked in a folder are installed. npm leaves a copy of the lock file behind; an older copy is of an older
+/// Whether the packages that are locked in a directory are installed. npm leaves a copy of the lock file behind; an older copy is of an older
 /// lock file.
 fn has_locked(workspace: &Workspace, folder: &str) -> bool {
     let folder = workspace.path(folder);

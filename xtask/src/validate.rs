@@ -38,7 +38,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "udt",
         needs: &[&CXX, &LIBUDT, &IPERF3, &SRT, &IP, &PYTHON, &RENDERER],
         run: |workspace| {
-            // One part runs the command, which lies beside the program that starts it.
+            // One part runs the command from the directory of the program that starts it.
             run(&mut workspace.cargo(&["build", "--release", "--package", "cwnd-transfer"]))?;
             compare(workspace, "udt")?;
             draw(workspace)

@@ -31,7 +31,7 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// The folder for what tasks leave behind.
+    /// The directory for what tasks leave behind.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target().join("xtask")
     }
@@ -41,7 +41,7 @@ impl Workspace {
         self.target().join("debug").join(name)
     }
 
-    /// The folder cargo builds in.
+    /// The directory cargo builds in.
     pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
     }
@@ -74,7 +74,7 @@ impl Workspace {
     }
 }
 
-/// What the step `tests` compiles: all but benchmarks, and what brings Arrow, which steps of their own compile.
+/// The packages that the step `tests` compiles: all but benchmarks, and those that bring Arrow, which have their own steps.
 pub(crate) const TESTED: [&str; 9] = [
     "--workspace",
     "--exclude",
@@ -87,10 +87,11 @@ pub(crate) const TESTED: [&str; 9] = [
     OPTIONAL[1],
 ];
 
-/// What no other crate of the workspace turns on, and is to be looked at all the same.
+/// Features that no other crate of the workspace turns on, and that are checked nevertheless.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio,cwnd-cli/figures"];
 
-/// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after so many minutes, with all it has started.
+/// Shows a command and runs it. With the variable [`LIMIT`] in the environment, the command is ended after that number of minutes, with all
+/// processes it has started.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     println!("$ {}", shown(command));
     let limit = std::env::var(LIMIT).ok().map(|minutes| -> Result<u64, String> {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use cwnd_report::table::Table;
 use cwnd_run::measure::digits::number;
 
-/// Which algorithm, and how to print it.
+/// Arguments of `cwnd algorithms`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +22,10 @@ Examples:
   cwnd algorithms 'rule:grow=2/w,cut=w*3/4' --card
 An algorithm with parameters is written name:key=value,key=value, such as aimd:a=1,b=1/8")]
 pub(crate) struct Arguments {
-    /// Describe this one, such as `simd` or `aimd:b=1/8`; all are listed otherwise
+    /// Describe this algorithm, such as `simd` or `aimd:b=1/8` [default: list all]
     #[arg(value_name = "ALGORITHM")]
     algorithm: Option<Written<Spec>>,
-    /// What it is like: efficiency, fairness, smoothness and more, from running it under synchronous feedback
+    /// Print its scores too: efficiency, fairness, smoothness and others, from runs under synchronous feedback
     #[arg(long, requires = "algorithm")]
     card: bool,
     /// Print one JSON document and nothing else
@@ -72,7 +72,7 @@ fn list(json: bool) -> String {
     let mut text = String::new();
     let families = [
         ("core", "Subjects of the five papers"),
-        ("baseline", "What they are compared with"),
+        ("baseline", "Baselines of the papers' comparisons"),
         ("named", "Only named by the papers"),
         ("own", "Yours"),
     ];
@@ -94,7 +94,7 @@ fn list(json: bool) -> String {
     text
 }
 
-/// The values that `spec` has instead of defaults are shown beside these.
+/// The description of an algorithm. Values that `spec` sets are shown next to the defaults.
 fn describe(known: &Known, spec: &Spec) -> String {
     let transport = match known.transport {
         "reported" => "a transport with reports on a clock and negative acknowledgements, as UDT",

@@ -15,7 +15,7 @@ use crate::failure::{self, Failure};
 use crate::progress::TimeProgress;
 use cwnd_text::one_line;
 
-/// What to measure.
+/// Kinds of benchmarks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Packets per second of the simulator, on one core
@@ -31,13 +31,13 @@ Examples:
   cwnd bench sim --flows 1000 --rate 10gbit --json
   cwnd bench sim --print-scenario > bench.toml && cwnd run bench.toml   the same run, the same digest")]
 pub(crate) struct Arguments {
-    /// A case by its name instead of the options below
+    /// A named case instead of the options below
     #[arg(long, value_name = "NAME", value_parser = cases(), conflicts_with_all = ["flows", "algorithm", "rate", "rtt", "queue", "duration", "warmup"])]
     case: Option<String>,
-    /// Flows
+    /// Number of flows
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u32>(1..=MAX_FLOWS))]
     flows: u32,
-    /// Their algorithm
+    /// The algorithm of the flows
     #[arg(long, default_value = "reno")]
     algorithm: Written<Spec>,
     /// Rate of the bottleneck
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Simulated time
     #[arg(long, default_value = "20s")]
     duration: Written<Span>,
-    /// Utilisation is measured after this time [default: 5s, at most half of --duration]
+    /// Measure utilisation after this time [default: 5s, at most half of --duration]
     #[arg(long)]
     warmup: Option<Written<Span>>,
     /// Print one JSON document and nothing else
@@ -144,5 +144,5 @@ fn print(bench: &Bench) -> String {
     )
 }
 
-/// After it, the default number of flows share the default path.
+/// The warm-up after which the default number of flows share the default path.
 const WARMUP: Span = Span::from_secs(5);

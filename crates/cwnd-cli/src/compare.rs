@@ -27,7 +27,7 @@ use crate::files;
 use crate::impairments::Impairments;
 use crate::progress::TimeProgress;
 
-/// What to compare, and where.
+/// Arguments of `cwnd compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -41,12 +41,12 @@ Examples:
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
 
-Where no option describes the path, it is 50mbit, 50ms and droptail:0.25bdp, and each algorithm is set against Reno too. The rate is \
-12.5mbit from 5s to 10s, and measuring starts after 25s. Where it starts sooner, as with a --warmup below 25s or without one and a \
---duration below 50s, the rate stays, and there is no column of the recovery. An option that describes the path replaces all of that by \
+Without an option that describes the path, it is 50mbit, 50ms and droptail:0.25bdp, and each algorithm also runs against Reno. The rate is \
+12.5mbit from 5s to 10s, and measuring starts after 25s. With a --warmup below 25s, or a \
+--duration below 50s and no --warmup, the rate is constant and the column of the recovery is missing. An option that describes the path replaces all of that by \
 the defaults above.
 
-Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms. Impairments are the bottleneck's; --aggregate \
+Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms. Impairments apply to the bottleneck; --aggregate \
 and --thin-acks act on acknowledgements too.
 
 Cells are means over the seeds with half the width of their 95 % Student t interval, below five seeds with the smallest and the largest \
@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     /// Rate of the bottleneck [default: 100mbit]
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Written<BitRate>>,
-    /// From a time on, the rate of the bottleneck, such as 20s:10mbit, or 20s:outage until the next step; may be given several times, in
-    /// order of time
+    /// Change the rate of the bottleneck at a time: 20s:10mbit, or 20s:outage until the next step; may be repeated, in order of
+    /// time
     #[arg(long, value_name = "AT:RATE", conflicts_with = "trace", help_heading = "Impairments")]
     rate_step: Vec<RateStep>,
     /// Round-trip time without queueing [default: 50ms]
@@ -80,34 +80,34 @@ pub(crate) struct Arguments {
     loss: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
-    /// Let packets be marked by a queue with ecn=yes: per-packet reports every mark to the sender, as DCTCP wants it, latch repeats one
-    /// until the sender has answered (RFC 3168)
+    /// How receivers report marks of a queue with ecn=yes: per-packet reports each mark, as for DCTCP; latch repeats a mark until the
+    /// sender has answered (RFC 3168)
     #[arg(long, help_heading = "Senders and receivers")]
     ecn: Option<Ecn>,
-    /// Flows of each algorithm
+    /// Number of flows of each algorithm
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=MAX_FLOWS))]
     flows: u32,
-    /// Set each algorithm against this one too, with as many flows
+    /// Run each algorithm also against this one, with as many flows
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
-    /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: the era's]
+    /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: that of --era]
     #[arg(long, help_heading = "Senders and receivers")]
     recovery: Option<Written<RecoveryScheme>>,
-    /// What the hosts of TCP flows do as those of Linux: some of tso, fq, gro=TIME, autotune=SIZE, whole and min_rto=TIME with commas
-    /// between [default: nothing]
+    /// Features of a Linux host for TCP flows: some of tso, fq, gro=TIME, autotune=SIZE, whole and min_rto=TIME, separated by commas
+    /// [default: none]
     #[arg(long, help_heading = "Senders and receivers")]
     host: Option<Written<LinuxHost>>,
-    /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: the era's]
+    /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: that of --era]
     #[arg(long, help_heading = "Senders and receivers")]
     slow_start: Option<Written<SlowStart>>,
-    /// Habits of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise [default: modern]
+    /// Stack profile of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise [default: modern]
     #[arg(long, help_heading = "Senders and receivers")]
     era: Option<Written<Era>>,
     /// Length of a run
     #[arg(long, default_value = "60s")]
     duration: Written<Span>,
-    /// Measure after this time, or after the one that MSER-5 finds in a run of each beforehand: auto [default: 10s, at most half of
-    /// --duration]
+    /// Measure after this time; auto measures after the time that MSER-5 finds in a first run of each algorithm [default: 10s, at most half
+    /// of --duration]
     #[arg(long)]
     warmup: Option<Warmup>,
     /// Independent runs of each algorithm
@@ -116,10 +116,10 @@ pub(crate) struct Arguments {
     /// Add seeds until the 95 % interval of each goodput is narrow enough: `ci<2%`
     #[arg(long, value_name = "RULE", help_heading = "Seeds")]
     until: Option<Until>,
-    /// At most so many seeds with --until [default: 100, at least --seeds]
+    /// The maximum number of seeds with --until [default: 100, at least --seeds]
     #[arg(long, value_name = "N", requires = "until", value_parser = whole::<u32>(1..=MAX_SEEDS), help_heading = "Seeds")]
     max_seeds: Option<u32>,
-    /// Show differences from the first algorithm too, taken seed by seed
+    /// Also show the differences from the first algorithm, seed by seed
     #[arg(long, conflicts_with = "json", help_heading = "Seeds")]
     paired: bool,
     #[command(flatten)]
@@ -147,7 +147,7 @@ impl FromStr for Warmup {
 #[derive(Clone, Debug)]
 struct RateStep {
     step: Step,
-    /// As it was typed.
+    /// The step as typed.
     text: String,
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
 }
 
-/// The command that was given, on the path of `document` with a deep queue. Its folder is taken.
+/// The given command on the path of `document` with a deep queue. Its directory exists by now.
 fn deep_queue(document: &json::Comparison) -> String {
     let rate = document.origin.scenario.dumbbell.as_ref().map(|path| path.rate.text()).unwrap_or_default();
     let mut words: Vec<String> = Vec::new();
@@ -262,7 +262,7 @@ fn deep_queue(document: &json::Comparison) -> String {
 }
 
 impl Arguments {
-    /// What is printed of the document; `usual` where the path and an opponent are those that nobody has to name.
+    /// The printed text of the document; `usual` if the path and an opponent are the defaults.
     fn text(&self, document: &json::Comparison, usual: bool) -> String {
         let paired = if self.paired { text::differences(document) } else { String::new() };
         let next = (usual && self.versus.is_none()).then(|| text::next_of_comparison(document, &deep_queue(document)));
@@ -293,7 +293,7 @@ impl Arguments {
         Failure::input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
     }
 
-    /// Whether no option describes the path, or who uses it how.
+    /// Whether no option describes the path or its use.
     fn has_no_path(&self) -> bool {
         let habits = self.recovery.is_none() && self.host.is_none() && self.slow_start.is_none() && self.era.is_none();
         let link = self.rate.is_none() && self.rate_step.is_empty() && self.rtt.is_none() && self.queue.is_none();
@@ -333,7 +333,7 @@ impl Arguments {
     }
 }
 
-/// Of seeds with --until.
+/// The default of --max-seeds with --until.
 const DEFAULT_MAX_SEEDS: u32 = 100;
 
 const UNSETTLED: &str = "--warmup auto: an algorithm does not settle in the first half of the duration; give a longer --duration, or a time";

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::files;
 
-/// Whom to judge, by what, and where verdicts go.
+/// Arguments of `cwnd conform`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,32 +23,32 @@ Examples:
   cwnd conform 'rule:grow=1/w,cut=w*3/4' --law reno --suite rfc5681
 The exit code is 1 where a check deviates or is unclear and the baseline does not name it, or is met and the baseline names it.")]
 pub(crate) struct Arguments {
-    /// Algorithms or stacks, with `+hystart++` behind those that leave slow start by RFC 9406
+    /// Algorithms or stacks; append `+hystart++` to those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]
     subjects: Vec<String>,
-    /// What the subjects claim to follow in congestion avoidance: reno, cubic, bbr or other. Clauses about another law do not apply
-    /// [default: what the name says, such as `quinn:cubic`; other for a rule of your own]
+    /// The law that the subjects claim to follow in congestion avoidance: reno, cubic, bbr or other. Clauses about another law do not apply
+    /// [default: from the name, such as `quinn:cubic`; other for a custom rule]
     #[arg(long, value_name = "LAW", value_parser = law)]
     law: Option<Law>,
-    /// The clauses of this document; all by default
+    /// Check the clauses of this document [default: all]
     #[arg(long, value_name = "SUITE", value_parser = suite)]
     suite: Vec<Suite>,
-    /// This check; all by default
+    /// Run this check [default: all]
     #[arg(long, value_name = "ID", value_parser = check)]
     check: Vec<String>,
     /// Independent runs of each check
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=1000))]
     seeds: u32,
-    /// Print the checks and judge nobody
+    /// List the checks without running them
     #[arg(long, conflicts_with_all = ["subjects", "law", "seeds", "all", "junit", "html", "baseline", "allow_unclear", "min_checks", "write_baseline", "figure"])]
     list: bool,
-    /// Print every verdict, not only what deviates or is not clear
+    /// Print every verdict, not only deviations and unclear ones
     #[arg(long, conflicts_with = "json")]
     all: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
-    /// Write the verdicts as JUnit's XML
+    /// Write the verdicts as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write a page with a plot for each check
@@ -57,14 +57,14 @@ pub(crate) struct Arguments {
     /// Known deviations: a subject and a check on each line
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// What is unclear fails nothing
+    /// Unclear results do not fail the command
     #[arg(long)]
     allow_unclear: bool,
-    /// Fail where fewer checks apply to a subject: of each suite that is named, or of all together. Without it one has to, unless --check or
-    /// --allow-unclear is given
+    /// Fail if fewer checks apply to a subject: of each suite that is named, or of all together [default: 1, or 0 with --check or
+    /// --allow-unclear]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     min_checks: Option<u32>,
-    /// Write what deviates as such a file
+    /// Write the deviations as a baseline
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
     #[command(flatten)]
@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Err(Failure::run(reasons.join("; ")))
 }
 
-/// Each subject the first time that it is named.
+/// Each subject, without repetitions.
 fn once(named: Vec<Subject>) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
     for subject in named {
@@ -184,7 +184,7 @@ fn distinct(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A path without its detours, also of a file that does not exist.
+/// A path without `.` and `..`, also of a file that does not exist.
 fn place(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());

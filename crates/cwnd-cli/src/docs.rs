@@ -25,7 +25,7 @@ pub(crate) enum Page {
     Papers,
 }
 
-/// What has a schema.
+/// The documents that have a JSON schema.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Schema {
     /// Files for `cwnd run`

@@ -18,19 +18,19 @@ use crate::files;
 use crate::progress::CellProgress;
 use crate::store::Store;
 
-/// Which algorithm, and how thoroughly.
+/// Arguments of `cwnd evaluate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   cwnd evaluate simd --quick
   cwnd evaluate aimd:b=1/8 --seeds 10 --out out/aimd
 
-RFC 9743 gives criteria in words and no thresholds, so there are numbers and no verdicts: the same cells are run with the algorithm, with \
-Reno and with CUBIC. Headings that a simulator cannot answer are listed as not covered.")]
+RFC 9743 states criteria in words, without thresholds, so the result is numbers and no verdicts. The cells are run with the algorithm, with \
+Reno and with CUBIC. Criteria that a simulator cannot answer are listed as not covered.")]
 pub(crate) struct Arguments {
     /// The algorithm, such as `simd` or `aimd:b=1/8`
     algorithm: Written<Spec>,
-    /// What it is evaluated against
+    /// The profile: paths, opponents and measures
     #[arg(long, value_enum, default_value_t = Profile::Rfc9743)]
     profile: Profile,
     /// Few settings, 2 seeds of 20 s
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     json: bool,
-    /// A new folder for report.html and summary.json [default: out/evaluate-DATE-NUMBER]
+    /// A new directory for report.html and summary.json [default: out/evaluate-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     figure: Figure,
 }
 
-/// What an algorithm is evaluated against.
+/// The profiles of an evaluation.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Profile {
     /// Specifying New Congestion Control Algorithms (BCP 133)
@@ -65,13 +65,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
-    // Listens to Ctrl-C before there is a folder to remove.
+    // Listens to Ctrl-C before there is a directory to remove.
     let progress = CellProgress::start(plan.len())?;
     let folder = results.folder("evaluate")?;
     let evaluated = plan.run(&arguments.store.cells(), &progress);
     drop(progress);
     let evaluation = evaluated.map_err(|_| {
-        Failure::stopped("interrupted; what was run is stored, and the same command goes on".to_string())
+        Failure::stopped("interrupted; finished runs are stored, and the same command continues".to_string())
     })?;
     if let Some(folder) = folder {
         let algorithm = arguments.algorithm.value();

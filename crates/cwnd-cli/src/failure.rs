@@ -1,4 +1,4 @@
-//! How a command of the laboratory ends when it does not succeed.
+//! Failures of the commands of the laboratory.
 
 use clap::{Args, Command};
 use cwnd_run::execute::RunError;
@@ -8,7 +8,7 @@ use cwnd_sim::SetupError;
 use cwnd_terminal::failure::Failure as Shared;
 use cwnd_terminal::signals::Deaf;
 
-/// Why a command failed: as in every program, here made of the errors of the laboratory.
+/// Why a command failed: the type of all programs, made from the errors of the laboratory.
 #[derive(Debug)]
 pub(crate) struct Failure(Shared);
 
@@ -23,7 +23,7 @@ impl Failure {
         Self(Shared::Run(why))
     }
 
-    /// Ctrl-C after a part of the work was done and kept.
+    /// Ctrl-C after a part of the work was done and stored.
     pub(crate) fn stopped(why: String) -> Self {
         Self(Shared::Stopped(why))
     }

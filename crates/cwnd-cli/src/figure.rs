@@ -8,13 +8,13 @@ use cwnd_text::one_line;
 
 use crate::failure::Failure;
 
-/// Names that an error lists.
+/// The maximum number of names that an error lists.
 const MOST_NAMES: usize = 24;
 
-/// Which plot of the page becomes a figure, and how it looks.
+/// The plot of the page that becomes a figure, and its style.
 #[derive(Args, Debug)]
 pub(crate) struct Figure {
-    /// Write a plot of the page as a figure for a paper too: NAME.pdf, NAME.svg or NAME.png
+    /// Also write a plot of the page as a figure for a paper: NAME.pdf, NAME.svg or NAME.png
     #[arg(long = "figure", value_name = "NAME", id = "figure", help_heading = "Figures")]
     file: Option<PathBuf>,
     /// Which plot of the page; an unknown name lists all [default: the first]
@@ -23,7 +23,7 @@ pub(crate) struct Figure {
     /// Width of the whole figure: a number and cm, mm, in, pt or px [default: 8.5cm]
     #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     width: Option<String>,
-    /// Height of the whole figure [default: 0.6 of the width, or what the shape of the plot needs]
+    /// Height of the whole figure [default: 0.6 of the width, or the height that the shape of the plot needs]
     #[arg(long, value_name = "LENGTH", help_heading = "Figures")]
     height: Option<String>,
     /// An installed font; PDF embeds it [default: the first installed one of Helvetica, Arial, Liberation Sans and others]
@@ -35,7 +35,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Whether there is to be one.
+    /// Whether a figure is requested.
     pub(crate) fn is_wanted(&self) -> bool {
         self.file.is_some()
     }
@@ -45,7 +45,7 @@ impl Figure {
         self.file.as_ref()
     }
 
-    /// Refuses what cannot become a figure: of a page whose plots have `names`. Done before the work.
+    /// Refuses options that cannot give a figure of a page whose plots have `names`. Done before the work.
     pub(crate) fn check(&self, names: &[impl AsRef<str>]) -> Result<(), Failure> {
         let lengths = [("--width", &self.width), ("--height", &self.height), ("--font-size", &self.font_size)];
         let given = [("--plot", &self.plot), ("--font", &self.font)].into_iter().chain(lengths);
@@ -64,14 +64,14 @@ impl Figure {
         self.check(names)?;
         match without.filter(|_| self.is_wanted()) {
             Some(option) => {
-                let fault = format!("--figure is made of the page: with {option}, name its folder with --out");
+                let fault = format!("--figure is made of the page: with {option}, name its directory with --out");
                 Err(Failure::input(fault))
             }
             None => Ok(()),
         }
     }
 
-    /// Refuses the name of a plot that is on no such page.
+    /// Refuses a plot that no such page has.
     fn check_plot(&self, names: &[impl AsRef<str>]) -> Result<(), Failure> {
         let Some(wanted) = self.plot.as_ref().filter(|wanted| !is_plot(names, wanted)) else { return Ok(()) };
         let listed: Vec<String> = names.iter().take(MOST_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
@@ -82,12 +82,12 @@ impl Figure {
         Err(Failure::input(one_line(&(fault + number))))
     }
 
-    /// Writes it from the page in a folder of results.
+    /// Writes the figure from the page in a directory of results.
     pub(crate) fn write_from(&self, folder: &Path) -> Result<(), Failure> {
         self.write_page(&folder.join("report.html"))
     }
 
-    /// Writes it from the file of a page.
+    /// Writes the figure from the file of a page.
     pub(crate) fn write_page(&self, page: &Path) -> Result<(), Failure> {
         if !self.is_wanted() {
             return Ok(());
@@ -96,7 +96,7 @@ impl Figure {
         self.write(&html)
     }
 
-    /// Writes it from a page.
+    /// Writes the figure from a page.
     pub(crate) fn write(&self, html: &str) -> Result<(), Failure> {
         match &self.file {
             Some(file) => drawing::write(self, file, html),
@@ -122,11 +122,11 @@ mod drawing {
         Format::of(file).map_err(|error| refused("--figure", &error))?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let fault = format!("--figure: there is no folder `{}`", folder.display());
+            let fault = format!("--figure: there is no directory `{}`", folder.display());
             return Err(Failure::input(one_line(&fault)));
         }
         if file.is_dir() {
-            return Err(Failure::input(one_line(&format!("--figure: `{}` is a folder", file.display()))));
+            return Err(Failure::input(one_line(&format!("--figure: `{}` is a directory", file.display()))));
         }
         Fonts::installed().family(figure.font.as_deref()).map_err(|error| refused("--font", &error))?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Where results go.
+//! The directories of results.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,30 +10,30 @@ use crate::clock;
 use crate::failure::Failure;
 use cwnd_text::one_line;
 
-/// What a command with results does with them.
+/// The options for results.
 #[derive(Args, Debug)]
 pub(crate) struct Results {
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     pub(crate) json: bool,
-    /// A new folder for report.html, summary.json and the traces [default: out/COMMAND-DATE-NUMBER]
+    /// A new directory for report.html, summary.json and the traces [default: out/COMMAND-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
 impl Results {
-    /// The option because of which there is no page.
+    /// The option that prevents a page.
     pub(crate) fn without_page(&self) -> Option<&'static str> {
         (self.json && self.out.is_none()).then_some("--json")
     }
 
-    /// Starts the folder of results, if there is to be one. Done before the work, so that it fails before the work.
+    /// Starts the directory of results, if one is wanted. Done before the work, so that it fails early.
     pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
         folder(self.out.as_deref(), command, !self.json)
     }
 }
 
-/// Starts the folder `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
+/// Starts the directory `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
 pub(crate) fn folder(out: Option<&Path>, command: &str, wanted: bool) -> Result<Option<Folder>, Failure> {
     let path = match out {
         Some(path) => path.to_path_buf(),
@@ -59,7 +59,7 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
     std::iter::once("cwnd".to_string()).chain(arguments)
 }
 
-/// Fills the folder and moves it to its place, then says where that is.
+/// Fills the directory, moves it to its place, and prints the path.
 pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
     write(folder.path()).map_err(|error| Failure::run(format!("cannot write the results: {error}")))?;
     let path = folder.publish().map_err(|error| Failure::run(error.to_string()))?;
@@ -67,7 +67,7 @@ pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()
     Ok(path)
 }
 
-/// A file that was named and cannot be read.
+/// The failure of a named file that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::input(format!("cannot read `{}`: {error}", one_line(&path.display().to_string())))
 }

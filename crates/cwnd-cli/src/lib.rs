@@ -1,7 +1,7 @@
 //! The `cwnd` command, the laboratory: arguments and glue over `cwnd_lab`.
 //!
 //! Every command is a function from its arguments to the text for standard output. Exit codes: 0 done, 1 a run failed, 2 the input is
-//! wrong and nothing was written, 128 and the number of the signal that interrupted it. Programs with stacks of others (`foreign/`) hand
+//! wrong and nothing was written, 128 and the number of the signal that interrupted it. Programs with foreign stacks (`foreign/`) pass
 //! them to [`main`].
 
 #![deny(clippy::print_stderr, reason = "`say!` does not panic where nobody can read what it says")]
@@ -60,9 +60,9 @@ enum Command {
     Algorithms(algorithms::Arguments),
     /// Compare algorithms on one path, each alone with equal flows
     Compare(Box<compare::Arguments>),
-    /// Turn knobs in the browser and watch windows, queues and shares follow
+    /// Change parameters in the browser and watch windows, queues and shares
     Live(live::Arguments),
-    /// Write the page of `live` as a folder for any host of static files
+    /// Write the page of `live` as a directory for any host of static files
     Site(site::Arguments),
     /// Print the link that opens a scenario in the browser
     LinkTo(link_to::Arguments),
@@ -70,23 +70,23 @@ enum Command {
     Run(run::Arguments),
     /// Run a scenario at many points with many seeds, on all cores or many machines
     Sweep(Box<sweep::Arguments>),
-    /// Evaluate an algorithm under the headings of RFC 9743, beside Reno and CUBIC
+    /// Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC
     Evaluate(evaluate::Arguments),
     /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
-    /// Lay results, scenarios, kernels' logs, qlog and captures over each other
+    /// Plot results, scenarios, kernel traces, qlog and captures on common axes
     Overlay(overlay::Arguments),
-    /// Compute on paper: closed forms and the synchronous-feedback model, as tables
+    /// Evaluate models: closed forms and synchronous feedback, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce seven papers: published, ours and verdict of each table, figure and claim
+    /// Reproduce seven papers: our value and the verdict for each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
     /// Print the JSON Schema of scenario files, or of sweeps, for editors
     Schema {
-        /// Of what
+        /// The kind of file
         #[arg(value_enum, default_value_t = docs::Schema::Scenario)]
         of: docs::Schema,
     },
@@ -103,8 +103,8 @@ enum Command {
     },
 }
 
-/// Does what the arguments of the process say; `stacks` are what others have written that can stand for an algorithm, by labels of the
-/// form `stack:controller`.
+/// Runs the command of the process arguments. `stacks` are foreign stacks that can stand for an algorithm, with labels of the form
+/// `stack:controller`.
 #[must_use]
 pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     signals::start();
@@ -146,7 +146,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     program::end(&printed.map_err(Into::into).and_then(|text| print(&text)), false)
 }
 
-/// Where a command is now that this program once had.
+/// The present name of a command that moved to another program.
 fn moved(error: &clap::Error) -> Option<String> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -164,7 +164,7 @@ const GROUPS: &[program::Group] = &[
     ("This program", &["bench", "schema", "completions"]),
 ];
 
-/// Commands that this program had once, and those of `udt` in their places.
+/// Former commands of this program, and those of `udt` in their places.
 const MOVED: [(&str, &str); 8] = [
     ("doctor", "udt doctor"),
     ("key", "udt key"),

@@ -10,7 +10,7 @@ use cwnd_run::scenario::{Scenario, Source, apart};
 use crate::failure::Failure;
 use crate::files;
 
-/// Which scenario, and where the page is.
+/// Arguments of `cwnd link-to`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -18,12 +18,12 @@ Examples:
   cwnd link-to scenarios/dumbbell.toml --set dumbbell.rate=1gbit --site https://example.org/cwnd/
 `cwnd run 'ADDRESS'` runs the scenario of such an address, in quotes because of its `#`.")]
 pub(crate) struct Arguments {
-    /// A TOML file that reads no other file
+    /// A scenario in TOML that reads no other file
     scenario: PathBuf,
     /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The address of a page that `cwnd site` or `cwnd live` has made [default: none, which gives the fragment alone]
+    /// The address of a page of `cwnd site` or `cwnd live` [default: none, which prints the fragment alone]
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     site: String,
 }

@@ -12,22 +12,22 @@ use crate::failure::Failure;
 use crate::progress::Interrupts;
 use crate::signals;
 
-/// Where the page is served.
+/// Arguments of `cwnd live`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   cwnd live                                   for this host only, at a port that is free
-  cwnd live --listen 192.0.2.1:8080           for a classroom: whoever has the printed address
+  cwnd live --listen 192.0.2.1:8080           for a classroom: everyone with the printed address
   cwnd live --listen 127.0.0.1:8080 --token demo --no-open
-The page needs no network but this server. The server ends with Ctrl-C. docs/live.md has exercises.")]
+The page needs no other server. Ctrl-C ends it. docs/live.md has exercises.")]
 pub(crate) struct Arguments {
-    /// Serve at this address:port, also for others where it is not the loopback: each of them has one processor for ten seconds a run
+    /// Serve at this address:port. Other hosts may connect unless it is the loopback; each of them has one processor for 10 s a run
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// A part of the page's address that visitors have to know, letters and digits [default: random]
+    /// The secret part of the page's address, letters and digits [default: random]
     #[arg(long, value_parser = token)]
     token: Option<String>,
-    /// Open no browser
+    /// Do not open a browser
     #[arg(long)]
     no_open: bool,
 }

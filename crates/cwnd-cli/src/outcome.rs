@@ -1,4 +1,4 @@
-//! What papers come to, in about twenty lines each.
+//! The outcome of papers, in about twenty lines each.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use cwnd_papers::{JudgedRow, PaperRun, ResultRun, Verdict};
 use cwnd_report::table::{Table, wrapped};
 use cwnd_text::counted;
 
-/// What each paper comes to, with a row of each result that misses.
+/// The outcome of each paper, with a row of each result that misses.
 pub(crate) fn print(runs: &[PaperRun]) -> String {
     runs.iter().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -67,7 +67,7 @@ fn place<'a>(run: &'a PaperRun, result: &ResultRun) -> &'a str {
     run.published.result[result.index].place()
 }
 
-/// A cell of a line; what is longer loses its end.
+/// A cell of a line; longer text is cut at its end.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= CELL { text.to_string() } else { text.chars().take(CELL - 1).chain(['…']).collect() }
 }

@@ -19,7 +19,7 @@ use crate::figure::Figure;
 use crate::files;
 use crate::progress::{self, TimeProgress};
 
-/// What is laid over each other.
+/// The inputs of an overlay.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Record on Linux, while the transfer runs:
@@ -31,28 +31,28 @@ Examples:
   cwnd overlay out/compare-2026-11-22-1/traces/bbr3.flows.csv sender.pcap --offset 0s --offset 1.5s
   cwnd overlay scenarios/dumbbell.toml probe.txt --set flow.0.algorithm=cubic
   cwnd overlay scenarios/dumbbell.toml --kernel ss.txt
-A file is recognised by its content. Runs show their first seed. docs/traces.md says what each kind of file tells.")]
+A file is recognised by its content. Runs show their first seed. docs/traces.md describes the kinds of files.")]
 pub(crate) struct Arguments {
-    /// Folders of results of `cwnd run`, `compare` or `overlay`, files of their traces (CSV), scenarios (TOML), which are run, or recordings:
+    /// Directories of results of `cwnd run`, `compare` or `overlay`, files of their traces (CSV), scenarios (TOML), which are run, or recordings:
     /// events of tcp:tcp_probe (ftrace, trace-cmd, perf), outputs of `ss -ti` with times, qlog, pcap or pcapng at the sender
     #[arg(value_name = "RUN", required = true)]
     inputs: Vec<PathBuf>,
     /// More inputs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     kernel: Vec<PathBuf>,
-    /// What the flows of an input are named after, instead of its file; may be repeated, in the order of the inputs
+    /// The name of the flows of an input, instead of its file; may be repeated, in the order of the inputs
     #[arg(long, value_name = "NAME")]
     label: Vec<String>,
-    /// Change a key of the scenarios; a folder of `cwnd run` is then run again; may be repeated
+    /// Change a key of the scenarios, and run a directory of `cwnd run` again; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Where on the common time the first event of each recording lies; with one for each input, where each begins, runs too [default: 0s]
+    /// The time of the first event of recordings, one for all or one for each; with one for each input, also the time of runs [default: 0s]
     #[arg(long, value_name = "TIME")]
     offset: Vec<Written<Span>>,
     /// Payload bytes of a segment, where a recording has none
     #[arg(long, value_name = "BYTES", default_value_t = 1448, value_parser = whole::<u32>(1..=65_535))]
     mss: u32,
-    /// A new folder for report.html, summary.json and the traces [default: out/overlay-DATE-NUMBER]
+    /// A new directory for report.html, summary.json and the traces [default: out/overlay-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -20,24 +20,24 @@ use crate::store::Store;
 use cwnd_report::table::{Table, wrapped};
 use cwnd_text::{counted, counted_with};
 
-/// Which results, and how.
+/// Arguments of `cwnd paper`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cwnd paper                         the papers, and every table, figure and claim of theirs
+  cwnd paper                         the papers with their tables, figures and claims
   cwnd paper newaimd                 everything of one paper, at reduced length
   cwnd paper newaimd table-1 --full  one result at its published length
   cwnd paper --quick                 everything of all papers
   cwnd paper newaimd --set floor=0   another assumption where the paper is silent
-What a paper comes to is printed, or the rows of a RESULT that miss or are undecided, and a page with all rows is written. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
+Prints the counts of a paper, or the rows of a RESULT that miss or are undecided, and writes a page with all rows. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
 it reaches across the edge. `not reproducible` and `illustration` are not counted.")]
 pub(crate) struct Arguments {
     /// A paper
     paper: Option<String>,
     /// One of its results
     result: Option<String>,
-    /// Reduced length: fewer and shorter runs, some at a lower rate; rows that need what is left out have no value. What it leaves
-    /// out is printed at the end [default with a PAPER]
+    /// Reduced length: fewer and shorter runs, some at a lower rate; rows that need the omitted runs have no value. The omissions are
+    /// printed at the end [default with a PAPER]
     #[arg(long)]
     quick: bool,
     /// The published durations, and at least 10 seeds
@@ -49,20 +49,20 @@ pub(crate) struct Arguments {
     /// Print a JSON list of rows and nothing else
     #[arg(long, conflicts_with = "check")]
     json: bool,
-    /// Print all rows, not only what they come to, or those of a RESULT that miss or are undecided
+    /// Print all rows, not only the counts, or the rows of a RESULT that miss or are undecided
     #[arg(long, conflicts_with_all = ["json", "check"])]
     all: bool,
     /// Show no progress
     #[arg(long)]
     quiet: bool,
-    /// A new folder for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json and
+    /// A new directory for index.html, a page per paper, and rows.json [default: out/paper-DATE-NUMBER; none with --json and
     /// --check]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Fail where a verdict differs from the one on record, and show where
+    /// Fail if a verdict differs from the recorded one, and show where
     #[arg(long, help_heading = "Checks of the record")]
     check: bool,
-    /// Run every algorithm of the five papers on the experiments of all of them, and ask the claims of each of all
+    /// Run every algorithm of the five papers on the experiments of all papers, and test every claim on all of them
     #[arg(long, conflicts_with_all = ["paper", "set", "check", "figure"], help_heading = "Checks of the record")]
     cross: bool,
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Err(Failure::input("--figure: name the PAPER whose page has the plot".to_string()));
     }
     arguments.figure.check_with(without, &names::of_results(results))?;
-    // Listens to Ctrl-C before there is a folder to remove.
+    // Listens to Ctrl-C before there is a directory to remove.
     let progress = TimeProgress::start_long(arguments.quiet)?;
     let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
@@ -118,12 +118,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 impl Arguments {
-    /// Whether anything is to be run: without any choice the results are listed.
+    /// Whether anything will run: without any choice the results are listed.
     fn runs(&self) -> bool {
         self.paper.is_some() || self.quick || self.full || self.check
     }
 
-    /// An option that only runs have.
+    /// An option that applies to runs only.
     fn of_runs(&self) -> Option<&'static str> {
         let given = [
             ("--json", self.json),
@@ -169,7 +169,7 @@ impl Arguments {
     }
 }
 
-/// Compares the verdicts with those on record.
+/// Compares the verdicts with the recorded ones.
 fn check(settings: &Settings, runs: &[PaperRun]) -> Result<String, Failure> {
     let differences = Recorded::at(settings.scale).map_err(PaperError::from)?.differences(runs);
     let unexplained = runs.iter().flat_map(PaperRun::rows).filter(|row| row.unexplained());
@@ -232,7 +232,7 @@ fn counts(runs: &[PaperRun]) -> String {
     runs.iter().map(|run| wrapped(&format!("{}: {}", run.published.paper.id, run.counts()))).collect()
 }
 
-/// What `--quick` leaves out of what was run: rows without a value, and what it sets where the user sets nothing.
+/// The omissions of `--quick` in `runs`: rows without a value, and the settings that it uses unless the user sets them.
 fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
     if settings.scale != Scale::Quick {
         return String::new();
@@ -268,7 +268,7 @@ fn left_out(settings: &Settings, runs: &[PaperRun]) -> String {
     text
 }
 
-/// Rows, each with its reason below. Rows next to each other share it, and later ones refer to it.
+/// Rows, each with its reason below. Adjacent rows share it, and later ones refer to it.
 fn table(rows: &[&JudgedRow]) -> String {
     let mut table = Table::left();
     table.row(["row", "published", "ours", "tolerance", "verdict"]);

@@ -109,7 +109,7 @@ pub(crate) struct CellProgress {
 }
 
 impl CellProgress {
-    /// Starts a bar over so many cells, and listens to Ctrl-C from now on.
+    /// Starts a bar over `cells` cells, and listens to Ctrl-C from now on.
     pub(crate) fn start(cells: u64) -> Result<Self, Failure> {
         let looking = listen()?;
         let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr());
@@ -175,7 +175,7 @@ impl Drop for Looking {
     }
 }
 
-/// Has a signal interrupt the work while what is returned lives.
+/// While the returned value lives, a signal interrupts the work.
 fn listen() -> Result<Looking, Failure> {
     end_when_interrupted()?;
     LOOKING.fetch_add(1, Ordering::SeqCst);
@@ -183,13 +183,13 @@ fn listen() -> Result<Looking, Failure> {
 }
 
 /// From now on a signal ends the process with the exit code of an interrupted command, except while work looks for it itself.
-/// The second one ends it in any case. What is not finished is removed.
+/// A second signal ends it in any case. Unfinished results are removed.
 pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
     signals::listen(|| {
         let again = INTERRUPTED.swap(true, Ordering::Relaxed);
         if again || LOOKING.load(Ordering::SeqCst) == 0 {
             remove_unfinished();
-            say!("error: interrupted; what was not finished is removed");
+            say!("error: interrupted; unfinished results are removed");
             std::process::exit(cwnd_terminal::failure::Failure::Interrupted.code().into());
         }
     })?;
@@ -205,14 +205,14 @@ pub(crate) fn bounds_memory() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// What runs may use, from `--memory`.
+/// Sets the memory that runs may use, from `--memory`.
 pub(crate) fn allow(memory: Option<u64>) {
     if let Some(memory) = memory {
         MEMORY.get_or_init(|| memory);
     }
 }
 
-/// What runs may use, if it was given.
+/// The memory that runs may use, if it was given.
 pub(crate) fn memory() -> Option<u64> {
     ASKED.store(true, Ordering::Relaxed);
     MEMORY.get().copied()

@@ -9,13 +9,13 @@ use cwnd_text::counted;
 
 use crate::clock::Stopwatch;
 
-/// What is done, printed from time to time.
+/// The number of finished runs, printed from time to time.
 pub(crate) struct ProgressLines {
     since: Stopwatch,
     state: Mutex<State>,
 }
 
-/// What is done, and when it was last told.
+/// The number of finished runs, and the time of the last print.
 #[derive(Debug, Default)]
 struct State {
     announced: Duration,

@@ -18,7 +18,7 @@ use crate::files;
 use crate::progress::TimeProgress;
 use cwnd_text::{counted, one_line};
 
-/// Which scenario, and what to change in it.
+/// Arguments of `cwnd run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,24 +26,24 @@ Examples:
   cwnd run scenarios/dumbbell.toml --set dumbbell.rate=1gbit --set flow.0.algorithm=simd
   cwnd run scenarios/dumbbell.toml --check
   cwnd run scenarios/recovery.toml --trace pcapng,qlog
-  cwnd run 'https://example.org/cwnd/#s=1.…'       the scenario of a page
+  cwnd run 'https://example.org/cwnd/#s=1.…'       runs the scenario of a page
 `cwnd schema` prints the JSON Schema of scenario files, with every key explained; editors complete with it.")]
 pub(crate) struct Arguments {
-    /// A TOML file, or the address of a page with a scenario in it; the folder scenarios/ has some to start from
+    /// A scenario in TOML, or the address of a page with a scenario; the directory scenarios/ has examples
     scenario: PathBuf,
     /// Change a key: `dumbbell.rate=1gbit`, `flow.0.algorithm=simd`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Independent runs, instead of the scenario's number
+    /// Number of independent runs, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MAX_SEEDS))]
     seeds: Option<u32>,
-    /// Only check the scenario
+    /// Check the scenario without running it
     #[arg(long, conflicts_with_all = ["json", "out", "trace", "figure"])]
     check: bool,
-    /// Write the traces for other tools too: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every
-    /// build); several with commas between them
+    /// Also write the traces for other tools: pcapng (Wireshark), qlog or qlog:legacy (qvis), flent, parquet (tables; not in every build);
+    /// separated by commas
     ///
-    /// pcapng and qlog have every packet at the senders in the first seed. docs/traces.md says what is in the files and how to
+    /// pcapng and qlog have every packet at the senders in the first seed. docs/traces.md describes the files and how to
     /// open them.
     #[arg(long, value_name = "FORMAT,…", value_delimiter = ',')]
     trace: Vec<Format>,
@@ -73,14 +73,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let scenario = Scenario::read(&name, &source, &overrides)?;
     if arguments.check {
         scenario.unused().iter().for_each(|unused| say!("warning: {}", one_line(&unused.to_string())));
-        return Ok(format!("{name} is a scenario\n"));
+        return Ok(format!("{name}: valid scenario\n"));
     }
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
     let scenario = if wants_packets { scenario.logging_packets() } else { scenario };
     let progress = TimeProgress::start()?;
     let folder = arguments.files.folder("run")?;
     if folder.is_none() && !arguments.trace.is_empty() {
-        return Err(Failure::input("--trace writes files: with --json, name their folder with --out".to_string()));
+        return Err(Failure::input("--trace writes files: with --json, name their directory with --out".to_string()));
     }
     let runs = run_all(vec![scenario], &progress)?;
     drop(progress);
@@ -111,7 +111,7 @@ fn address(text: &str) -> Option<Result<String, Failure>> {
 const EACH_ALONE: &str = "the page of this address has each group of flows alone on the path: `cwnd run` has them together, \
                           `cwnd compare` has each alone";
 
-/// A log that ends early is not to be taken for a flow that does.
+/// Warns of a log that ends early, so that it does not look like the end of a flow.
 fn warn_of_full_logs(runs: &Runs) {
     let flows = || runs.traces.iter().flat_map(|trace| &trace.flows);
     if let Some(first) = flows().filter_map(|flow| flow.log.full).min() {

@@ -8,20 +8,20 @@ use cwnd_text::counted;
 
 use crate::failure::Failure;
 
-/// Where the files go, and which engine they get.
+/// Arguments of `cwnd site`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   cargo xtask engine                              makes the engine: target/engine/cwnd.wasm
   cwnd site laboratory --engine target/engine/cwnd.wasm
   python3 -m http.server --directory laboratory   serves the page at http://127.0.0.1:8000/
-The folder works on any host of static files, below any path, and without a network after the first visit. Browsers give a page
-that is opened as a file no worker, so that it must be served.")]
+The directory works on any host of static files, below any path, and without a network after the first visit. It has to be
+served: browsers run no worker for a page that is opened as a file.")]
 pub(crate) struct Arguments {
-    /// A new folder
+    /// A new directory for the files
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The simulator as WebAssembly, as `cargo xtask engine` makes it
+    /// The simulator as WebAssembly, built by `cargo xtask engine`
     #[arg(long, value_name = "FILE")]
     engine: PathBuf,
 }
@@ -44,5 +44,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 /// The first bytes of a WebAssembly module of version 1 (WebAssembly Core Specification, section 5.5.16).
 const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
-/// An engine has some four million bytes.
+/// The maximum size of an engine; real ones have about 4 MB.
 const MOST: u64 = 64 << 20;

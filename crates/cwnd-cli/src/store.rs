@@ -1,17 +1,17 @@
-//! Where single runs are stored.
+//! The store of single runs.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_run::cells::Cells;
 
-/// Which store, if any.
+/// The store, if any.
 #[derive(Args, Debug)]
 pub(crate) struct Store {
-    /// Where runs are stored, so that none is done twice [default: cwnd/cells in the user's folder for caches]
+    /// The directory that stores runs, so that none is done twice [default: cwnd/cells in the user's cache directory]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store", help_heading = "Store of runs")]
     store: Option<PathBuf>,
-    /// Store nothing, and use nothing stored
+    /// Neither read nor write the store
     #[arg(long, help_heading = "Store of runs")]
     no_store: bool,
 }

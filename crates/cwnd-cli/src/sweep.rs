@@ -22,7 +22,7 @@ use crate::signals;
 use crate::store::Store;
 use cwnd_text::{counted, one_line};
 
-/// Which sweep, and which part of it.
+/// Arguments of `cwnd sweep`.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -35,9 +35,9 @@ Examples:
   cwnd sweep buffers.toml --scheduler tcp://127.0.0.1:8786
   cwnd sweep status out/buffers
 
-It prints which algorithm, or which point, is best where; report.html in the folder of results has maps, ranks and every point. \
-Runs that were done before are found in the store, so an interrupted sweep goes on with the same command. A run that fails is a row with \
-its error; then the exit code is 1. docs/sweeps.md says how sweeps are written and what is in the files, docs/cluster.md how to run one on \
+Prints the best algorithm, or point, for each setting; report.html in the directory of results has maps, ranks and every point. \
+Finished runs are found in the store, so the same command continues an interrupted sweep. A run that fails is a row with \
+its error; then the exit code is 1. docs/sweeps.md describes how to write a sweep and its files, docs/cluster.md how to run one on \
 many machines."
 )]
 pub(crate) struct Arguments {
@@ -49,9 +49,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Other {
-    /// Say how far the folder of a sweep is, and what failed
+    /// Print the progress of the sweep in a directory, and its failures
     Status {
-        /// The folder
+        /// The directory
+        #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// Print one JSON document and nothing else
         #[arg(long)]
@@ -63,7 +64,7 @@ enum Other {
 
 #[derive(Args, Debug)]
 struct Run {
-    /// A TOML file; scenarios/sweep/ has one to start from
+    /// A sweep in TOML; scenarios/sweep/ has an example
     #[arg(value_name = "SWEEP")]
     sweep: Option<PathBuf>,
     /// Change a key of the base scenario: `duration=20s`, `seeds=10`; may be repeated
@@ -72,25 +73,25 @@ struct Run {
     /// Rank points by this measure, such as loss_rate or queue_delay_p99_s [default: `by` in the file, or goodput_bps]
     #[arg(long, value_name = "MEASURE")]
     by: Option<By>,
-    /// Only check the sweep, and say what it would run
+    /// Check the sweep and print its size without running it
     #[arg(long, conflicts_with_all = ["by", "json", "out", "format", "scheduler", "shard", "store", "no_store", "figure"])]
     check: bool,
-    /// Run one part of several, such as 3/8; all parts together are the sweep
+    /// Run one part of several, such as 3/8
     #[arg(long, value_name = "I/N", help_heading = "Many machines")]
     shard: Option<Shard>,
-    /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, by way of the Python package (docs/cluster.md)
+    /// Run on the Dask cluster of this scheduler, such as tcp://host:8786, through the Python package (docs/cluster.md)
     #[arg(long, value_name = "ADDRESS", help_heading = "Many machines")]
     scheduler: Option<String>,
-    /// How much work goes into a file, in seconds of one core by a rule of thumb [default: 10s]
+    /// Work for each file of results, in estimated seconds of one core [default: 10s]
     #[arg(long, value_name = "TIME", help_heading = "Many machines")]
     chunk: Option<Written<Span>>,
-    /// How rows are written: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
+    /// Format of rows: csv, jsonl, or parquet (not in every build) [default: parquet where the build has it, otherwise csv]
     #[arg(long)]
     format: Option<PartFormat>,
     /// Print one JSON document and nothing else; write no files unless --out is given
     #[arg(long)]
     json: bool,
-    /// The folder of results: a new one, or that of the same sweep [default: out/sweep-NAME]
+    /// The directory of results: a new one, or one of this sweep [default: out/sweep-NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -104,9 +105,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         (Some(Other::Status { folder, json, store }), _) => {
             let wrong = |error: DatasetError| match error {
                 DatasetError::NoSweep(_) => {
-                    Failure::input(format!("FOLDER: `{}` is no folder of a sweep", folder.display()))
+                    Failure::input(format!("DIR: `{}` is not the directory of a sweep", folder.display()))
                 }
-                error => Failure::input(format!("FOLDER: {error}")),
+                error => Failure::input(format!("DIR: {error}")),
             };
             let cells = store.cells();
             let progressed = Dataset::found(folder).map_err(wrong)?.progressed(&cells);
@@ -118,7 +119,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && arguments.run.figure.is_wanted() => {
             Err(Failure::input(
-                "--figure: not with --scheduler; the same command without it draws what is stored".to_string(),
+                "--figure: not with --scheduler; the same command without --scheduler draws the stored results"
+                    .to_string(),
             ))
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() => Err(in_python()),
@@ -137,7 +139,7 @@ impl Run {
         if self.check {
             sweep.warnings().iter().for_each(|warning| say!("warning: {}", one_line(&warning.to_string())));
             return Ok(format!(
-                "{} is a sweep: {}, {}, {}\n",
+                "{}: valid sweep, {}, {}, {}\n",
                 path.display(),
                 counted(sweep.points().len(), "point"),
                 counted(sweep.len(), "cell"),
@@ -150,7 +152,9 @@ impl Run {
         let folder = self.folder(path);
         let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
         if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
-            return Err(Failure::input(format!("{option} is about files: with --json, name their folder with --out")));
+            return Err(Failure::input(format!(
+                "{option} is about files: with --json, name their directory with --out"
+            )));
         }
         let dataset = match &folder {
             Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
@@ -214,8 +218,8 @@ impl Run {
     }
 }
 
-/// Has the Python package do what this process was asked for, with the same arguments and in its place: Dask has an interface for Python alone.
-/// Returns where that cannot be.
+/// Replaces this process by the Python package with the same arguments: only Python has an interface to Dask. Returns if that is
+/// impossible.
 fn in_python() -> Failure {
     let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());
     let shown = python.display();
@@ -241,9 +245,9 @@ impl From<DatasetError> for Failure {
     }
 }
 
-/// In a file, seconds of one core.
+/// The work for each file, seconds of one core.
 const CHUNK_S: f64 = 10.0;
 
-/// Ends well where Python has what `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
+/// Succeeds if Python has the packages that `--scheduler` needs. Looking for packages takes a tenth of the time of importing them.
 const FINDS_PACKAGE: &str =
     "import importlib.util as u, sys; sys.exit(not (u.find_spec('cwnd') and u.find_spec('distributed')))";

@@ -13,14 +13,14 @@ pub struct Baseline {
     unclear: Vec<(String, String)>,
 }
 
-/// What a run says of a baseline.
+/// A run compared with a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// Deviations that it does not name: subject and check.
     pub new: Vec<(String, String)>,
-    /// What it names and was met: to be struck out.
+    /// Checks that it names and that are met: their lines should be removed.
     pub fixed: Vec<(String, String)>,
-    /// What is unclear, is not named, and is not [allowed](crate::Subject::allow_unclear) to be so.
+    /// Unclear checks that are neither named nor [allowed](crate::Subject::allow_unclear) to be unclear.
     pub unclear: Vec<(String, String)>,
     /// Suites of which too few checks applied ([`Conformance::too_few`]).
     pub too_few: Vec<String>,
@@ -32,9 +32,9 @@ pub struct Compared {
     "line {line}: expected a subject and the id of a check, and `unclear` behind them where it may be that, found `{text}`"
 )]
 pub struct BaselineError {
-    /// From 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -70,7 +70,7 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// What of `results` deviates or is unclear, as text that [`parse`](Self::parse) reads.
+    /// The deviations and unclear checks of `results`, as text that [`parse`](Self::parse) reads.
     #[must_use]
     pub fn print(results: &[Conformance]) -> String {
         let mut text =
@@ -92,7 +92,8 @@ impl Baseline {
         self.deviations.iter().chain(&self.unclear).filter(|line| !judged(line)).collect()
     }
 
-    /// Compares `results` with it. What was not judged is neither new nor fixed, and what is unclear neither if it is named, in whichever way.
+    /// Compares `results` with it. A check that was not judged is neither new nor fixed. Nor is an unclear one that is named, for whichever
+    /// reason.
     #[must_use]
     pub fn compare(&self, results: &[Conformance]) -> Compared {
         let new = verdicts(results, Verdict::Deviates).filter(|found| !self.deviations.contains(found)).collect();

@@ -1,4 +1,4 @@
-//! What most likely lies behind a deviation.
+//! The most likely causes of a deviation.
 
 use crate::check::Check;
 
@@ -8,7 +8,7 @@ pub(crate) fn of(check: &Check) -> Vec<&'static str> {
     row.map_or_else(Vec::new, |(_, first, second)| vec![*first, *second])
 }
 
-/// Of each check but those of BBR, whose notes name the condition that is not met.
+/// The causes of each check but those of BBR, whose notes name the condition that is not met.
 #[rustfmt::skip]
 const CAUSES: &[(&str, &str, &str)] = &[
     ("5681-initial", "the initial window is larger than ten packets", "the handshake counts as slow start"),
@@ -16,7 +16,7 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("5681-slow-start-wire", "slow start counts a packet twice, as sent and as acknowledged", "a limit other than the window holds the sender"),
     ("5681-avoidance", "the increment is not 1/cwnd per packet acknowledged", "slow start goes on above the threshold"),
     ("5681-halve", "the factor is not a half", "the event is ignored, or answered twice"),
-    ("5681-small-window", "the cut is bounded by the initial window", "a small window is taken for one that needs no cut"),
+    ("5681-small-window", "the cut is bounded by the initial window", "a small window counts as one that needs no cut"),
     ("5681-flight-size", "the threshold is taken from cwnd, not from FlightSize", "the window grew while it was not used"),
     ("5681-timeout-window", "a timeout is answered as a loss", "the loss window is the initial window"),
     ("5681-timeout-threshold", "the threshold is not set at a timeout", "each expiry for the same packet halves it again"),
@@ -24,12 +24,12 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("5681-rate-after-timeout", "retransmissions count twice, as found lost and as acknowledged", "slow start adds two packets for each one"),
     ("5681-loss-after-timeout", "losses are ignored until slow start has ended", "the end of recovery is not set anew at the timeout, so that new packets belong to it"),
     ("5681-threshold-floor", "no max(…, 2) in equation 4", "the floor is applied to the window alone"),
-    ("5681-duplicates", "fewer than three duplicate acknowledgements are taken for a loss", "reordering is measured in time, with a margin that is too small"),
+    ("5681-duplicates", "fewer than three duplicate acknowledgements count as a loss", "reordering is measured in time, with a margin that is too small"),
     ("5681-fast-retransmit", "more than three duplicate acknowledgements are waited for", "losses are found by a timer alone"),
     ("5681-restart", "the window is kept over a pause", "the idle time is counted from the wrong event"),
     ("5681-restart-threshold", "the restart lowers the threshold to the restart window", "the restart resets the threshold as a new connection"),
     ("5681-restart-window", "the restart window is the initial window, not min(IW, cwnd)", "the pause resets the connection's state"),
-    ("5681-restart-late", "the idle time is compared with a constant, not with the timeout", "an empty flight is taken for an idle one"),
+    ("5681-restart-late", "the idle time is compared with a constant, not with the timeout", "an empty flight counts as an idle one"),
     ("6298-backoff", "the timer is not doubled when it expires", "the doubling is bounded too early"),
     ("6298-first", "the first timer is computed from a round trip that was not measured", "the initial timeout is another constant"),
     ("6298-reset", "the doubling is not ended by a measured round trip", "a retransmission is measured as a round trip (Karn)"),
@@ -37,7 +37,7 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("6675-repair", "one hole is repaired per round trip", "retransmissions wait for the window"),
     ("6675-recovery-rate", "packets found lost stay counted as in flight", "a retransmission is sent for each acknowledgement"),
     ("9438-beta", "beta is not 0.7", "the event is ignored, or answered twice"),
-    ("9438-beta-wire", "beta is not 0.7", "what is sent is not bounded by the window in recovery"),
+    ("9438-beta-wire", "beta is not 0.7", "the window does not bound the sent data in recovery"),
     ("9438-beta-second", "fast convergence reduces the window, not W_max alone", "beta is not 0.7"),
     ("9438-once", "each loss of a window cuts again", "the end of recovery is not the highest packet sent"),
     ("9438-concave", "K counts from another window than the one that the cut left", "C is not 0.4"),
@@ -63,11 +63,11 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("9438-mark", "marks are ignored", "beta for marks is another"),
     ("9438-mark-floor", "a floor above two packets", "marks are ignored below some window"),
     ("9438-loss-floor", "no max(…, 2)", "the floor is applied to the window alone"),
-    ("9438-small-window", "the cut is bounded by the initial window", "a small window is taken for one that needs no cut"),
+    ("9438-small-window", "the cut is bounded by the initial window", "a small window counts as one that needs no cut"),
     ("9438-undo", "the undo restores more than the state before the cut", "the undo adds to the window"),
     ("9438-undo-curve", "the undo restores the window, not W_max, K and the epoch", "the epoch begins anew at the undo"),
     ("9002-initial", "the initial window is another", "it is counted in datagrams of another size"),
-    ("9002-in-flight", "the bound of the window is not applied to what is in flight", "the window is infinite, or not a number"),
+    ("9002-in-flight", "the window does not bound the packets in flight", "the window is infinite, or not a number"),
     ("9002-paced-start", "the pacer has no gain in slow start", "the pacer's rate follows the window late"),
     ("9002-slow-start", "slow start counts acknowledgements, not what they acknowledge", "another limit than the window holds the sender"),
     ("9002-slow-start-acks", "slow start counts acknowledgements, not what they acknowledge", "growth per acknowledgement is bounded"),
@@ -86,9 +86,9 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("9002-tail-loss", "no probe when the last packets are lost", "the probe waits for a timer that is too long"),
     ("9002-burst", "the window is sent at once after a pause", "the pacer's bucket fills while nothing is sent"),
     ("9002-pace-limited", "no pacing for a sender whose application is slow", "the pacer's bucket is larger than the initial window"),
-    ("9002-underused", "growth although the window is not filled", "what is in flight is compared with the window too generously"),
+    ("9002-underused", "growth although the window is not filled", "the check that the flight fills the window is too lax"),
     ("9002-underused-avoidance", "congestion avoidance grows although the window is not filled", "the check of the window's use is in slow start alone"),
-    ("9002-paced-is-used", "a pacer that holds the sender counts as an unused window", "what is in flight is compared with the window too strictly"),
+    ("9002-paced-is-used", "a pacer that holds the sender counts as an unused window", "the check that the flight fills the window is too strict"),
     ("9406-exit", "a rise of the round trip does not end slow start", "the threshold of the rise is too large"),
     ("9406-no-exit", "slow start ends without a rise", "the rise is compared with a sample, not with the least of a round"),
     ("9406-rise", "the rise is not found", "growth is not divided by four"),
@@ -99,21 +99,21 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("9406-resume", "slow start does not go on after a rise that was none", "the least round trip of before is not kept"),
     ("9406-burst", "the increase per acknowledgement is not bounded by eight packets", "growth counts acknowledgements"),
     ("3168-reacts", "marks are ignored", "the echo does not reach the congestion control"),
-    ("3168-reacts-wire", "marks are ignored", "the window is reduced, and what is sent is not bounded by it"),
+    ("3168-reacts-wire", "marks are ignored", "the window is reduced, and does not bound the sent data"),
     ("3168-once", "each mark of a window cuts again", "a mark does not begin a recovery"),
     ("3168-mark-and-loss", "a mark and a loss have recoveries of their own", "a mark does not begin a recovery"),
     ("3168-again", "marks after the first are ignored", "the answer to a mark does not end after a round trip"),
     ("8511-no-deeper", "the factor for a mark is smaller than the one for a loss", "a mark is answered twice"),
     ("8511-reno", "the factor for a mark is another", "a mark is answered twice"),
-    ("7661-not-validated", "growth although the window is not filled", "what is in flight is compared with the window too generously"),
+    ("7661-not-validated", "growth although the window is not filled", "the check that the flight fills the window is too lax"),
     ("7661-after-pause", "time alone lets the window grow", "the acknowledgements at the begin of the pause count as a used window"),
     ("7661-five-minutes", "the window is kept over any pause", "the idle time is counted from the wrong event"),
     ("7661-five-minutes-threshold", "the threshold is lowered with the window", "the threshold is set from the restart window"),
     ("loss-spiral", "the window stays at its floor after heavy loss", "the timer stays doubled"),
     ("survives", "a state that losses bring about is not expected", "numbers of packets or times are subtracted below zero"),
     ("pause", "the curve's clock runs on over the pause", "the pause counts as growth"),
-    ("policer", "each loss of a policer's burst cuts again", "what a timeout finds lost is sent at once"),
-    ("reordering", "packets that are late are taken for lost at once", "each late packet is a cut of its own"),
+    ("policer", "each loss of a policer's burst cuts again", "packets that a timeout finds lost are sent at once"),
+    ("reordering", "late packets count as lost at once", "each late packet is a cut of its own"),
     ("bleached", "the failure of the validation of ECN changes what a loss does", "packets stay marked as capable"),
     ("spurious", "the undo restores more than the state before the cut", "the undo adds to the window"),
     ("spurious-threshold", "the undo restores the window alone", "the threshold is saved after the cut"),

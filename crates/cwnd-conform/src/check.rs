@@ -9,7 +9,7 @@ use crate::lab::Lab;
 use crate::subject::{Law, Subject};
 use crate::unfit::Unfit;
 
-/// A clause, the scenario that shows whether it is kept, and what is accepted.
+/// A clause, the scenario that shows whether a sender keeps it, and the accepted range.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Check {
     /// Its name, unique.
@@ -20,23 +20,23 @@ pub struct Check {
     pub section: &'static str,
     /// How much the document asks for it.
     pub level: Level,
-    /// What is required, in a sentence.
+    /// The requirement, in a sentence.
     pub requirement: &'static str,
-    /// What the check looks at.
+    /// The place where the check measures.
     pub looks: Looks,
-    /// For whom the clause is meant.
+    /// The subjects that the clause is meant for.
     #[serde(skip)]
     pub applies: Applies,
-    /// What is measured, with its unit.
+    /// The measured quantity, with its unit.
     pub measured: &'static str,
-    /// What is accepted, fixed before the first run.
+    /// The accepted range, fixed before the first run.
     pub accepted: Range,
     /// Why the range is as wide as it is.
     pub basis: &'static str,
-    /// What it means that what the check waits for does not happen on a path on which it should.
+    /// The verdict if the expected event does not happen on a path on which it should.
     #[serde(skip)]
     pub absence: Absence,
-    /// What it takes for granted of the host around the sender, in words; empty where it works with every one.
+    /// The assumptions about the host around the sender, in words; empty where the check works with every host.
     pub assumes: &'static str,
     /// Runs the scenario and measures.
     #[serde(skip)]
@@ -61,7 +61,7 @@ pub enum Suite {
     Rfc7661,
     /// The test cases of draft-ietf-ccwg-bbr appendix A.
     Bbr,
-    /// What has broken stacks before, whatever clause it falls under.
+    /// Situations that have broken stacks before, whichever clause they fall under.
     Situations,
 }
 
@@ -81,7 +81,7 @@ pub enum Level {
     May,
 }
 
-/// What it means that a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
+/// The verdict if a sender does not do what a check waits for: no cut after a loss, no end of a slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
     /// The clause asks for it: the sender deviates.
@@ -92,7 +92,7 @@ pub enum Absence {
     NotApplicable,
 }
 
-/// What a check looks at.
+/// The place where a check measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Looks {
@@ -102,24 +102,24 @@ pub enum Looks {
     Window,
 }
 
-/// For whom a clause is meant.
+/// The subjects that a clause is meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
     /// Every sender.
     All,
     /// Senders that follow Reno or CUBIC.
     Loss,
-    /// Those that follow one law.
+    /// Subjects that follow one law.
     Law(Law),
-    /// Those that follow CUBIC as RFC 9438 has it, and not as RFC 8312 had it.
+    /// Subjects that follow CUBIC by RFC 9438, and not by RFC 8312.
     Rfc9438,
-    /// Those that leave slow start by RFC 9406.
+    /// Subjects that leave slow start by RFC 9406.
     HyStart,
     /// Senders that follow Reno or CUBIC and leave slow start when a packet is lost.
     Plain,
 }
 
-/// What is accepted of a measured number, ends included.
+/// The accepted range of a measured number, ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Range {
     /// The least; none for no bound.
@@ -156,7 +156,7 @@ impl Suite {
         }
     }
 
-    /// What it checks.
+    /// Its subject.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -179,7 +179,7 @@ impl Suite {
 }
 
 impl Level {
-    /// As documents write it.
+    /// The name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -226,19 +226,19 @@ impl Applies {
 }
 
 impl Range {
-    /// At least `from` and at most `to`.
+    /// The range from `from` to `to`.
     #[must_use]
     pub const fn within(from: f64, to: f64) -> Self {
         Self { from: Some(from), to: Some(to) }
     }
 
-    /// At least `from`.
+    /// The range from `from` on.
     #[must_use]
     pub const fn at_least(from: f64) -> Self {
         Self { from: Some(from), to: None }
     }
 
-    /// At most `to`.
+    /// The range up to `to`.
     #[must_use]
     pub const fn at_most(to: f64) -> Self {
         Self { from: None, to: Some(to) }

@@ -15,11 +15,11 @@ use crate::lab::{Curve, Lab};
 use crate::subject::Subject;
 use crate::unfit::Unfit;
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval lies inside what is accepted.
+    /// The whole interval lies inside the accepted range.
     Meets,
     /// The whole interval lies outside, or what the clause asks for did not happen; `departs` in JSON.
     #[serde(rename = "departs")]
@@ -41,17 +41,17 @@ pub struct Judged {
     pub section: &'static str,
     /// How much the document asks for it.
     pub level: Level,
-    /// What is required.
+    /// The requirement.
     pub requirement: &'static str,
-    /// What the check looks at.
+    /// The place where the check measures.
     pub looks: Looks,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was measured.
+    /// The measured quantity.
     pub measured: &'static str,
     /// The number over the seeds; none where there is none.
     pub value: Option<Estimate>,
-    /// What is accepted.
+    /// The accepted range.
     pub accepted: Range,
     /// Why there is no number, why it is not clear, or why some seeds are left out.
     pub note: Option<String>,
@@ -59,8 +59,8 @@ pub struct Judged {
     pub causes: Vec<&'static str>,
     /// The command that repeats it, or what repeats it in Rust for a sender that no command knows.
     pub repeat: String,
-    /// What a plot shows: the window over time in the run of the first seed, of the subject, of this program's sender of the same
-    /// law, and by formula.
+    /// The curves of a plot: the window over time in the run of the first seed, of the subject, of this program's sender of the same law,
+    /// and by formula.
     #[serde(skip)]
     pub curves: Curves,
 }
@@ -68,11 +68,11 @@ pub struct Judged {
 /// Windows over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
-    /// Of the subject.
+    /// The curve of the subject.
     pub subject: Option<Curve>,
-    /// Of this program's sender of the same law.
+    /// The curve of this program's sender of the same law.
     pub reference: Option<Curve>,
-    /// By the formula of the clause.
+    /// The curve by the formula of the clause.
     pub formula: Option<Curve>,
 }
 
@@ -85,7 +85,7 @@ pub struct Conformance {
     pub seeds: Vec<u64>,
     /// The parameters that were given although no check depends on them.
     pub warnings: Vec<String>,
-    /// What is unclear fails nothing.
+    /// Unclear checks do not fail.
     #[serde(skip)]
     pub allow_unclear: bool,
     /// The checks in the order of the list.
@@ -94,7 +94,7 @@ pub struct Conformance {
     pub too_few: Vec<String>,
 }
 
-/// What to judge, and how.
+/// The subject, the checks, and how to run them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The suites; none for all.
@@ -106,7 +106,7 @@ pub struct Plan {
     /// Record what plots show.
     pub curves: bool,
     /// How many checks have to apply: of each of `suites`, or of all together where none is named. Without a number one check has to, unless
-    /// checks are named or what is unclear is allowed.
+    /// checks are named or unclear ones are allowed.
     pub least: Option<u32>,
 }
 
@@ -189,7 +189,7 @@ impl Conformance {
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict in words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -200,7 +200,7 @@ impl Verdict {
         }
     }
 
-    /// What most likely lies behind it; nothing where it asks for no cause.
+    /// The most likely causes; none where the verdict does not ask for a cause.
     fn causes(self, check: &Check) -> Vec<&'static str> {
         match self {
             Self::Deviates | Self::Unclear => causes::of(check),
@@ -208,7 +208,7 @@ impl Verdict {
         }
     }
 
-    /// Of a number over seeds, by its [`span`].
+    /// The verdict on a number over seeds, by its [`span`].
     #[must_use]
     pub fn of(value: &Estimate, accepted: Range) -> Self {
         let (low, high) = span(value);
@@ -225,7 +225,7 @@ impl Verdict {
     }
 }
 
-/// What a verdict looks at, from and to: the 95 % interval of the mean, or the smallest and the largest value of one seed or two, whose
+/// The interval of a verdict, from and to: the 95 % interval of the mean, or the smallest and the largest value of one seed or two, whose
 /// interval spans anything.
 #[must_use]
 pub fn span(value: &Estimate) -> (f64, f64) {
@@ -233,7 +233,7 @@ pub fn span(value: &Estimate) -> (f64, f64) {
 }
 
 impl Absence {
-    /// Of a check that waits in vain.
+    /// The verdict of a check that waits in vain.
     const fn verdict(self) -> Verdict {
         match self {
             Self::Deviates => Verdict::Deviates,

@@ -6,8 +6,8 @@ use crate::baseline::Baseline;
 use crate::judge::{Conformance, Verdict};
 use crate::text::{UNCLEAR, causes, line};
 
-/// The document. A deviation that `baseline` knows is skipped, one that it does not know is a failure, and so is a fixed one, and what is
-/// unclear without being [allowed](crate::Subject::allow_unclear) to be.
+/// The document. A deviation that `baseline` knows is skipped. A deviation that it does not know is a failure, and so are a fixed one and
+/// an unclear check that is not [allowed](crate::Subject::allow_unclear) to be unclear.
 ///
 /// ```
 /// use cwnd_conform::baseline::Baseline;

@@ -1,4 +1,4 @@
-//! Runs of a subject, and what is read from them.
+//! Runs of a subject, and the measures taken from them.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -36,7 +36,7 @@ impl<'a> Lab<'a> {
         Self { subject, seed, handshake: OnceCell::new(), curve: RefCell::new(None), formula: RefCell::new(None) }
     }
 
-    /// What is judged.
+    /// The judged subject.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         self.subject
@@ -80,19 +80,19 @@ impl<'a> Lab<'a> {
         if self.subject.has_timeout() { Ok(()) } else { Err(Unfit::NotApplicable("it has no retransmission timeout")) }
     }
 
-    /// A path of `mbit` Mbit/s and `rtt_ms` with a queue of so many packets, for `seconds`. Every packet is acknowledged at once.
+    /// A path of `mbit` Mbit/s and `rtt_ms` with a queue of `queue` packets, for `seconds`. Every packet is acknowledged at once.
     pub(crate) fn course(&self, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
         self.course_of(self.subject.spec().clone(), mbit, rtt_ms, queue, seconds)
     }
 
-    /// The same for another sender in the subject's place.
+    /// A path as of [`course`](Self::course) for another sender in the subject's place.
     pub(crate) fn course_of(&self, spec: Spec, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
         let own = spec.label() == self.subject.spec().label();
         let bell = Dumbbell::new(mbit * 1_000_000, Span::from_millis(rtt_ms), QueueLimit::Packets(queue));
         let duration = Span::from_secs_f64(seconds);
         let mut setup = bell.setup(&[spec], Era::MODERN, duration, Span::ZERO, self.seed);
-        // Nearly all of the delay lies on the links, so that packets pass the bottleneck's tap soon after they were sent. What is left on the
-        // access line is what seeds spread.
+        // Nearly all of the delay lies on the links, so that packets pass the bottleneck's tap soon after they were sent. The seeds vary
+        // the rest, on the access line.
         let whole = Span::from_millis(rtt_ms);
         setup.links.iter_mut().for_each(|link| link.delay = whole.mul_f64(0.47));
         setup.flows[0].access_rtt = whole.mul_f64(0.06);
@@ -139,7 +139,7 @@ impl<'a> Lab<'a> {
         Ok(found.map(|value| (value, flow.base_rtt().as_secs_f64())))
     }
 
-    /// What a formula says between two times in seconds.
+    /// The values of a formula between two times in seconds.
     pub(crate) fn formula(&self, from: f64, to: f64, of: impl Fn(f64) -> f64) {
         let time_s: Vec<f64> = (0..=POINTS).map(|n| from + (to - from) * f64::from(n) / f64::from(POINTS)).collect();
         let packets = time_s.iter().map(|at| of(*at)).collect();
@@ -149,5 +149,5 @@ impl<'a> Lab<'a> {
 
 /// Packets: the bandwidth-delay product of the widest and longest path of the checks, and some more.
 const MOST_IN_FLIGHT: f64 = 200_000.0;
-/// Of a formula in a plot.
+/// The points of a formula in a plot.
 const POINTS: u32 = 200;

@@ -1,9 +1,9 @@
 //! Congestion control judged clause by clause, on paths in virtual time.
 //!
-//! A [`Check`] is data: a clause of an RFC in our words, a scenario, what is measured, and what is accepted, fixed before the first run.
-//! [`Plan::judge`] runs checks against a [`Subject`] over seeds and gives a [`Verdict`] for each. A subject is anything that a flow of
-//! the simulator can run: an algorithm of this program, one that a program hands in
-//! ([`Spec::outside`](cwnd::Spec::outside)), or a whole stack of others behind the crate `cwnd-stack`.
+//! A [`Check`] is data: a clause of an RFC in our words, a scenario, the measured quantity and the accepted range, fixed before the first
+//! run. [`Plan::judge`] runs checks against a [`Subject`] over seeds and gives a [`Verdict`] for each. A subject is anything that a flow of
+//! the simulator can run: an algorithm of this program, one that a program hands in ([`Spec::outside`](cwnd::Spec::outside)), or a whole
+//! stack of others behind the crate `cwnd-stack`.
 //!
 //! [`conform!`] makes a test of each check, for a stack's own tests. The word for a subject that does otherwise than a clause says is
 //! *deviates*: some deviations are choices.
@@ -67,7 +67,7 @@ pub fn checks() -> impl Iterator<Item = &'static Check> {
 /// conform!(Subject::parse("reno").expect("registered"), suites = ["rfc5681"], baseline = "conform.txt");
 /// ```
 ///
-/// Below `target/conform/`, in a folder named after the subject, each test leaves a JUnit file. A check that does not apply passes, but
+/// Below `target/conform/`, in a directory named after the subject, each test leaves a JUnit file. A check that does not apply passes, but
 /// `conforms::rfc5681_applies` fails where no check of the suite is meant for the subject.
 #[macro_export]
 macro_rules! conform {

@@ -1,4 +1,4 @@
-//! What was to be seen of a run.
+//! The record of a run.
 
 use cwnd::Span;
 use cwnd_sim::{Passing, Setup, SetupError, Simulation};
@@ -6,7 +6,7 @@ use cwnd_trace::Trace;
 
 use crate::unfit::Unfit;
 
-/// What was to be seen of a run.
+/// The record of a run, as far as a check can see it.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// The flow at each instant at which something about it changed.
@@ -129,7 +129,7 @@ impl Record {
         Ok(windows.sum::<Result<f64, Unfit>>()? / f64::from(PARTS))
     }
 
-    /// The threshold of slow start at a time; none is a thousand million packets.
+    /// The threshold of slow start at a time; without one, 10⁹ packets.
     ///
     /// # Errors
     /// [`Unfit::NotApplicable`] if the subject shows no threshold.
@@ -191,8 +191,8 @@ impl Record {
         found.ok_or_else(|| Unfit::Absent(format!("the window is not reduced after {from:.3} s")))
     }
 
-    /// That losses until a time were repaired without the retransmission timer. Where it expires slow start begins anew, and a least timeout near the
-    /// round-trip time lets it.
+    /// Requires that losses until a time were repaired without the retransmission timer. When it expires, slow start begins anew, and a
+    /// least timeout near the round-trip time may cause that.
     ///
     /// # Errors
     /// [`Unfit::NotApplicable`] if it has expired.
@@ -244,7 +244,7 @@ impl Record {
         (self.at(to).delivered - self.at(from).delivered) as f64 / (to - from)
     }
 
-    /// By how much the window grows per round trip between two times, packets.
+    /// The growth of the window per round trip between two times, packets.
     pub(crate) fn slope(&self, from: f64, to: f64) -> Result<f64, Unfit> {
         Ok((self.window(to)? - self.window(from)?) / (to - from) * self.rtt)
     }
@@ -282,23 +282,23 @@ impl Episode {
     }
 }
 
-/// By more than two in a hundred.
+/// Whether the window falls by more than 2 %.
 fn falls(before: f64, after: f64) -> bool {
     after < 0.98 * before
 }
 
-/// By more than two in a hundred, and by more packets than have arrived or were found lost: a gradual decrease is no faster.
+/// Whether the window falls by more than 2 %, and by more packets than have arrived or were found lost: a gradual decrease is no faster.
 fn at_once(before: Look, after: Look) -> bool {
     let left = (after.delivered + after.lost).saturating_sub(before.delivered + before.lost);
     falls(before.window, after.window) && before.window - after.window > left as f64
 }
 
 impl Cut {
-    /// What is left of the window.
+    /// The part of the window that is left.
     pub(crate) fn ratio(&self) -> f64 {
         self.after / self.before
     }
 }
 
-/// Round trips that a gradual decrease lasts at most: one for what was in flight, one for what is sent again.
+/// The maximum round trips of a gradual decrease: one for the flight, one for the retransmissions.
 const GRADUAL: f64 = 2.0;

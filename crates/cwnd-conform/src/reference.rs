@@ -48,7 +48,7 @@ the simulator, a number that is measured on it with each seed, and a range that 
 * **meets**: the interval lies inside the range;
 * **deviates** (`departs` in JSON): it lies outside, what the clause asks for did not happen (no cut after a loss), or the sender failed: the note has the message
   of its panic. Some deviations are choices that other documents allow;
-* **unclear**: it lies across an end, or the path did not raise the question; the note says what was missing. It fails as a deviation does,
+* **unclear**: it lies across an end, or the path did not raise the question; the note names the missing event. It fails as a deviation does,
   unless the baseline names it or the subject allows it: `--allow-unclear`, or `Subject::allow_unclear` in tests;
 * **not applicable**: the clause is meant for others, the sender is free to do without what the clause is about, or it does not show what
   the check looks at. A seed to which it does not apply is left out of the number, and the note says so. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
@@ -61,7 +61,7 @@ A deviation is printed with its number, the accepted range, the clause and the t
 A cut is a decrease by more than 2 %, at once or over a round trip. A window that falls with each acknowledgement (RFC 6937, rate halving, RFC 9002
 section 7.3.2) is judged by its value after the last decrease.
 
-A check that looks at the *wire* counts packets at the bottleneck and what is acknowledged, and works for every stack; one that looks at
+A check that looks at the *wire* counts packets at the bottleneck and acknowledged ones, and works for every stack; one that looks at
 the *window* needs a stack that shows it.
 
 With `--baseline FILE` known deviations fail nothing, and a fixed one fails until it is struck out; `--write-baseline FILE` writes the
@@ -75,7 +75,7 @@ window rule, and `examples/own-stack` with a transport of its own, with a baseli
 `cwnd.conform`. `Subject::hosted` runs a congestion control in a transport with another least timeout, or with acknowledgements for more
 packets; `Subject::by_rfc8312` is for a CUBIC of that RFC.
 
-## What is not seen
+## Limits of the checks
 
 A congestion control has no timer and counts no duplicate acknowledgements: behind `cwnd` its host does. `6298-first`, `6298-reset`, `6298-backoff` and
 `5681-fast-retransmit` then judge the host, and say something of whole stacks only (`Spec::stack`, [foreign.md](foreign.md)). No check finds:
@@ -85,7 +85,7 @@ A congestion control has no timer and counts no duplicate acknowledgements: behi
   fault where its effect lasts for half a minute;
 * a timer without the variance (RFC 6298 section 2.3): behind a least timeout of a second nothing of it is to be seen on shorter paths, and on longer ones the variance of a
   correct timer depends on how many samples it takes;
-* a loss in the slow start after a timeout that a sender ignores whose threshold is half of what was in flight: it has left that slow start when the first
+* a loss in the slow start after a timeout that a sender ignores whose threshold is half of the flight: it has left that slow start when the first
   new packet is acknowledged, and losses of old ones belong to the timeout (RFC 6582 section 3.2). `5681-loss-after-timeout` finds those whose threshold is of the window.
 
 What the checks find in released stacks of others is in [foreign.md](foreign.md#conformance).
@@ -113,7 +113,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `9438-slow-start` | 13 to 16.5 | 8 to 16.5 | a sender that paces is up to a round trip later |
 | `9002-pace-limited` | a write each second | every 2.5 s | TCP may send a window at once until it has been idle for a timeout, which may last a second |
 | `7661-not-validated`, `7661-after-pause` | against the window at the begin | against the one a second later | what a stack had buffered is acknowledged first |
-| `reordering` | SHOULD, at least 0.5 | step, at least 0.15 | six packets overtake, and a threshold of three is allowed |
+| `reordering` | SHOULD, at least 0.5 | step, at least 0.15 | six packets are reordered, and a threshold of three is allowed |
 | `bleached` | at least 0.8 of the line | 0.95 to 1.05 of the goodput with ECN | what losses cost is not the clause's matter |
 | `9438-increment` | 0.93 to 1.07 | 0.9 to 1.07 | acknowledgements for eight packets |
 | `9438-timeout-epoch` | the window 5 s after slow start at 100 ms, 0.95 to 1.05 of the formula | its growth in 8 s at 500 ms, 0.85 to 1.15 | the window was where Reno's growth and the curve cross, and did not depend on W_max |
@@ -123,7 +123,7 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `lossy` | 0.8 to 2.5 | 0.6 to 2.5 | one acknowledgement for two packets |
 | `9002-recovery-last`, `9002-recovery-first` | cuts, 1 and 2 | the window over the one without the second loss, at least 0.9 and at most 0.9 | a cut that lasts a round trip runs into the next |
 | `3168-once`, `3168-mark-and-loss` | the window left, 0.49 to 0.9 | over the one left by one event, at least 0.85 | two cuts of CUBIC leave 0.49, and a cut of a sender that paces may leave less than 0.49 |
-| `5681-halve`, `8511-reno` | at least 0.49 | at least 0.4 | equation 4 halves what is in flight, which is less than the window where a sender paces or where an acknowledgement is for eight packets |
+| `5681-halve`, `8511-reno` | at least 0.49 | at least 0.4 | equation 4 halves the flight, which is smaller than the window where a sender paces or where an acknowledgement is for eight packets |
 | `7661-five-minutes` | the share | at most a half where the window is twelve packets or less | section 4.4.3 lets the initial window be |
 | `9438-mark-floor` | marks for 4 s, at most 2 | for 8 s, at most 2.5 | cuts that last a round trip take twice as long, and parts of a packet are not sent |
 | `9438-monotone` | from a round trip after the cut on | from one and a half | a cut may last a round trip |

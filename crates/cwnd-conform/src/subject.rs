@@ -1,4 +1,4 @@
-//! What is judged.
+//! The subject of a judgement.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub enum Law {
     Cubic,
     /// draft-ietf-ccwg-bbr.
     Bbr,
-    /// None of these: only clauses for all congestion control apply.
+    /// A law other than these: only clauses for all congestion control apply.
     Other,
 }
 
@@ -60,7 +60,7 @@ impl Subject {
         Self { name, spec, law, hystart: false, timeout: true, unclear: false, rfc8312: false, host }
     }
 
-    /// A subject of which all follows from its name and `spec`: the law from the name, `quinn:cubic`; a stack over UDP is taken for one
+    /// A subject whose properties all follow from its name and `spec`: the law from the name, `quinn:cubic`. A stack over UDP counts as one
     /// without a retransmission timeout.
     #[must_use]
     pub fn of(name: &str, spec: Spec) -> Self {
@@ -69,19 +69,19 @@ impl Subject {
         Self { timeout, ..Self::new(name, law, spec) }
     }
 
-    /// The same, which claims to follow this law, whatever its name.
+    /// The subject with the claim to follow this law, whatever its name.
     #[must_use]
     pub fn following(self, law: Law) -> Self {
         Self { law, ..self }
     }
 
-    /// The same, which leaves slow start by RFC 9406.
+    /// The subject with a slow start that ends by RFC 9406.
     #[must_use]
     pub fn with_hystart(self) -> Self {
         Self { hystart: true, ..self }
     }
 
-    /// The same without a retransmission timeout, as in QUIC, where probes take its place (RFC 9002 section 6.2).
+    /// The subject without a retransmission timeout, as in QUIC, where probes take its place (RFC 9002 section 6.2).
     #[must_use]
     pub fn without_timeout(self) -> Self {
         Self { timeout: false, ..self }
@@ -166,7 +166,7 @@ impl Subject {
         self.timeout
     }
 
-    /// Whether what is unclear about it fails nothing.
+    /// Whether unclear checks of it do not fail.
     #[must_use]
     pub fn allows_unclear(&self) -> bool {
         self.unclear
@@ -184,7 +184,7 @@ impl Subject {
         self.host
     }
 
-    /// What its flows run.
+    /// The algorithm or stack of its flows.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
@@ -215,7 +215,7 @@ impl Subject {
 }
 
 impl Default for Host {
-    /// As this program's: RFC 6298's timeout, and an acknowledgement for each packet.
+    /// The features of this program's hosts: RFC 6298's timeout, and an acknowledgement for each packet.
     fn default() -> Self {
         Self { least_timeout: Span::from_secs(1), granularity: Span::ZERO, acks: 1 }
     }
@@ -231,7 +231,7 @@ impl Law {
     /// Every law.
     pub const ALL: [Self; 4] = [Self::Reno, Self::Cubic, Self::Bbr, Self::Other];
 
-    /// As options write it.
+    /// The name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -248,7 +248,7 @@ impl Law {
         Self::ALL.into_iter().find(|law| law.name() == name)
     }
 
-    /// The law of what is called `name`: `quinn:cubic`, `bbr3`, `newreno`.
+    /// The law of an algorithm called `name`: `quinn:cubic`, `bbr3`, `newreno`.
     fn named(name: &str) -> Self {
         let controller = name.split(':').rfind(|part| !part.contains('=')).unwrap_or(name);
         match controller {

@@ -1,4 +1,4 @@
-//! What [`conform!`](crate::conform) makes its tests of.
+//! The functions behind the tests of [`conform!`](crate::conform).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,8 @@ use crate::{Subject, checks, junit, text};
 /// Judges `subject` by the check `id` over three seeds, and leaves `target/conform/SUBJECT/ID.xml`.
 ///
 /// # Panics
-/// The check deviates or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) what is unclear; it is met
-/// although the baseline names it; there is no such check; a file cannot be
-/// read or written.
+/// The check deviates or is unclear, unless the baseline names it or the subject [allows](Subject::allow_unclear) unclear checks. It is met
+/// although the baseline names it. There is no such check. A file cannot be read or written.
 pub fn assert_conforms(subject: &Subject, id: &str, baseline: Option<&str>) {
     conforms(subject, id, baseline, None);
 }
@@ -57,7 +56,7 @@ fn conforms(subject: &Subject, id: &str, baseline: Option<&str>, repeat: Option<
     println!("{text}");
 }
 
-/// Below cargo's target folder, in which the program of the tests lies: `target/debug/deps/`.
+/// Below cargo's target directory, in which the program of the tests lies: `target/debug/deps/`.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.ends_with("deps")).and_then(|deps| deps.parent()?.parent());
@@ -72,7 +71,7 @@ fn write(folder: &Path, (subject, id): (&str, &str), xml: &str) {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// The name of a subject as a folder: every byte but letters, digits, `-` and `_` becomes `%` and two digits, so that two names never share one.
+/// The name of a subject as a directory: every byte but letters, digits, `-` and `_` becomes `%` and two digits, so that two names never share one.
 fn folder_name(subject: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     subject

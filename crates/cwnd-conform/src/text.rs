@@ -9,7 +9,7 @@ use cwnd_text::counted;
 use crate::check::{Check, Suite};
 use crate::judge::{Conformance, Judged, Verdict, span};
 
-/// The verdicts on a terminal: what deviates and what is not clear in full, the rest counted.
+/// The verdicts on a terminal: deviations and unclear checks in full, the rest counted.
 #[must_use]
 pub fn conformance(result: &Conformance, all: bool) -> String {
     let with = |verdict| result.count(verdict);
@@ -52,7 +52,7 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
     text
 }
 
-/// What to do about what is unclear.
+/// Advice about unclear checks.
 pub const UNCLEAR: &str = "unclear fails as a deviation does. Where the interval lies across an end, more seeds (`--seeds 20`) decide; \
 where the path did not raise the question, the note says why. To accept one, name it in the baseline; to accept all, \
 `--allow-unclear`, or `Subject::allow_unclear` in tests.";
@@ -68,7 +68,7 @@ pub fn found(value: &Estimate) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// A verdict in a line: what was required, what was found, what is accepted.
+/// A verdict in a line: the requirement, the finding, the accepted range.
 #[must_use]
 pub fn line(judged: &Judged) -> String {
     let Judged { id, section, level, requirement, measured, accepted, .. } = judged;

@@ -5,8 +5,7 @@
 pub enum Unfit {
     /// The subject does not show what the check looks at, or does not do what the clause allows.
     NotApplicable(&'static str),
-    /// What the check waits for did not happen, on a path on which it should have: the check says what that means
-    /// ([`Check::absence`](crate::Check::absence)).
+    /// The expected event did not happen, on a path on which it should have. [`Check::absence`](crate::Check::absence) has the verdict.
     Absent(String),
     /// The path did not raise the question.
     Unclear(String),

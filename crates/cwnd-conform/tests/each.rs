@@ -1,4 +1,4 @@
-//! A test of each check, as a stack's own tests would have them, and what they are generated from.
+//! A test of each check, as a stack's own tests would have them, and the generator of these tests.
 
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@ use cwnd::registry::Maker;
 use cwnd::{Ack, Algorithm, CongestionControl, Rtt, Span, Spec, Start, View, Wrapped, Wrapper};
 use cwnd_conform::{Law, Plan, Subject, Verdict, text};
 
-/// Judges the four over so many seeds.
+/// Judges the four over `seeds` seeds.
 fn no_false_alarm(seeds: u64) {
     for name in ["reno", "cubic", "reno+hystart++", "cubic+hystart++"] {
         let subject = Subject::parse(name).expect("registered");

@@ -267,7 +267,7 @@ const SOCKET: SocketId = match SocketId::new(1) {
     Some(id) => id,
     None => panic!("1 has 31 bits and is not 0"),
 };
-/// What libudt offers by default.
+/// The default window of libudt.
 const WINDOW: u32 = 25_600;
 /// An arbitrary number.
 const COOKIE: u32 = 0x6377_6e64;

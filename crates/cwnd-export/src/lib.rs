@@ -14,7 +14,7 @@ mod transmissions;
 /// The description that a file carries.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// What was run, in a few words.
+    /// A short title of the run.
     pub title: &'a str,
     /// The program with its version.
     pub program: &'a str,

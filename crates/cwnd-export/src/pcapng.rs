@@ -1,8 +1,8 @@
-//! The packets beside the senders, for Wireshark and others that read captures.
+//! The packets at the senders, for Wireshark and other readers of captures.
 //!
 //! The container is pcapng (draft-ietf-opsawg-pcapng): a section, one interface per flow with the flow's name, and packets whose
 //! times are simulated nanoseconds since the beginning of the run. Packets begin with IPv4. Of data only the headers are there,
-//! with the length the packet had; its payload is zeros as far as checksums are concerned.
+//! with the original length of the packet; its payload counts as zeros in checksums.
 //!
 //! The simulator has no set-up of connections. One is added in the nanoseconds before a flow's first packet, from which readers learn how
 //! windows are scaled, and that a port carries UDT.

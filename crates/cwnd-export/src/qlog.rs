@@ -5,8 +5,8 @@
 //! of stream 0. `smoothed_rtt` is in milliseconds, windows in bytes on the wire, rates in bit/s. Metrics are those of the sampled
 //! instants, and only what changed.
 //!
-//! The log of packets decides what is written: a packet is lost in the event at which its bytes are sent again, and the
-//! state is `recovery` from then until all sent before has been acknowledged, `slow_start` while the window is below its threshold,
+//! The log of packets decides what the file contains: a packet is lost in the event at which its bytes are sent again, and the
+//! state is `recovery` from then until all packets sent before are acknowledged, `slow_start` while the window is below its threshold,
 //! else `congestion_avoidance`.
 
 use std::io::{self, Write};

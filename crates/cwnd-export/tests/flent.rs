@@ -22,7 +22,7 @@ fn the_file_is_of_version_4() {
     for (name, series) in results {
         assert_eq!(series.as_array().map(Vec::len), Some(x.len()), "{name}");
     }
-    // What the flows delivered in all, from the rates: 5 s in steps of 50 ms.
+    // The total delivered by the flows, from the rates: 5 s in steps of 50 ms.
     for (number, flow) in trace.flows.iter().enumerate() {
         let rates = results[&format!("TCP upload::{}", number + 1)].as_array().expect("a list");
         let megabits: f64 = rates.iter().filter_map(Value::as_f64).map(|rate| rate * 0.05).sum();

@@ -53,7 +53,7 @@ fn every_event_is_one_of_the_draft() {
         let end = |curve: &[u64]| *curve.last().expect("sampled");
         assert_eq!(sent, end(&flow.sent));
         assert_eq!(lost, end(&flow.retransmitted));
-        // What is under way at the end is a window.
+        // Packets in flight at the end are at most a window.
         assert!(acked <= sent - lost && acked * 10 > (sent - lost) * 9, "{acked} of {sent}");
         let first = &metrics[0];
         assert_eq!(first.congestion_window, Some((flow.window[0] * f64::from(flow.packet)) as u64));

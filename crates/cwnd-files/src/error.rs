@@ -25,7 +25,7 @@ pub enum Malformed {
         /// The length of the payload according to the header.
         length: u32,
     },
-    /// The first bytes of the connection are not those of this protocol.
+    /// The first bytes of the connection do not belong to this protocol.
     #[error("the other side uses another protocol")]
     Magic,
     /// The name of a file is invalid.
@@ -33,12 +33,12 @@ pub enum Malformed {
     Name(#[from] BadName),
 }
 
-/// Why a transfer ended early. What has arrived of a large file is kept, and the next transfer of it resumes from there.
+/// Why a transfer ended early. The received part of a large file is kept, and the next transfer of it resumes from there.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// What an earlier transfer has left of a file is no longer what it was. From there on it has to be received again.
-    #[error("{0}: what was kept of it has been changed")]
+    /// The part of a file that an earlier transfer has left was changed since. From there on it has to be received again.
+    #[error("{0}: the received part has been changed")]
     Altered(Name),
     /// The other side serves another client, and one only.
     #[error("{BUSY}")]
@@ -63,10 +63,10 @@ pub enum TransferError {
     /// The connection failed, or a file system did.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// There is a folder, a link, no file or more than one where a single file was to be received.
+    /// There is a directory, a link, no file or more than one where a single file was to be received.
     #[error("the other side does not send exactly one file")]
     NotOneFile,
-    /// What is received cannot be written to a stream.
+    /// Received data cannot be written to a stream.
     #[error("cannot write the file to its stream: {0}")]
     Output(io::Error),
     /// A frame that is not allowed at this point.
@@ -75,7 +75,7 @@ pub enum TransferError {
     /// A client wanted to send to a server that only serves.
     #[error("this server does not receive files")]
     ReadOnly,
-    /// The other side reports an error of its own.
+    /// The other side reports an error.
     #[error("the other side: {}", Printable::new(.0))]
     Refused(String),
     /// The other side uses another version of the protocol.

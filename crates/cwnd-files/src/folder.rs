@@ -1,4 +1,4 @@
-//! A folder that files are sent from or received into, and the room that transfers into it have reserved.
+//! A directory that files are sent from or received into, and the room that transfers into it have reserved.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::link::Links;
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// An open folder: everything below it can be reached through it, and nothing else. Clones share one handle.
+/// An open directory: everything below it can be reached through it, and nothing else. Clones share one handle.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<Opened>);
 
@@ -22,7 +22,7 @@ struct Opened {
     reserved: Reserved,
 }
 
-/// What transfers into a folder have reserved and not yet used.
+/// The reserved and unused room of transfers into a directory.
 #[derive(Debug, Default)]
 struct Reserved(Mutex<Need>);
 
@@ -30,11 +30,11 @@ struct Reserved(Mutex<Need>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     bytes: u64,
-    /// Files and folders.
+    /// Files and directories.
     entries: u64,
 }
 
-/// Room for a file that is being received. What is not used is released when this is dropped.
+/// Room for a file that is being received. Unused room is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     folder: Folder,
@@ -42,10 +42,10 @@ pub(crate) struct Reservation {
 }
 
 impl Folder {
-    /// Opens a folder.
+    /// Opens a directory.
     ///
     /// # Errors
-    /// `path` is not a folder, or this process may not read it.
+    /// `path` is not a directory, or this process may not read it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Dir::open_ambient_dir(path, ambient_authority())
             .map(|dir| Self(Arc::new(Opened { dir, reserved: Reserved::default() })))
@@ -55,11 +55,11 @@ impl Folder {
         &self.0.dir
     }
 
-    /// Opens an ordinary file below the folder, and its size. With [`Links::Follow`] alone symbolic links are followed, as long as they lead to a
+    /// Opens an ordinary file below the directory, and its size. With [`Links::Follow`] alone symbolic links are followed, as long as they lead to a
     /// file below.
     ///
     /// # Errors
-    /// It does not exist, is a link or lies behind one, leads out of the folder, may not be read, or is not an ordinary file.
+    /// It does not exist, is a link or lies behind one, leads out of the directory, may not be read, or is not an ordinary file.
     pub fn open_file(&self, name: &Name, links: Links) -> io::Result<(std::fs::File, u64)> {
         let is_link = || self.dir().symlink_metadata(name.as_path()).is_ok_and(|metadata| metadata.is_symlink());
         if links != Links::Follow && (self.passes_link(name) || is_link()) {
@@ -73,8 +73,8 @@ impl Folder {
         Ok((file.into_std(), metadata.len()))
     }
 
-    /// Reserves room for a new file of `size` bytes, if so much is free beside `keep_free` bytes and what others have reserved. A file
-    /// counts with its directory entry, so that empty ones count too.
+    /// Reserves room for a new file of `size` bytes, if that much is free in addition to `keep_free` bytes and the reservations of others.
+    /// A file counts with its directory entry, so that empty ones count too.
     pub(crate) fn reserve(&self, size: u64, keep_free: u64) -> io::Result<Option<Reservation>> {
         let mut reserved = self.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
         let system = fstatvfs(self.dir())?;
@@ -97,17 +97,17 @@ impl Folder {
         Ok(Some(Reservation { folder: self.clone(), need }))
     }
 
-    /// Whether a folder above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
+    /// Whether a directory above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
     /// sent through one that is not to be followed.
     pub(crate) fn passes_link(&self, name: &Name) -> bool {
         let above = name.split().0.ancestors().filter(|path| *path != Path::new(""));
         above.into_iter().any(|path| self.dir().symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
     }
 
-    /// Creates a folder and those above it, of which `left` may be new.
+    /// Creates a directory and those above it, of which `left` may be new.
     ///
     /// # Errors
-    /// [`Reason::Space`] if there is no room for another folder or `left` is used up, [`Reason::NotAFile`] if something else has one of
+    /// [`Reason::Space`] if there is no room for another directory or `left` is used up, [`Reason::NotAFile`] if something else has one of
     /// the names, [`Reason::Other`] if one cannot be created.
     pub(crate) fn create_folders(&self, path: &Path, keep_free: u64, left: &mut u32) -> Result<(), Reason> {
         if path == Path::new("") || self.dir().is_dir(path) {
@@ -143,7 +143,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Opens what is at `path` below `folder`. Opening a FIFO does not wait for its other end.
+/// Opens the file at `path` below `folder`. Opening a FIFO does not wait for its other end.
 pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
     let options = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).clone();
     folder.open_with(path, &options)
@@ -152,7 +152,7 @@ pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File
 /// The block size of most file systems: what the smallest file occupies.
 const BLOCK: u64 = 4096;
 
-/// The default of `mkfs.ext4`: of bytes kept free, so many come with an entry each.
+/// The default of `mkfs.ext4`: this number of bytes kept free comes with one entry.
 const BYTES_PER_ENTRY: u64 = 16 << 10;
 
 #[cfg(test)]

@@ -15,15 +15,15 @@ pub(crate) enum Frame<'a> {
     Hello { version: u8, role: Role },
     /// The server accepts the client.
     Welcome,
-    /// The server refuses the client, or one end cannot go on: the reason in words.
+    /// The server refuses the client, or one end cannot continue; the payload is the reason as text.
     Error(&'a str),
     /// A name the receiver requests; empty for everything the server has.
     Request(&'a [u8]),
     /// The request is complete.
     RequestEnd,
-    /// What the sender has counted, for the display of progress.
+    /// The totals of the sender, for the display of progress.
     Total { files: u64, bytes: u64 },
-    /// A file or folder the sender has.
+    /// A file or directory the sender has.
     Entry(Entry<'a>),
     /// Something requested or found that cannot be sent.
     Unavailable { name: &'a [u8], reason: Reason },
@@ -31,7 +31,7 @@ pub(crate) enum Frame<'a> {
     BatchEnd,
     /// Reply: send the groups of the file beginning with this one.
     Accept { from: u64 },
-    /// Reply: the receiver has the file or folder.
+    /// Reply: the receiver has the file or directory.
     Present,
     /// Reply: the receiver does not accept it.
     Reject(Reason),
@@ -49,7 +49,7 @@ pub(crate) enum Frame<'a> {
     End,
 }
 
-/// A file or folder.
+/// A file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) folder: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Entry<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modified {
     pub(crate) seconds: i64,
-    /// Below 1,000,000,000.
+    /// Nanoseconds, below 1,000,000,000.
     pub(crate) nanos: u32,
 }
 
@@ -300,7 +300,7 @@ impl<T: Read + Write> Frames<T> {
         let [kind, length @ ..] = header;
         let length = u32::from_le_bytes(length);
         if length > max_length(kind).map_err(invalid)? {
-            // What begins like a hello and is none: that of the encryption, for example.
+            // A message that begins like a hello and is none: that of the encryption, for example.
             let malformed = if kind == HELLO { Malformed::Magic } else { Malformed::Length { kind, length } };
             return Err(invalid(malformed).into());
         }

@@ -1,4 +1,4 @@
-//! The groups of an unfinished file that are on the disk, listed in a file beside it.
+//! The groups of an unfinished file that are on the disk, listed in a file in its directory.
 //!
 //! A header identifies the file; a record follows for each group that was received and written, in order. The groups are synced
 //! before their records are written, so that a journal never lists more than the disk has, also after a crash of the machine. A
@@ -19,7 +19,7 @@ pub(crate) struct Journal {
     records: u64,
 }
 
-/// Identifies a version of a file at the sender. If any of this changes there, what has arrived cannot be used.
+/// Identifies a version of a file at the sender. If any of this changes there, the received part cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) name: Name,

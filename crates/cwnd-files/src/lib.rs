@@ -1,9 +1,9 @@
-//! Files and folders over any stream of bytes with two directions: verified while they are transferred, resumed where they stopped.
+//! Files and directories over any stream of bytes with two directions: verified while they are transferred, resumed where they stopped.
 //!
 //! One end sends, the other receives; either may be the client. A transfer reads every byte once at the sender and writes it once at the
 //! receiver. A file is checked group by group with BLAKE3 as it arrives ([`GROUP`]), has a temporary name until all of it has arrived,
-//! and is then renamed. A journal beside an unfinished file lists the groups that are on the disk, from which a later transfer of
-//! the same file resumes. It reads those groups again, beside what arrives, and starts over where they are not what they were.
+//! and is then renamed. A journal next to an unfinished file lists the groups that are on the disk, from which a later transfer of the file
+//! resumes. It reads those groups again while new ones arrive, and starts over where they have changed.
 //!
 //! Nothing is encrypted and nobody is authenticated: that is left to the stream below, as `cwnd-secure` makes one.
 //!
@@ -20,9 +20,9 @@
 //! std::fs::create_dir(&inbox)?;
 //!
 //! let (near, far) = UnixStream::pair()?;
-//! let folder = Folder::open(&inbox)?;
+//! let directory = Directory::open(&inbox)?;
 //! let options = ServeOptions::writable(ReceiveOptions::new());
-//! let server = std::thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+//! let server = std::thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
 //! let outcome = send(near, &[Source::at(&letter)?], &mut |event| {
 //!     println!("{event:?}");
 //!     true
@@ -33,8 +33,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of files are kept; owners and the attributes
-//! of folders are not.
+//! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of
+//! files are kept; owners and the attributes of directories are not.
 
 mod error;
 mod folder;

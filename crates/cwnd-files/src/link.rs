@@ -1,4 +1,4 @@
-//! Symbolic links: what a sender does with them, and how one is sent and created as a link.
+//! Symbolic links: how a sender treats them, and how one is sent and created as a link.
 //!
 //! A link travels in the frame of an entry, as a file of no bytes, under the name `.cwnd-link/NAME`, a NUL, and its target. A receiver
 //! without links rejects that name, since its first component is [reserved](crate::RESERVED), and the transfer goes on.
@@ -13,15 +13,15 @@ use rustix::fs::{AtFlags, renameat, symlinkat, unlinkat};
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// What is done with symbolic links in a folder.
+/// How symbolic links in a directory are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// A sender leaves them out, and a receiver creates none; each is reported as [`Event::Skipped`](crate::Event::Skipped).
     #[default]
     Skip,
-    /// A sender sends what they lead to, under the name of the link. A receiver creates none.
+    /// A sender sends their targets, under the name of the link. A receiver creates none.
     Follow,
-    /// A sender sends them as links, and a receiver creates those that lead to a place inside its folder.
+    /// A sender sends them as links, and a receiver creates those that lead to a place inside its directory.
     Keep,
 }
 
@@ -37,11 +37,11 @@ pub(crate) fn parse(announced: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&rest[..at], &rest[at + 1..]))
 }
 
-/// Creates a link in a folder that exists.
+/// Creates a link in a directory that exists.
 ///
 /// # Errors
 /// [`Reason::Target`] if it may lead out of `root`, [`Reason::Exists`] if another link or file has its name and `overwrite` is not set,
-/// [`Reason::NotAFile`] if a folder has, [`Reason::Other`] if it cannot be created.
+/// [`Reason::NotAFile`] if a directory has, [`Reason::Other`] if it cannot be created.
 pub(crate) fn create(root: &Dir, name: &Name, target: &[u8], overwrite: bool) -> Result<(), Reason> {
     let (parent, last) = name.split();
     let depth = parent.components().count();
@@ -59,15 +59,15 @@ pub(crate) fn create(root: &Dir, name: &Name, target: &[u8], overwrite: bool) ->
         Ok(_) => {}
         Err(_) => return symlinkat(target, &folder, last).map_err(|_| Reason::Other),
     }
-    // What is there is replaced at once, or not at all.
+    // The existing link is replaced at once, or not at all.
     let _left_by_an_earlier_one = unlinkat(&folder, TEMPORARY, AtFlags::empty());
     symlinkat(target, &folder, TEMPORARY)
         .and_then(|()| renameat(&folder, TEMPORARY, &folder, last))
         .map_err(|_| Reason::Other)
 }
 
-/// Whether a link leads to no place outside the folder that is `depth` folders above it. After a name, `..` is not accepted: the name may be that of
-/// another link, and `..` is then the folder above its target.
+/// Whether a link leads to no place outside the directory that is `depth` directories above it. After a name, `..` is not accepted: the
+/// name may be that of another link, and `..` is then the directory above its target.
 fn stays_inside(depth: usize, target: &Path) -> bool {
     let up = target.components().take_while(|component| *component == Component::ParentDir).count();
     let mut down = target.components().skip(up);

@@ -1,4 +1,4 @@
-//! Names that cannot lead out of a folder.
+//! Names that cannot lead out of a directory.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::limits::{MAX_COMPONENT, MAX_DEPTH, MAX_NAME};
 use cwnd_text::Printable;
 
-/// The name of a file or folder relative to where a transfer goes: components of any bytes, `/` between them.
+/// The name of a file or directory relative to where a transfer goes: components of any bytes, `/` between them.
 ///
 /// No component is empty, `.` or `..`, longer than 255 bytes, contains a NUL, or begins as the names of unfinished files do
-/// ([`RESERVED`]). That alone keeps names inside a folder without symbolic links; links are handled where files are opened.
+/// ([`RESERVED`]). That alone keeps names inside a directory without symbolic links; links are handled where files are opened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(Vec<u8>);
 
@@ -22,12 +22,12 @@ pub struct Name(Vec<u8>);
 #[non_exhaustive]
 pub enum BadName {
     /// A component is empty, `.` or `..`, or contains a NUL.
-    #[error("the name is not that of a file below the folder")]
+    #[error("the name is not that of a file below the directory")]
     Component,
-    /// More than 64 components.
-    #[error("the name is that of a file more than 64 folders deep")]
+    /// The name has more than 64 components.
+    #[error("the name is that of a file more than 64 directories deep")]
     Deep,
-    /// More than 4096 bytes, or a component of more than 255.
+    /// The name has more than 4096 bytes, or a component of more than 255.
     #[error("the name is too long: at most 4096 bytes, and 255 between two `/`")]
     Long,
     /// A component begins with [`RESERVED`].
@@ -59,19 +59,19 @@ impl Name {
         Ok(Self(bytes.to_vec()))
     }
 
-    /// As bytes.
+    /// The name as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// As a relative path.
+    /// The name as a relative path.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The path of its folder, which may be empty, and its last component.
+    /// The path of its directory, which may be empty, and its last component.
     pub(crate) fn split(&self) -> (&Path, &OsStr) {
         let at = self.0.iter().rposition(|byte| *byte == b'/');
         let (folder, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));
@@ -80,7 +80,7 @@ impl Name {
 }
 
 impl fmt::Display for Name {
-    /// As [`Printable`] shows it.
+    /// Formats the name as [`Printable`] does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Printable::new(&self.0).fmt(f)
     }

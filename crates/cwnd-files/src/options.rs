@@ -1,4 +1,4 @@
-//! What a receiver and a server may do.
+//! Options of receivers and servers.
 
 use crate::link::Links;
 
@@ -11,7 +11,7 @@ pub struct ReceiveOptions {
     /// Sync every file to the disk before it counts as received. Otherwise only files of more than one [`GROUP`](crate::GROUP) are:
     /// smaller ones survive the end of the process, but perhaps not a crash of the machine.
     pub sync: bool,
-    /// Bytes of the file system to be left free.
+    /// The space of the file system to be left free, bytes.
     pub keep_free: u64,
     /// Whether links that the sender keeps are created: with [`Links::Keep`] alone.
     pub links: Links,
@@ -38,7 +38,7 @@ impl ReceiveOptions {
         self
     }
 
-    /// What is done with links that the sender keeps.
+    /// How links that the sender keeps are treated.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;
@@ -53,13 +53,13 @@ impl ReceiveOptions {
     }
 }
 
-/// What a server allows its clients.
+/// The rights of the clients of a server.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ServeOptions {
     /// How files of clients are written; clients may not send any if this is `None`.
     pub receive: Option<ReceiveOptions>,
-    /// What is done with links in what clients receive.
+    /// How links that clients receive are treated.
     pub links: Links,
 }
 
@@ -76,7 +76,7 @@ impl ServeOptions {
         Self { receive: Some(receive), links: receive.links }
     }
 
-    /// What is done with links in what clients receive.
+    /// How links that clients receive are treated.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;

@@ -1,4 +1,4 @@
-//! What a transfer reports while it runs and when it ends.
+//! Reports of a transfer, while it runs and when it ends.
 
 use thiserror::Error;
 
@@ -26,13 +26,13 @@ impl Role {
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Any cause without a number of its own.
+    /// Any cause without its own number.
     #[error("the other side cannot read or write it")]
     Other = 0,
     /// The receiver has another file of this name and may not replace it.
     #[error("there is another file of this name")]
     Exists = 1,
-    /// The receiver has a folder where the file should go, or a file where the folder should.
+    /// The receiver has a directory where the file should go, or a file where the directory should.
     #[error("something of another kind has its name")]
     NotAFile = 2,
     /// The receiver's file system has too little free space.
@@ -56,22 +56,22 @@ pub enum Reason {
     /// A device or a socket; of an older sender also a symbolic link.
     #[error("it is a link, a device or a socket")]
     Special = 9,
-    /// The hash of what the receiver has differs from that of what the sender read.
+    /// The hash of the received file differs from that of the bytes that the sender read.
     #[error("its hash differs")]
     Differs = 10,
     /// A symbolic link that a side leaves out.
     #[error("it is a symbolic link")]
     Link = 11,
-    /// A symbolic link to a place that may lie outside the folder of the receiver.
-    #[error("it is a symbolic link that leads out of the folder")]
+    /// A symbolic link to a place that may lie outside the directory of the receiver.
+    #[error("it is a symbolic link that leads out of the directory")]
     Target = 12,
     /// The receiver knows no links.
     #[error("the other side is too old to keep symbolic links")]
     NoLinks = 13,
-    /// What was requested by name is a symbolic link that a side leaves out, or lies behind one.
+    /// A file that was requested by name is a symbolic link that a side leaves out, or lies behind one.
     #[error("it is a symbolic link, or lies behind one, which is left out: --links of either side says whether")]
     NamedLink = 14,
-    /// A symbolic link that is to be followed leads back to itself, or to a folder above it.
+    /// A symbolic link that is to be followed leads back to itself, or to a directory above it.
     #[error("it is a symbolic link in a loop")]
     Loop = 15,
 }
@@ -100,11 +100,11 @@ impl Reason {
     }
 }
 
-/// What happened during a transfer.
+/// An event of a transfer.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The sender has counted what it will send.
+    /// The sender has counted its files and bytes.
     Total {
         /// Ordinary files.
         files: u64,
@@ -120,7 +120,7 @@ pub enum Event<'a> {
         /// How many of its bytes the receiver has from an earlier transfer.
         from: u64,
     },
-    /// So many further bytes of the current file were sent or received.
+    /// This number of further bytes of the current file was sent or received.
     Transferred(u64),
     /// The receiver has the whole file, checked and under its name.
     Completed {
@@ -163,7 +163,7 @@ pub enum Event<'a> {
 }
 
 impl Outcome {
-    /// Counts what was not transferred, and makes its event. This end found the cause, or the other one did.
+    /// Counts a file that was not transferred, and makes its event. This end found the cause, or the other one did.
     pub(crate) fn missed<'a>(&mut self, name: &'a str, reason: Reason, found: Found) -> Event<'a> {
         if reason == Reason::Link {
             self.skipped += 1;
@@ -201,8 +201,8 @@ pub struct Outcome {
     pub skipped: u64,
     /// Files not transferred.
     pub failed: u64,
-    /// Those of them that cannot be read or written at this end, or for which this end has no room.
+    /// The missed ones that cannot be read or written at this end, or for which this end has no room.
     pub failed_here: u64,
-    /// Bytes of file content transferred.
+    /// File content transferred, bytes.
     pub bytes: u64,
 }

@@ -1,7 +1,7 @@
 //! A file that is being received.
 //!
-//! It is in the folder of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal beside it if it has more than
-//! one group. A lock on it excludes other transfers of the same file.
+//! It is in the directory of the file it becomes, under a name of this crate ([`RESERVED`]), with its journal next to it if it has more
+//! than one group. A lock on it excludes other transfers of the same file.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -42,7 +42,7 @@ pub(crate) struct Incoming {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) incoming: Incoming,
-    /// The folder that holds it, and will hold the file.
+    /// The directory that holds it, and will hold the file.
     folder: Dir,
     names: Names,
     file: File,
@@ -51,7 +51,7 @@ pub(crate) struct Part {
     values: Vec<GroupValue>,
     /// How many of them are in the journal.
     recorded: usize,
-    /// Of the groups of earlier transfers, until it has succeeded.
+    /// The verification of the groups of earlier transfers, until it has succeeded.
     verification: Option<Verification>,
 }
 
@@ -63,7 +63,7 @@ struct Names {
 }
 
 impl Names {
-    /// Those for a file whose name has this last component.
+    /// The names for a file whose name has this last component.
     fn of(last: &OsStr) -> Self {
         let digest = blake3::hash(last.as_encoded_bytes()).to_hex();
         let stem = format!("{}{}", String::from_utf8_lossy(RESERVED), &digest[..20]);
@@ -336,7 +336,7 @@ fn is_zero(block: &[u8]) -> bool {
     block.iter().all(|byte| *byte == 0)
 }
 
-/// Opens the folder at `path` below `root`; `root` itself for an empty path.
+/// Opens the directory at `path` below `root`; `root` itself for an empty path.
 fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
 }

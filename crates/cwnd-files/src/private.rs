@@ -1,4 +1,4 @@
-//! Opens unfinished files and journals in folders where other users may write too.
+//! Opens unfinished files and journals in directories where other users may write too.
 //!
 //! Another user can put anything under the names of this crate before it is used: a FIFO, which blocks whoever opens it; a symbolic or a
 //! hard link, through which another file would be overwritten; a file of their own, which they could read and change. None of these
@@ -24,10 +24,10 @@ pub(crate) fn open(folder: &Dir, name: &str) -> io::Result<File> {
     }
 }
 
-/// The same, but creates the file if it does not exist, and removes what is there and not a private file.
+/// Opens a private file, or creates it if it does not exist. Removes anything in its place that is not a private file.
 ///
 /// # Errors
-/// It can be neither opened nor created, or what is in its place cannot be removed: then [`io::ErrorKind::InvalidInput`].
+/// The file can be neither opened nor created, or another one in its place cannot be removed: then [`io::ErrorKind::InvalidInput`].
 pub(crate) fn open_or_create(folder: &Dir, name: &str) -> io::Result<File> {
     for _ in 0..TRIES {
         match openat(folder, name, FLAGS | OFlags::CREATE | OFlags::EXCL, PRIVATE) {

@@ -49,7 +49,7 @@ pub(crate) fn receive_into<T: Read + Write>(
 
 struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
-    /// What was requested.
+    /// The requested names.
     names: &'a [Name],
     folder: &'a Folder,
     options: &'a ReceiveOptions,
@@ -63,9 +63,9 @@ struct Receiver<'a, T> {
     outcome: Outcome,
 }
 
-/// What this transfer may still do.
+/// The limits that are left to this transfer.
 struct Allowance {
-    /// How many folders may be created.
+    /// How many directories may be created.
     new_folders: u32,
     wait: LockWait,
 }
@@ -90,7 +90,7 @@ enum Message {
     Entry(Decision),
     Unavailable(String, Reason),
     BatchEnd,
-    /// Of its bytes some were reported while they arrived, and some of those may be none of the file's.
+    /// Some bytes of the group were reported while they arrived, and some of those may not belong to the file.
     Group {
         bytes: u64,
         reported: u64,
@@ -100,9 +100,9 @@ enum Message {
     End,
 }
 
-/// What is done about an entry.
+/// The decision about an entry.
 enum Decision {
-    /// The folder exists.
+    /// The directory exists.
     Folder,
     /// The link exists.
     Link(Name),
@@ -248,8 +248,8 @@ impl<T: Read + Write> Receiver<'_, T> {
         }
     }
 
-    /// The sender aborts the current file. What has come of it is kept, unless the file changed at the sender. Nothing is created for one of which
-    /// nothing has come.
+    /// The sender aborts the current file. Its received part is kept, unless the file changed at the sender. No file is created if nothing
+    /// has arrived.
     fn abort_file(&mut self, reason: Reason) -> Result<(), TransferError> {
         let Some(current) = self.current.take() else {
             let none = TransferError::Protocol("the end of a file that was not accepted");

@@ -14,7 +14,7 @@ use crate::tree::{GROUP, Hash, group_size, group_value, groups, root};
 use crate::walk::{Item, Source, Unavailable};
 use cwnd_text::Printable;
 
-/// Sends everything below the sources that the receiver accepts, and reports what is unavailable.
+/// Sends everything below the sources that the receiver accepts, and reports unavailable files.
 ///
 /// Entries are announced a batch or two ahead of the files themselves, so that many small files cost no round trip each, and neither end
 /// has to remember all of them.
@@ -79,7 +79,7 @@ enum Reply {
 }
 
 impl<T: Read + Write> Sender<'_, T> {
-    /// Counts the files, of at most so many entries: this is work before anything can be sent.
+    /// Counts the files, of `limit` entries at most: this is work before anything can be sent.
     fn announce_total(&mut self, sources: &[Source], limit: usize) -> Result<(), TransferError> {
         let (mut files, mut bytes) = (0, 0_u64);
         for (nth, found) in sources.iter().flat_map(Source::walk).take(limit).enumerate() {

@@ -16,7 +16,7 @@ use crate::receiver::receive_into;
 use crate::sender::{Welcome, send_from};
 use crate::walk::{Source, Unavailable};
 
-/// As a client, sends files and folders to a server. `observer` is called with every event, and ends the transfer by `false`.
+/// Sends files and directories to a server, as a client. `observer` is called with every event, and ends the transfer by `false`.
 ///
 /// # Errors
 /// The connection failed, the server refused or reported an error, one of the two sides violates the protocol, or `observer`
@@ -32,7 +32,7 @@ pub fn send<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// As a client, receives the files and folders of these names into `folder`; everything the server has if there are none.
+/// Receives the files and directories with `names` into `folder`, as a client; everything the server has if `names` is empty.
 ///
 /// # Errors
 /// As [`send`]; also if a file that was begun cannot be written.
@@ -56,10 +56,11 @@ pub fn receive<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// As a client, receives one file and writes it to `out`: that of this name, or the only one that the server has. Each group is verified before it is written.
+/// Receives one file, as a client, and writes it to `out`: that of this name, or the only one that the server has. Each group is verified
+/// before it is written.
 ///
 /// # Errors
-/// As [`send`]; [`TransferError::NotOneFile`] for a folder or several files, [`TransferError::Output`] if `out` fails, and
+/// As [`send`]; [`TransferError::NotOneFile`] for a directory or several files, [`TransferError::Output`] if `out` fails, and
 /// [`TransferError::CutOff`] if the transfer fails after a part of the file was written.
 pub fn receive_to<T: Read + Write>(
     connection: T,
@@ -75,7 +76,7 @@ pub fn receive_to<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// As a server, handles one client: sends it what it requests of `folder`, or receives into `folder` what it sends.
+/// Handles one client, as a server: sends it the requested files of `folder`, or receives its files into `folder`.
 ///
 /// # Errors
 /// As [`receive`].
@@ -90,7 +91,7 @@ pub fn serve<T: Read + Write>(
     close_client(&mut frames, result)
 }
 
-/// As a server, sends one client the sources whose names it requests; all of them if it requests everything.
+/// Sends one client the sources whose names it requests, as a server; all of them if it requests everything.
 ///
 /// # Errors
 /// As [`send`].
@@ -104,7 +105,7 @@ pub fn offer<T: Read + Write>(
     close_client(&mut frames, result)
 }
 
-/// As a server, refuses a client before its request, with the reason `why`.
+/// Refuses a client before its request, as a server, with the reason `why`.
 ///
 /// # Errors
 /// The connection failed.
@@ -156,7 +157,7 @@ fn offer_to_client<T: Read + Write>(
     send_from(frames, &requested, &unavailable, Welcome::Sent, observer)
 }
 
-/// What a client wants to do.
+/// The request of a client.
 fn receive_hello<T: Read + Write>(frames: &mut Frames<T>) -> Result<Role, TransferError> {
     match frames.receive()? {
         Frame::Hello { version: VERSION, role } => Ok(role),

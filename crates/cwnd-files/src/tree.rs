@@ -10,10 +10,10 @@ use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_ro
 /// The BLAKE3 hash of a file.
 pub type Hash = [u8; 32];
 
-/// What a group contributes to the hash: its chaining value, or the hash itself where it is the only one.
+/// The contribution of a group to the hash: its chaining value, or the hash itself where it is the only one.
 pub(crate) type GroupValue = [u8; 32];
 
-/// Bytes of a group; the last one of a file may be shorter. A power of two of BLAKE3's chunks, as a subtree must be.
+/// The size of a group, bytes; the last one of a file may be shorter. A power of two of BLAKE3's chunks, as a subtree must be.
 pub const GROUP: u64 = 1 << 20;
 
 /// Groups of a file of `size` bytes.

@@ -1,4 +1,4 @@
-//! Verifies what an earlier transfer has left of a file, while the rest of it is received.
+//! Verifies the part of a file that an earlier transfer has left, while the rest of it is received.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! The files that a sender has: those below a folder. Symbolic links are left out, followed or kept as [`Links`] says.
+//! The files of a sender: those below a directory. Symbolic links are left out, followed or kept according to [`Links`].
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,22 +17,22 @@ use crate::link::{self, Links};
 use crate::name::Name;
 use crate::outcome::Reason;
 
-/// A file or folder to send.
+/// A file or directory to send.
 #[derive(Clone, Debug)]
 pub struct Source {
     folder: Folder,
-    /// Below the folder.
+    /// Below the directory.
     path: PathBuf,
-    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
+    /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
     name: Vec<u8>,
     links: Links,
-    /// Links may be followed out of the folder, which is then the root of the file system.
+    /// Links may be followed out of the directory, which is then the root of the file system.
     anywhere: bool,
     /// An open file that is all of the source.
     file: Option<Arc<fs::File>>,
 }
 
-/// A file, folder or link that was found.
+/// A file, directory or link that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) path: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) size: u64,
     pub(crate) mode: u32,
     pub(crate) modified: Modified,
-    /// Of a link that is kept.
+    /// The target of a link that is kept.
     pub(crate) target: Option<Vec<u8>>,
 }
 
@@ -53,17 +53,17 @@ pub(crate) struct Unavailable {
 }
 
 impl Source {
-    /// The file or folder at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
+    /// The file or directory at `path`. Its name at the receiver is the last component of `path`; if that is a link, what the link leads to
     /// is sent under the name of the link. Links below it are left out.
     ///
     /// # Errors
-    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], is no file and no folder, or it or the
-    /// folder that it is in may not be read.
+    /// `path` does not exist, is the root of the file system, has a name that is not a valid [`Name`], is no file and no directory, or it or the
+    /// directory that it is in may not be read.
     pub fn at(path: &Path) -> io::Result<Self> {
         Self::with_links(path, Links::Skip)
     }
 
-    /// The entries of `path`, with symbolic links treated as `links` says. Links that are followed may lead anywhere.
+    /// The entries of `path`, with symbolic links treated according to `links`. Links that are followed may lead anywhere.
     ///
     /// # Errors
     /// As [`at`](Self::at).
@@ -74,7 +74,7 @@ impl Source {
         let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(unnamed)?;
         let called = asked.unwrap_or(name).as_bytes();
         Name::new(called).map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
-        // Whoever waits for it would learn late that it cannot be had.
+        // A receiver that waits for it would learn late that it is unavailable.
         let metadata = path.metadata()?;
         if metadata.is_dir() {
             fs::read_dir(&path)?;
@@ -97,7 +97,7 @@ impl Source {
         })
     }
 
-    /// An open file under a name of its own. It may have no other.
+    /// An open file under a name of its own, which may be its only one.
     ///
     /// # Errors
     /// The root of the file system may not be read.
@@ -107,7 +107,7 @@ impl Source {
         Ok(Self { folder, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
     }
 
-    /// The file or folder that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
+    /// The file or directory that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
     /// `folder` if `requested` is empty.
     pub(crate) fn below(folder: &Folder, requested: &[u8], links: Links) -> Result<Self, Unavailable> {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
@@ -123,13 +123,13 @@ impl Source {
         Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
 
-    /// Its name at the receiver; empty for a folder whose content is sent without the folder itself.
+    /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
     #[must_use]
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// All files and folders of the source, sorted by name, a folder before what is in it.
+    /// All files and directories of the source, sorted by name, a directory before its contents.
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
         let file = self.file.as_deref();
@@ -143,7 +143,7 @@ impl Source {
     /// [`Reason::Unreadable`] if it cannot be opened, [`Reason::Changed`] if its size or modification time has changed.
     pub(crate) fn open(&self, item: &Item) -> Result<File, Reason> {
         let file = match &self.file {
-            // It shares its position with the other copies: who reads it begins with a seek.
+            // It shares its position with the other copies: a reader begins with a seek.
             Some(file) => file.try_clone().map(File::from_std),
             None => open_without_waiting(self.folder.dir(), &item.path),
         };
@@ -195,9 +195,9 @@ pub(crate) struct Walk<'a> {
     links: Links,
     anywhere: bool,
     file: Option<&'a fs::File>,
-    /// What comes next was named, and not found in a folder.
+    /// The next entry was named, and not found in a directory.
     at_root: bool,
-    /// What was listed and is not yet visited, the next one last.
+    /// Listed entries that are not yet visited, the next one last.
     pending: Vec<Pending>,
 }
 
@@ -216,7 +216,7 @@ struct Followed {
 }
 
 impl Walk<'_> {
-    /// Lists a folder, whose content is visited next.
+    /// Lists a directory, whose content is visited next.
     fn descend(&mut self, Pending { path, name, through }: &Pending) -> io::Result<()> {
         let mut names =
             self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
@@ -230,8 +230,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the link at `path` leads to. [`Reason::Link`] if it leads out of the folder, [`Reason::Loop`] if it leads to itself or to a folder that
-    /// is being visited.
+    /// The target of the link at `path`. [`Reason::Link`] if it lies outside of the directory, [`Reason::Loop`] if the link leads to itself
+    /// or to a directory that is being visited.
     fn follow(&self, Pending { path, name, through }: &Pending) -> Result<(Pending, Metadata), Reason> {
         let to = if self.anywhere {
             Path::new("/").join(path).canonicalize().map(|to| to.strip_prefix("/").map_or(to.clone(), Path::to_owned))

@@ -1,4 +1,4 @@
-//! What peers and other users of the machine have tried, each as a test.
+//! Attacks of peers and other users of the machine, each as a test.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
@@ -15,7 +15,7 @@ use cwnd_files::{
     Event, Folder, GROUP, Links, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve,
 };
 
-/// A folder to send from, one to receive into, and a file of some groups in the first.
+/// A directory to send from, one to receive into, and a file of some groups in the first.
 struct Place {
     _root: tempfile::TempDir,
     source: PathBuf,
@@ -38,7 +38,7 @@ impl Place {
         self.inbox.join(format!(".cwnd-{}.{extension}", &digest[..20]))
     }
 
-    /// Sends the file to a server, which ends the transfer after so many groups.
+    /// Sends the file to a server, which ends the transfer after `groups` groups.
     fn transfer(&self, groups: u64) -> Result<Outcome, TransferError> {
         let (near, far) = UnixStream::pair().unwrap();
         let (folder, source) = (Folder::open(&self.inbox).unwrap(), Source::at(&self.source).unwrap());
@@ -55,7 +55,7 @@ impl Place {
         server.join().unwrap()
     }
 
-    /// The same, but fails if it takes half a minute.
+    /// Sends the file to a server, and fails if it takes half a minute.
     fn transfer_in_time(self: &Arc<Self>) -> Result<Outcome, TransferError> {
         let (done, result) = mpsc::channel();
         let place = Arc::clone(self);
@@ -213,7 +213,7 @@ fn clients_reserve_the_free_space_together() {
     let folder = Folder::open(place.path()).unwrap();
     let system = rustix::fs::statvfs(place.path()).unwrap();
     let free = system.f_bavail * system.f_frsize;
-    // Half of what is free may be used; each client wants a third of it.
+    // Half of the free space may be used; each client wants a third of it.
     let options = ServeOptions::writable(ReceiveOptions::new().keep_free(free / 2));
     let connect = || {
         let (mut client, server) = Raw::client(&folder, options, 1);
@@ -477,7 +477,7 @@ fn a_connection_has_few_open_files_however_many_it_transfers() {
     });
     send(near, &[Source::at(&source).unwrap()], &mut |_| true).unwrap();
     let (completed, most) = server.join().unwrap();
-    // Other tests run beside this one.
+    // Other tests run at the same time.
     assert!(completed == 300 && most < 200, "{most} open files after {completed}");
 }
 
@@ -528,7 +528,7 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
     }
     assert_eq!(kept("a", "../outside"), (REJECT, Some(TARGET)));
 
-    // To a folder inside, and what comes then.
+    // To a directory inside, and what comes then.
     for (name, target) in [("here", "."), ("d/up", ".."), ("d/file", "../other"), ("later", "d")] {
         assert_eq!(kept(name, target), (PRESENT, None), "{name} {target}");
         assert_eq!(fs::read_link(inbox.join(name)).unwrap(), Path::new(target));
@@ -539,7 +539,7 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
         // With the links above, this one would lead out.
         assert_eq!(kept(&format!("{name}/l"), "../x"), (REJECT, Some(NOT_A_FILE)), "{name}");
     }
-    // A file takes the place of a link, and not of what that leads to; a link takes that of a file, and not of a folder.
+    // A file replaces a link, and not the target of the link; a link replaces a file, and not a directory.
     assert_eq!(reply(Links::Keep, false, b"d/file"), (REJECT, Some(NOT_A_FILE)));
     assert_eq!(kept("d", "here"), (REJECT, Some(NOT_A_FILE)));
     fs::write(inbox.join("file"), "mine").unwrap();

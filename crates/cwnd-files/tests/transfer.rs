@@ -15,7 +15,7 @@ use cwnd_files::{
     serve,
 };
 
-/// A connection that ends after so many bytes written, or changes one of them.
+/// A connection that ends after a number of bytes written, or changes one of them.
 struct Line {
     socket: UnixStream,
     left: u64,
@@ -62,7 +62,7 @@ impl Write for Line {
     }
 }
 
-/// All files below a folder, with their bytes; folders with none.
+/// All files below a directory, with their bytes; directories with none.
 fn content(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![root.to_owned()];
@@ -97,7 +97,7 @@ fn tree() -> tempfile::TempDir {
     place
 }
 
-/// A folder with a file, the file, and another folder.
+/// A directory with a file, the file, and another directory.
 fn large(size: u64) -> (tempfile::TempDir, PathBuf, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let from = place.path().join("file");
@@ -186,7 +186,7 @@ fn what_is_there_is_replaced_only_if_that_is_asked_for() {
     let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new().overwrite(true), Line::pair());
     assert_eq!(sent.unwrap().completed, 1);
     assert_eq!(content(into.path()), [("small".into(), Some(b"some bytes".to_vec()))].into());
-    // A folder is never replaced.
+    // A directory is never replaced.
     fs::remove_file(into.path().join("small")).unwrap();
     fs::create_dir(into.path().join("small")).unwrap();
     let (sent, _) = transfer(&from, into.path(), ReceiveOptions::new().overwrite(true), Line::pair());
@@ -200,7 +200,7 @@ fn a_link_leads_nowhere() {
     let into = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(outside.path(), into.path().join("tree")).unwrap();
     let (sent, _) = transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new(), Line::pair());
-    // The folders and the four files in them are refused one by one.
+    // The directories and the four files in them are refused one by one.
     assert_eq!(sent.unwrap().completed, 0);
     assert!(content(outside.path()).is_empty());
 }
@@ -220,7 +220,7 @@ fn a_file_of_holes_stays_one() {
     drop(place);
 }
 
-/// Sends a folder with links to a receiver that keeps links or does not.
+/// Sends a directory with links to a receiver that keeps links or does not.
 fn transfer_links(from: &Path, links: Links, kept: Links) -> (Outcome, tempfile::TempDir) {
     let into = tempfile::tempdir().unwrap();
     let (near, far) = Line::pair();
@@ -255,7 +255,7 @@ fn links_are_left_out_followed_or_kept() {
     assert_eq!(content(into.path()).len(), 4);
 
     let (followed, into) = transfer_links(&tree, Links::Follow, Links::Skip);
-    // The loops fail: what is missing is not missing in silence.
+    // The loops fail: no file is missing in silence.
     assert_eq!((followed.linked, followed.skipped, followed.failed), (0, 0, 5));
     let read = |name: &str| fs::read_to_string(into.path().join("tree").join(name)).unwrap();
     assert_eq!((read("near"), read("out/far"), read("e/d/file")), ("content".into(), "away".into(), "content".into()));
@@ -270,7 +270,7 @@ fn links_are_left_out_followed_or_kept() {
     assert_eq!(content(into.path()).len(), 4);
 }
 
-/// Links that are followed for a client stay in the folder that is served.
+/// Links that are followed for a client stay in the directory that is served.
 #[test]
 fn a_server_follows_no_link_out_of_its_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ fn a_server_follows_no_link_out_of_its_folder() {
     assert_eq!(content(into.path()).len(), 1);
 }
 
-/// What is requested by name and left out is missing.
+/// A file that is requested by name and left out is missing.
 #[test]
 fn a_link_that_is_requested_by_name_fails_where_links_are_left_out() {
     let (place, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -409,7 +409,7 @@ fn no_more_is_promised_than_there_is_room() {
     let (sent, _) =
         transfer(&place.path().join("tree"), into.path(), ReceiveOptions::new().keep_free(u64::MAX), Line::pair());
     let sent = sent.unwrap();
-    assert_eq!((sent.completed, sent.failed), (0, 8), "neither files nor folders");
+    assert_eq!((sent.completed, sent.failed), (0, 8), "neither files nor directories");
 }
 
 #[test]

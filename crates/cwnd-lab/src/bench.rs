@@ -6,21 +6,21 @@ use cwnd_run::scenario::{Arrivals, Document, Dumbbell, FlowGroup, ParkingLot, Wr
 /// Flows over one bottleneck or a row of them, and nothing recorded over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// On the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub title: &'static str,
     /// Flows of [`algorithm`](Self::algorithm), or those that come and go, whose number depends on the load.
     pub flows: Flows,
-    /// As written in scenarios.
+    /// The algorithm, as written in scenarios.
     pub algorithm: &'static str,
     /// The receivers' windows, packets; none for no bound.
     pub max_window: Option<f64>,
-    /// Of the bottleneck.
+    /// The rate of the bottleneck.
     pub rate: &'static str,
-    /// Without queueing.
+    /// The round-trip time without queueing.
     pub rtt: &'static str,
-    /// In front of the bottleneck; that of the link back holds one bandwidth-delay product.
+    /// The queue in front of the bottleneck; that of the link back holds one bandwidth-delay product.
     pub queue: &'static str,
     /// Bottlenecks in a row. A quarter of the flows crosses all of them, and as many cross each one alone.
     pub hops: u32,
@@ -35,13 +35,13 @@ pub struct Case {
 /// How many flows there are.
 #[derive(Clone, Copy, Debug)]
 pub enum Flows {
-    /// So many without end.
+    /// This number of flows, without end.
     Endless(u32),
-    /// Those that come and go: how much each has to deliver, as written in scenarios, and the share of the bottleneck's rate that they fill.
+    /// Flows that come and go: the size of each, as written in scenarios, and the share of the bottleneck's rate that they fill.
     Short {
         /// Packets.
         size: &'static str,
-        /// Above 0.
+        /// The offered load as a share of the rate, above 0.
         load: f64,
     },
 }

@@ -16,7 +16,7 @@ use thiserror::Error;
 pub use default::{DEFAULT, DEFAULT_OPPONENT, default_base};
 pub use versus::{Versus, group_shares, group_sizes, recovery};
 
-/// What is to be compared.
+/// A comparison to run.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     alone: Vec<Scenario>,
@@ -28,12 +28,12 @@ pub struct Comparison {
 pub struct Compared {
     /// One row per algorithm, in the order requested.
     pub rows: Vec<ComparedAlgorithm>,
-    /// The algorithm that was asked for first, from which [differences](Self::difference) are taken.
+    /// The first requested algorithm, from which [differences](Self::difference) are taken.
     pub reference: String,
-    /// What failed, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a row
-    /// without [`versus`](ComparedAlgorithm::versus).
+    /// The failures, in the order of the runs. An algorithm whose flows alone failed has no row; one that failed against the opponent has a
+    /// row without [`versus`](ComparedAlgorithm::versus).
     pub failures: Vec<FailedComparison>,
-    /// How well the goodput of each row was to be known; none where the number of seeds was given.
+    /// The precision required of the goodput of each row; none where the number of seeds was given.
     pub until: Option<Until>,
 }
 
@@ -43,7 +43,7 @@ pub struct Compared {
 pub struct FailedComparison {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// What it was set against; none where all flows are its own.
+    /// The algorithm it runs against; none where all flows are its own.
     pub opponent: Option<String>,
     /// The first failure among the seeds.
     pub failed: FailedRun,
@@ -63,7 +63,7 @@ pub struct ComparedAlgorithm {
     pub recovery_time_s: Option<Estimate>,
     /// Whether they were measured in a stationary window.
     pub stationarity: Stationarity,
-    /// Its runs together with the algorithm it was set against.
+    /// Its runs together with its opponent.
     pub versus: Option<Versus>,
 }
 
@@ -89,14 +89,14 @@ impl Comparison {
         Ok(Self { alone, versus })
     }
 
-    /// The same, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
+    /// The comparison with a function that returns the text in front of the value of an unused setting, from the last name in its key.
     #[must_use]
     pub fn naming(self, naming: impl Fn(&str) -> Option<String>) -> Self {
         let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.naming(&naming)).collect();
         Self { alone: name(self.alone), versus: name(self.versus) }
     }
 
-    /// The same, in which `typed` says how the unused setting of a dotted key was [typed](Scenario::typed).
+    /// The comparison with a function that returns how the unused setting of a dotted key was [typed](Scenario::typed).
     #[must_use]
     pub fn typed(self, typed: impl Fn(&str) -> Option<String>) -> Self {
         let name = |scenarios: Vec<Scenario>| scenarios.into_iter().map(|one| one.typed(&typed)).collect();
@@ -108,7 +108,7 @@ impl Comparison {
         self.alone.iter().chain(&self.versus)
     }
 
-    /// Runs everything. What fails is among [`Compared::failures`], and the others go on.
+    /// Runs everything. Failures are in [`Compared::failures`], and the other runs continue.
     ///
     /// # Errors
     /// `progress` ended the work.
@@ -116,8 +116,8 @@ impl Comparison {
         self.run_by(|scenarios| run_each(scenarios, progress))
     }
 
-    /// Runs everything, and adds seeds until the goodput of every row is known well enough, or there are `most`. What fails is among
-    /// [`Compared::failures`], and the others go on.
+    /// Runs everything, and adds seeds until the goodput of every row is known precisely enough, or there are `most`. Failures are in
+    /// [`Compared::failures`], and the other runs continue.
     ///
     /// # Errors
     /// `progress` ended the work.
@@ -126,8 +126,8 @@ impl Comparison {
         Ok(Compared { until: Some(until), ..compared })
     }
 
-    /// The time after which all of the scenarios have left their beginnings behind, found in runs by `runner`; none where one has not
-    /// by half of its duration. Those that fail say nothing.
+    /// The time after which the initial transients of all scenarios are over, found in runs by `runner`; none where one of them is not over
+    /// by half of its duration. Failed runs are ignored.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -140,7 +140,7 @@ impl Comparison {
         Ok(times.map(|times| times.into_iter().max().unwrap_or(Span::ZERO)))
     }
 
-    /// Has `runner` run everything: one result per scenario, in their order.
+    /// Lets `runner` run everything. Returns one result per scenario, in their order.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -184,15 +184,14 @@ impl ComparedAlgorithm {
 }
 
 impl Compared {
-    /// The row that is best by a measure: what is shown of it (an interval, or a range) overlaps with no other's. None unless every row
-    /// with a value was measured in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: what is not known to last can be neither
-    /// the best nor beaten.
+    /// The row that is best by a measure: its shown interval or range overlaps no other's. None unless every row with a value was measured
+    /// in a stationary window over at least [`FEWEST_FOR_BEST`] seeds: a value that may not last can be neither the best nor beaten.
     #[must_use]
     pub fn best(&self, measure: &Measure) -> Option<usize> {
         self.best_of(measure.better?, |row| measure.of(&row.estimates))
     }
 
-    /// As [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
+    /// The row that is best, by the rules of [`best`](Self::best), in [`ComparedAlgorithm::recovery_time_s`].
     #[must_use]
     pub fn best_recovery(&self) -> Option<usize> {
         self.best_of(Better::Lower, |row| row.recovery_time_s)
@@ -213,7 +212,7 @@ impl Compared {
         (alone && values.len() > 1).then_some(index)
     }
 
-    /// How far a row is from that of the [reference](Self::reference) by a measure: the mean over seeds of the difference in each. None for
+    /// The difference of a row from the [reference](Self::reference) by a measure: the mean over seeds of the difference in each. None for
     /// the reference itself, and where it failed.
     #[must_use]
     pub fn difference(&self, row: usize, measure: &Measure) -> Option<Estimate> {
@@ -225,7 +224,7 @@ impl Compared {
         paired(&each(other), &each(first))
     }
 
-    /// What to look at before believing the numbers.
+    /// Warnings to read before the numbers.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let runs = self.rows.iter().flat_map(|row| {
@@ -272,6 +271,6 @@ impl Compared {
     }
 }
 
-/// Seeds from which on a row may be called the best. Of two algorithms that do not differ, one has all of three values below all of the
-/// other's in one of twenty draws, all of two in one of six.
+/// The minimum number of seeds for calling a row the best. Of two algorithms that do not differ, one has all of three values below all of
+/// the other's in one of twenty draws, and all of two in one of six.
 pub const FEWEST_FOR_BEST: usize = 3;

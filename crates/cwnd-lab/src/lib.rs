@@ -1,9 +1,9 @@
-//! Experiments: what is asked of runs.
+//! Experiments: questions that several runs answer together.
 //!
-//! [`compare`] runs several algorithms on one scenario, [`sweep`] one scenario at many points, [`evaluate`] an algorithm under the
-//! headings of RFC 9743, and [`model`] asks the models on paper. [`overlay`] puts runs of a kernel beside simulated ones, and [`mod@bench`]
-//! has the cases on which the speed of the simulator is measured. This crate knows runs and models. It does not know how results are
-//! shown.
+//! [`compare`] runs several algorithms on one scenario, [`sweep`] one scenario at many points, [`evaluate`] an algorithm by the
+//! criteria of RFC 9743, and [`model`] evaluates the models on paper. [`overlay`] compares runs of a kernel with simulated ones, and
+//! [`mod@bench`] has the cases on which the speed of the simulator is measured. This crate knows runs and models, but not how results
+//! are shown.
 
 pub mod bench;
 pub mod compare;

@@ -18,14 +18,14 @@ use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is known of the window in which an algorithm was measured.
+/// Whether the window in which an algorithm was measured is stationary, judged from its runs.
 #[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct Stationarity {
     /// At least five cycles of every flow lie in the window, and its halves agree. Only then may a value be called the best.
     pub stationary: bool,
     /// The least number of cycles of a flow in the window of a run; null for flows at rest.
     pub cycles: Option<u64>,
-    /// What was counted: `congestion events`, or `turns of the window` or `turns of the rate` where there were more of these.
+    /// The counted events: `congestion events`, or `turns of the window` or `turns of the rate` where these were more.
     pub counted: &'static str,
     /// Why the window is too short; null where it is not.
     pub reason: Option<String>,
@@ -67,7 +67,7 @@ impl Kind {
 }
 
 impl Stationarity {
-    /// What the runs of one algorithm tell.
+    /// The judgement from the runs of one algorithm.
     #[must_use]
     pub fn of(runs: &Runs) -> Self {
         let bottleneck = runs.scenario.bottleneck();
@@ -115,7 +115,7 @@ impl Stationarity {
     }
 }
 
-/// How a link changes in the measured window: once, or too seldom for the halves to tell what comes of it. None where none does.
+/// How a link changes in the measured window: once, or too seldom for the halves to show the effect. None where no link changes.
 fn changes(runs: &Runs) -> Option<String> {
     let (first, setup) = (runs.traces.first()?, runs.scenario.setup(runs.scenario.document().first_seed));
     let inside = |at: Span| (first.warmup..first.end).contains(&at.as_nanos());
@@ -264,8 +264,8 @@ fn queue(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
 
 /// How long a run must be, seconds, for five cycles of the flows of one that had none: as many of Reno's sawtooth on this path, between
 /// the window that fills the pipe and the buffer and half of it, with the growth per round trip that was seen, and before them the time
-/// that the flows still need to get there. Growth is taken for at least a quarter of Reno's packet per round trip: that of SIMD and CUBIC is slow
-/// at first. None where no window grows, or nothing is ever dropped: no cycle is to come.
+/// that the flows still need to get there. Growth counts as at least a quarter of Reno's packet per round trip: that of SIMD and CUBIC is
+/// slow at first. None where no window grows, or nothing is ever dropped: no cycle is to come.
 fn reno_like(runs: &Runs, trace: &Trace) -> Option<f64> {
     let bottleneck = runs.scenario.bottleneck();
     let setup = runs.scenario.setup(runs.scenario.document().first_seed);
@@ -293,7 +293,7 @@ fn reno_like(runs: &Runs, trace: &Trace) -> Option<f64> {
     let growth = mean(&grown)?.max(SLOWEST_GROWTH);
     let now = mean(&trace.flows.iter().map(|flow| flow.window[last]).collect::<Vec<_>>());
     let now = now.filter(|now| now.is_finite()).unwrap_or(0.0).clamp(0.0, peak);
-    // A round trip takes as long as the pipe is empty, or as what is in flight needs at the bottleneck.
+    // A round trip takes the time of an empty pipe, or the time that the packets in flight need at the bottleneck.
     let round = |window: f64| rtt.max(window * flows / per_second);
     let rise = |from: f64| (peak - from) / growth * (round(from) + round(peak)) / 2.0;
     Some(end + rise(now) + CYCLES as f64 * rise(peak / 2.0))
@@ -313,18 +313,19 @@ fn rounded_up(seconds: f64) -> f64 {
 const CYCLES: u64 = 5;
 /// A part of the last peak: BBR lowers its rate by a tenth and more below the one it probes with, and the noise of estimates is less.
 const RATE_TURN: f64 = 0.05;
-/// A window that loses nothing, and stays within so many packets
+/// A window is at rest if it loses nothing and, for [`REST_ROUNDS`] round trips, stays within this number of packets, or within
+/// [`REST_SHARE`]. Falling counts as rising does.
 const REST_PACKETS: f64 = 2.0;
-/// or this part of it, falling as well as rising, is at rest: rules that follow the delay move by some packets for good,
+/// The part of the window within which a window at rest stays: rules that follow the delay keep moving by some packets.
 const REST_SHARE: f64 = 0.1;
-/// over so many round trips.
+/// The round trips over which a window at rest is observed.
 const REST_ROUNDS: f64 = 20.0;
 /// Packets per round trip.
 const SLOWEST_GROWTH: f64 = 0.25;
 /// Halves hold two and a half of five cycles. The half cycle left over shifts the mean of a sawtooth from an empty to a full queue from 0.45 to
 /// 0.55 of the buffer, by 18 % of the larger.
 const QUEUE_SHARE: f64 = 0.2;
-/// Of a sawtooth of the rate from a half to the whole it shifts the mean from 0.725 to 0.775, by 6 % of the larger.
+/// That half cycle shifts the mean of a sawtooth of the rate, from a half to the whole, from 0.725 to 0.775, by 6 % of the larger.
 const GOODPUT_SHARE: f64 = 0.1;
 /// Two flows with 65 and 35 % of what they share have an index of 0.92, equal ones 1.
 const JAIN: f64 = 0.1;

@@ -306,7 +306,7 @@ fn a_folder_appears_complete_or_not_at_all() {
     std::fs::write(folder.path().join("file"), "text").expect("writable");
     assert!(!target.exists());
     drop(folder);
-    assert_eq!(entries(), 0, "what was begun is gone, and the folders above it");
+    assert_eq!(entries(), 0, "what was begun is gone, and the directories above it");
 
     let folder = Folder::start(&target).expect("writable");
     std::fs::write(folder.path().join("file"), "text").expect("writable");
@@ -407,11 +407,11 @@ fn who_lives_on_marks_says_when_there_are_none() {
     assert!(used(dctcp) > used(reno), "{} {}", used(dctcp), used(reno));
 }
 
-/// The share that two flows of an algorithm have beside two others of it: the mean over seeds, and half of its 95 % interval.
+/// The share that two flows of an algorithm have against two others of it: the mean over seeds, and half of its 95 % interval.
 fn share_beside_itself(base: &Document, name: &str) -> (f64, f64) {
     let mut base = base.clone();
     if ["xcp", "vcp", "decbit"].contains(&name) {
-        // They react to what these routers write.
+        // They react to the headers that these routers write.
         base.dumbbell.as_mut().expect("the base has one").queue = Written::literal(&format!("{name}:1bdp"));
     }
     let opponent = Written::literal(name);
@@ -456,7 +456,7 @@ fn every_algorithm_has_half_of_what_it_shares_with_itself() {
         outside += usize::from(!holds);
         println!("{name:12} {:5.2} ± {:.2} %{}", 100.0 * mean, 100.0 * half, if holds { "" } else { "  *" });
     }
-    // Of so many 95 % intervals one in twenty does not hold what it estimates; as many as these are drawn once in a thousand times.
+    // One 95 % interval in twenty does not hold its true value; this many outliers are drawn once in a thousand times.
     println!("{outside} of {} intervals do not hold 50 % (*)", ALGORITHMS.len());
     assert!(outside <= 6, "{outside} of {}", ALGORITHMS.len());
 }

@@ -1,4 +1,4 @@
-//! Sweeps: what their cells are, how they are cut, and what is refused.
+//! Sweeps: their cells and chunks, and the documents that are refused.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -221,13 +221,13 @@ fn an_algorithm_from_outside_is_where_its_stand_in_is_and_is_never_stored() {
         assert!(["reno", "four"].contains(&named), "{named}");
         let kept = row.outcome.as_ref().expect("it ran");
         let loss = kept.iter().find(|(name, _)| *name == "loss_rate").map(|(_, values)| values[0]);
-        // Some eight packets never overflow a queue; what is lost is lost at random.
+        // About eight packets never overflow a queue, so all losses are random.
         let random = point.values[1].is_some();
         assert!(named == "reno" || random || loss == Some(0.0), "{loss:?}");
     }
     let pending = Pending::of(&sweep, chunk, &cells);
     assert_eq!((pending.found(), pending.missing()), (12, 12));
-    // What comes from elsewhere is no more stored.
+    // Outcomes of foreign algorithms are no longer stored.
     let outcomes = rows.iter().filter(|row| !is_reno(&sweep, row)).map(|row| row.outcome.clone()).collect();
     assert_eq!(pending.finish(&sweep, outcomes, &cells).expect("as many as were asked for"), rows);
     assert_eq!(Pending::of(&sweep, chunk, &cells).found(), 12);
@@ -277,7 +277,7 @@ fn columns_have_parameters_seeds_and_measures_with_units() {
     assert!(goodput[0] > 1e6 && goodput[1].is_nan());
     let Values::Lists(flows) = &named("flow_goodput_bps").values else { panic!("lists") };
     assert_eq!((flows[0].len(), flows[1].len()), (1, 0));
-    // Text in which a quantity is written is there as a number, too; what was written as a number needs none.
+    // A text that contains a quantity is there as a number, too; a value written as a number needs none.
     assert_eq!(named("dumbbell.rtt").values, Values::Text(vec![Some("20ms".to_string()); 3]));
     assert_eq!((named("dumbbell.rtt_s").unit, &named("dumbbell.rtt_s").values), ("s", &Values::Real(vec![0.02; 3])));
     assert!(
@@ -294,7 +294,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let path = folder.path().join("out");
     let sweep = sweep();
-    let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
     let mut rows = run(&sweep, &chunks[..1]);
     let good = rows.clone();
@@ -451,7 +451,7 @@ fn a_folder_counts_what_the_store_has() {
     let folder = tempfile::TempDir::new().expect("a directory");
     let cells = Cells::stored(&folder.path().join("cells"));
     let sweep = sweep();
-    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new folder");
+    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
     // A smaller sweep has filled the store, and one file is written.
     let smaller = read(SWEEP, &["seeds=2"]).expect("valid");
@@ -462,7 +462,7 @@ fn a_folder_counts_what_the_store_has() {
     let of_first = sweep.cells_of(chunks[0]).iter().filter(|cell| cell.seed < 9).count() as u64;
     assert_eq!((now.present_cells, now.stored_cells), (chunks[0].len(), 16 - of_first));
     assert_eq!(dataset.progressed(&Cells::default()).stored_cells, 0);
-    // What is known of other shards: all that the store has, in the order of the cells.
+    // All stored rows, of other shards too, in the order of the cells.
     let rows = run_chunks(&sweep, &chunks[1..2], &cells, None, &()).expect("not interrupted");
     let known = with_stored(&sweep, &rows, &cells);
     let indexes: Vec<u64> = known.iter().map(|row| row.cell.index).collect();

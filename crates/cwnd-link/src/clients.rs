@@ -26,7 +26,7 @@ pub(crate) struct Clients {
 /// The clients by their indices.
 pub(crate) type Slots = Vec<Option<Arc<Client>>>;
 
-/// What the thread of one direction tells the other one of the clients.
+/// The changes of the clients that the thread of one direction publishes to the other one.
 #[derive(Debug)]
 pub(crate) struct Published {
     slots: Mutex<Slots>,
@@ -119,7 +119,7 @@ impl Published {
         Ok(Self { slots: Mutex::default(), changed })
     }
 
-    /// Tells the other thread of a change.
+    /// Publishes the changes to the other thread.
     pub(crate) fn publish(&self, slots: &Slots) {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone_from(slots);
         // It fails if the counter is full: the other thread has yet to read it, and finds this change too.

@@ -12,7 +12,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Time is zero now.
-    #[expect(clippy::disallowed_methods, reason = "a relay delays real datagrams in real time")]
+    #[expect(clippy::disallowed_methods, reason = "a relay delays datagrams of sockets in real time")]
     pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }

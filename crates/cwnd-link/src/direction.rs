@@ -15,7 +15,7 @@ use crate::report::{Counts, DirectionReport, Sample};
 pub(crate) struct Direction {
     link: EmulatedLink,
     payloads: Payloads,
-    /// Bytes that a datagram takes on the line beside its payload.
+    /// Bytes that a datagram takes on the line in addition to its payload.
     header: u32,
     pub(crate) counts: Counts,
     lateness: Histogram,

@@ -2,7 +2,7 @@
 
 use quinn_udp::EcnCodepoint;
 
-/// The bytes of datagrams, by tag. Memory is used again; it grows to what was on the link at once.
+/// The bytes of datagrams, by tag. Memory is reused; it grows to the maximum that was on the link at once.
 #[derive(Debug, Default)]
 pub(crate) struct Payloads {
     slots: Vec<Payload>,

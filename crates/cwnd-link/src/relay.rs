@@ -57,7 +57,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The same link in both directions, up to 8 clients, removed after an idle minute, seed 1, no busy-waiting and no samples.
+    /// Options for `link` in both directions: up to 8 clients, removed after an idle minute, seed 1, no busy-waiting and no samples.
     #[must_use]
     pub fn new(listen: SocketAddr, target: SocketAddr, link: Emulation) -> Self {
         let back = link.clone();
@@ -99,7 +99,7 @@ pub struct Relay {
     back: Direction,
 }
 
-/// What the two threads of a relay have in common.
+/// The state that the two threads of a relay share.
 #[derive(Clone, Copy, Debug)]
 struct Shared<'a> {
     plan: &'a Plan,
@@ -112,7 +112,7 @@ struct Shared<'a> {
     end: Time,
 }
 
-/// What the thread of the direction to the target leaves.
+/// The results of the thread of the direction to the target.
 #[derive(Debug)]
 struct Served {
     clients: Clients,

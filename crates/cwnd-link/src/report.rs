@@ -7,7 +7,7 @@ use cwnd_sim::emulate::Tally;
 use cwnd_trace::Histogram;
 use serde::Serialize;
 
-/// What a relay carried, and how late.
+/// The traffic of a relay, and its delays.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -21,9 +21,9 @@ pub struct Report {
     pub refused: u64,
     /// Datagrams that the kernel dropped before the relay could read them; this is not part of the emulation.
     pub overruns: u64,
-    /// From the clients to the target.
+    /// The direction from the clients to the target.
     pub forth: DirectionReport,
-    /// From the target to the clients.
+    /// The direction from the target to the clients.
     pub back: DirectionReport,
     /// The state of the direction to the target, a sample each 100 ms, if [`Plan::samples`](crate::Plan::samples) is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,11 +46,11 @@ pub struct Sample {
     pub marked: u64,
     /// Carried to the far end.
     pub carried: u64,
-    /// Bytes of these, headers included.
+    /// Bytes of the carried datagrams, headers included.
     pub carried_bytes: u64,
     /// Datagrams in the queue.
     pub queue_packets: u64,
-    /// Bytes of these, headers included.
+    /// Bytes of the datagrams in the queue, headers included.
     pub queue_bytes: u64,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn share(cpu_s: f64, duration_s: f64) -> f64 {
     if duration_s > 0.0 { cpu_s / duration_s } else { 0.0 }
 }
 
-/// What both directions carried, and how late, on lines of their own.
+/// The traffic of both directions and its delays, on separate lines.
 pub(crate) fn describe(out: &mut fmt::Formatter<'_>, directions: [&DirectionReport; 2]) -> fmt::Result {
     for (name, direction) in ["forth", "back"].into_iter().zip(directions) {
         let DirectionReport { offered, lost, dropped, marked, held_back, duplicated, carried, .. } = direction;

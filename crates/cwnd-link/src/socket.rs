@@ -38,7 +38,7 @@ impl Socket {
     /// Binds to an address, with the largest buffers that the system allows.
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
         let io = socket2::Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // The kernel limits the size to what it allows.
+        // The kernel limits the size to its maximum.
         io.set_recv_buffer_size(BUFFER)?;
         io.set_send_buffer_size(BUFFER)?;
         io.bind(&address.into())?;

@@ -81,7 +81,7 @@ impl Drop for TunLink {
 }
 
 impl Side {
-    /// Of its interface.
+    /// The address of its interface.
     #[must_use]
     pub const fn address(self) -> Ipv4Addr {
         match self {
@@ -91,7 +91,7 @@ impl Side {
     }
 }
 
-/// A network that is kept as long as the file is open, and its one interface beside the loopback.
+/// A network that exists as long as the file is open, and its one interface other than the loopback.
 fn namespace(side: Side) -> Result<(File, Tun), RelayError> {
     let make = move || -> io::Result<(File, Tun)> {
         unshare(CloneFlags::CLONE_NEWNET)?;
@@ -114,7 +114,7 @@ fn namespace(side: Side) -> Result<(File, Tun), RelayError> {
         for buffer in ["tcp_rmem", "tcp_wmem"] {
             fs::write(format!("/proc/sys/net/ipv4/{buffer}"), "4096 131072 67108864")?;
         }
-        // What one connection learnt of the path would bind the next one.
+        // The path metrics that one connection learnt would bind the next one.
         fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1")?;
         Ok((namespace, tun))
     };

@@ -56,7 +56,7 @@ pub(crate) fn thread_cpu() -> f64 {
 /// How often idle clients and the stop flag are checked.
 pub(crate) const CHECK_INTERVAL: Span = Span::from_millis(100);
 
-/// Of the range that the system has, in percent: before everything ordinary, behind what interrupts need.
+/// A position in the range of the system, in percent: before everything ordinary, behind the threads of interrupts.
 const REAL_TIME_PRIORITY: u8 = 10;
 
 /// A nice value, on Linux of the thread: before ordinary threads, after those of the kernel.

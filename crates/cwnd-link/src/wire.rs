@@ -26,7 +26,7 @@ pub struct Wire<E> {
     spin: Span,
 }
 
-/// What a wire carried.
+/// The traffic of a wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WireReport {
@@ -34,9 +34,9 @@ pub struct WireReport {
     pub duration_s: f64,
     /// Processor time of its threads.
     pub cpu_s: f64,
-    /// From the first end to the second.
+    /// The direction from the first end to the second.
     pub forth: DirectionReport,
-    /// From the second to the first.
+    /// The direction from the second to the first.
     pub back: DirectionReport,
     /// The state of the direction to the second end, a sample each 100 ms.
     #[serde(skip_serializing_if = "Vec::is_empty")]

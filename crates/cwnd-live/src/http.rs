@@ -1,7 +1,7 @@
 //! The little of HTTP/1.1 that a page needs, and which requests are accepted.
 //!
-//! A request has to name this server as its host, by number or as `localhost`, so that no name of a stranger leads a browser here; its
-//! path has to begin with the token; and what is more than reading a page has to come from that page (`Origin`).
+//! A request has to name this server as its host, by number or as `localhost`, so that no foreign name leads a browser here. Its path has
+//! to begin with the token. Any request other than reading a page has to come from that page (`Origin`).
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use tungstenite::handshake::derive_accept_key;
 
 use crate::clock::Stopwatch;
 
-/// What was asked for by somebody who may.
+/// An authorized request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// A part of the page, by its name.
@@ -36,7 +36,7 @@ pub(crate) struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) u16, pub(crate) &'static str);
 
-/// Who may ask.
+/// Decides which requests are accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) address: SocketAddr,

@@ -50,7 +50,7 @@ pub(crate) fn report(body: &str, address: IpAddr, shared: &Shared) -> Result<Str
     Ok(run_html(&document, trace, &format!("cwnd run {}", file(document.origin.scenario.title.as_deref()))))
 }
 
-/// What the page calls the scenario of this title where it is downloaded: a preset that was given other algorithms has no title any more.
+/// The name of a downloaded scenario with this title. A preset that was given other algorithms has no title any more.
 fn file(title: Option<&str>) -> String {
     let has_title = |preset: &&Preset| {
         let table = toml::from_str::<toml::Table>(preset.text).ok();
@@ -63,7 +63,7 @@ fn file(title: Option<&str>) -> String {
 /// Within the limits of a run.
 struct Limited<'a> {
     watch: Stopwatch,
-    /// Of all threads.
+    /// The memory of all threads.
     memory: u64,
     time: Duration,
     shared: &'a Shared,

@@ -158,7 +158,7 @@ fn accept(listener: &TcpListener, admission: &Arc<Admission>) {
         let place = Place(Arc::clone(admission), number);
         // Where there is no thread for it, the place is dropped with the rest.
         let _ = thread::Builder::new().spawn(move || {
-            // What a visitor sends, or its leaving, is no fault of the server's.
+            // Messages of a visitor, or its leaving, are no fault of the server's.
             let _ = connection(stream, from.ip(), &place);
         });
     }
@@ -201,5 +201,5 @@ fn random_token() -> Result<String, ServerError> {
 /// Each takes two descriptors, and a process often has 1024.
 const OWN: usize = 32;
 const POLL: Duration = Duration::from_millis(100);
-/// For a visitor to take what is sent.
+/// The time that a visitor has to receive sent data.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

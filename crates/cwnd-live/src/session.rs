@@ -18,7 +18,7 @@ use crate::shared::Shared;
 use crate::socket::split;
 use crate::visitor::Visitor;
 
-/// A visitor, and what is to be run for it.
+/// A visitor, and the work to be run for it.
 struct Session {
     visitor: Visitor,
     state: Mutex<State>,
@@ -33,14 +33,14 @@ struct State {
     ended: bool,
 }
 
-/// What is run.
+/// Work that is run for a visitor.
 enum Work {
     Run { id: u32, prepared: Prepared, moving: bool },
     Pace { id: u32, document: Value, speed: f64 },
     Finish(Begun),
 }
 
-/// The visitor as the host of what is run for it.
+/// The visitor as the host of its runs.
 struct Asked<'a> {
     visitor: &'a Visitor,
     shared: &'a Shared,
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// What runs ends as well: its curves would not be those of the controls.
+    /// Ends the current run as well: its curves would not be those of the controls.
     fn refuse(&self, id: u32, refusal: &Refusal) {
         self.supersede(None);
         self.visitor.send(&refusal.frame(id));
@@ -165,7 +165,7 @@ impl Session {
         self.supersede(None);
     }
 
-    /// Runs what is asked for until the visitor leaves.
+    /// Runs the requested work until the visitor leaves.
     fn work(&self, shared: &Shared) {
         // The run of which the first seed is done, and its generation.
         let mut begun = None;

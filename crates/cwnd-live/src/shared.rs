@@ -1,4 +1,4 @@
-//! What all visitors share: limits, turns to run, and whether the server goes on.
+//! The state that all visitors share: limits, turns to run, and whether the server continues.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What a server's visitors may use.
+/// The limits of a server's visitors.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections at a time, of all visitors; and up to 32 more of this host itself. One whose request has not arrived whole makes room for
@@ -14,25 +14,25 @@ pub struct Limits {
     pub connections: usize,
     /// Connections at a time from one address, or from a network of 64 bits of IPv6.
     pub connections_per_address: usize,
-    /// For a request to arrive whole.
+    /// The time for a request to arrive completely.
     pub request: Duration,
-    /// After so long without a message a page is asked whether it is still there, and has as long to answer.
+    /// The time without a message after which a page is asked whether it is still there, and the time it has to answer.
     pub idle: Duration,
     /// Runs at a time, of all visitors; the others wait. Of those that wait, the next is one from the address with the fewest runs.
     pub runs: usize,
-    /// Runs that follow the clock, of all visitors; more are refused. They take a turn of [`runs`](Self::runs) for each step.
+    /// Runs in real time, of all visitors; more are refused. They take a turn of [`runs`](Self::runs) for each step.
     pub clocked: usize,
     /// Threads of a run.
     pub threads: usize,
     /// Memory of a run for packets and samples, bytes.
     pub memory: u64,
-    /// The same for a run that follows the clock.
+    /// The memory of a run in real time.
     pub clocked_memory: u64,
-    /// Wall time of a run that does not follow the clock.
+    /// Wall time of a run that is not in real time.
     pub time: Duration,
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
@@ -41,25 +41,25 @@ pub(crate) struct Shared {
     freed: Condvar,
 }
 
-/// Who runs, and who waits for that.
+/// The running requests, and the waiting ones.
 #[derive(Debug, Default)]
 struct Turns {
     running: Vec<IpAddr>,
     /// In the order in which they came.
     waiting: Vec<(u64, IpAddr)>,
     next: u64,
-    /// Runs that follow the clock.
+    /// Runs in real time.
     clocked: usize,
 }
 
 /// A turn to run, which is over when this is dropped.
 pub(crate) struct Turn<'a>(&'a Shared, IpAddr);
 
-/// A place for a run that follows the clock, which is free again when this is dropped.
+/// A place for a run in real time, which is free again when this is dropped.
 pub(crate) struct Clocked<'a>(&'a Shared);
 
 impl Limits {
-    /// For the user of this host: all processors for every run. Half of the memory is for runs that follow the clock.
+    /// Limits for the user of this host: all processors for every run. Half of the memory is for runs in real time.
     #[must_use]
     pub fn of_one_user(memory: u64) -> Self {
         let (runs, clocked) = (4, 4);
@@ -149,7 +149,7 @@ impl Shared {
 }
 
 impl Turns {
-    /// Who is next: of those from the address with the fewest runs, the one that has waited longest.
+    /// The next waiting run: of those from the address with the fewest runs, the one that has waited longest.
     fn first(&self) -> Option<u64> {
         let runs = |address: &IpAddr| self.running.iter().filter(|running| *running == address).count();
         self.waiting.iter().min_by_key(|(number, address)| (runs(address), *number)).map(|(number, _)| *number)

@@ -1,8 +1,8 @@
-//! The page as a folder of files that any static host can serve: its engine is a worker of the page.
+//! The page as a directory of files that any static host can serve: its engine is a worker of the page.
 
 use crate::http::PARTS;
 
-/// The name and the bytes of each file of the folder. `engine` is the module that `cwnd-wasm` is compiled to.
+/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
 #[must_use]
 pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {
@@ -17,7 +17,7 @@ pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     parts.chain(own).collect()
 }
 
-/// What a page that stands by itself has at its beginning: nothing but its own files runs, and the name of its engine.
+/// The head of a static page: only its own files may run, and the name of its engine.
 fn head() -> String {
     format!(
         "{CHARSET}\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\

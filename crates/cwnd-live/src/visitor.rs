@@ -1,4 +1,4 @@
-//! A visitor, as what is run for it sees it: whether it is still wanted, where answers go, and what is changed meanwhile.
+//! A visitor, as its runs see it: whether the run is still wanted, the destination of answers, and changes made meanwhile.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ impl Visitor {
         generation
     }
 
-    /// Changes the paced run; what is not given stays.
+    /// Changes the paced run; values that are not given stay.
     pub(crate) fn pull(&self, rate: Option<String>, speed: Option<f64>) {
         let mut pulled = self.lock();
         pulled.rate = rate.or(pulled.rate.take());
@@ -59,7 +59,7 @@ impl Visitor {
         self.changed.notify_all();
     }
 
-    /// What was pulled since it was last asked.
+    /// The changes since the last call.
     pub(crate) fn pulled(&self) -> Pulled {
         std::mem::take(&mut self.lock())
     }

@@ -1,4 +1,4 @@
-//! The server as its visitors meet it: who is admitted, what each may use, and when a run ends.
+//! The server as its visitors meet it: admission, the limits of each visitor, and when a run ends.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -122,7 +122,7 @@ impl Visitor {
         decode(&bytes)
     }
 
-    /// The same, where pings come in between.
+    /// The next frame of data, skipping pings in between.
     fn next_data(&mut self) -> (Value, Vec<f32>) {
         loop {
             if let Message::Binary(bytes) = self.0.read().expect("it is answered") {
@@ -142,7 +142,7 @@ impl Visitor {
         }
     }
 
-    /// What an error says that is the next answer but for `started`.
+    /// The message of the next answer, an error, skipping `started`.
     fn error(&mut self) -> String {
         loop {
             let (header, _) = self.next();
@@ -196,7 +196,7 @@ fn endless() -> Value {
     json!({ "duration": "2000s", "seeds": 100, "dumbbell": { "rate": "1gbit" }, "flow": [{ "algorithm": "cubic", "count": 4 }] })
 }
 
-/// Those of one user, with time for a machine that is busy with something else.
+/// The limits of one user, with time for a busy machine.
 fn limits() -> Limits {
     Limits { time: Duration::from_secs(600), ..Limits::of_one_user(4 << 30) }
 }

@@ -13,7 +13,7 @@ pub struct Client {
     cookie: Cookie,
 }
 
-/// What a datagram from the relay says.
+/// A response of the relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
     /// Two others are there, and send to each other through the relay.
@@ -43,8 +43,8 @@ impl Client {
         Message::Join { room: self.room, role: self.role, cookie: self.cookie }.to_bytes()
     }
 
-    /// Takes a datagram that has come from the relay. Who does not see this end's requests cannot answer them, since every answer names the
-    /// room.
+    /// Takes a datagram that has come from the relay. A host that does not see this end's requests cannot answer them, since every answer
+    /// names the room.
     pub fn handle(&mut self, datagram: &[u8]) -> Response {
         match Message::read(datagram) {
             Some(Message::Challenge { room, cookie }) if room == self.room => {

@@ -1,8 +1,8 @@
-//! A meeting place for two ends behind address translators: each receives the address at which the other is seen, so that they can
+//! A meeting place for two ends behind NAT: each receives the address at which the other is seen, so that they can
 //! connect directly by a rendezvous of UDT; where that fails, their datagrams pass through.
 //!
-//! What this crate is not: it has no sockets and reads no clock, encrypts nothing, and does not connect. Its callers own the sockets, and
-//! what passes is encrypted before (`cwnd-secure`).
+//! What this crate does not do: it has no sockets and reads no clock, encrypts nothing, and does not connect. Its callers own the sockets,
+//! and encrypt the forwarded data first (`cwnd-secure`).
 //!
 //! # How they meet
 //!
@@ -12,7 +12,7 @@
 //! in the room. The answer then says that it is alone, or names the address of the other one.
 //!
 //! A datagram of a member that is no message goes to the other member of its room, unchanged. So a rendezvous with the address of
-//! the relay is one with the other end. While both do so, nobody takes the place of either; who asks for it is told that the room is busy.
+//! the relay is one with the other end. While both do so, nobody takes the place of either; a third one learns that the room is busy.
 //!
 //! Where to start: [`Rooms`] is the relay, [`Client`] an end.
 

@@ -12,11 +12,11 @@
 //! | 42..58 | the address; one of IPv4 fills the first four bytes |
 //! | 58..60 | the port, big-endian |
 //!
-//! What a kind does not have is zero, and so are the bytes that are left.
+//! Fields that a kind does not have are zero, and so is the rest of the message.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// What the two ends of a transfer have in common and others cannot guess.
+/// The secret that the two ends of a transfer share and others cannot guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Room(pub [u8; 16]);
 
@@ -29,7 +29,7 @@ pub enum Role {
     Guest,
 }
 
-/// What an end sends back to prove that it receives at its address.
+/// The bytes that an end returns to prove that it receives at its address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cookie(pub [u8; 16]);
 

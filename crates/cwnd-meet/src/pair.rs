@@ -1,4 +1,4 @@
-//! The two members of a room, and what passes between them.
+//! The two members of a room, and the traffic between them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Pair {
     period: Period,
 }
 
-/// What was forwarded in a period of [`PERIOD`], which is compared with the least.
+/// The traffic forwarded in a period of [`PERIOD`], which is compared with the required minimum.
 #[derive(Debug)]
 struct Period {
     since: Duration,
@@ -36,7 +36,7 @@ struct Period {
     was_enough: bool,
 }
 
-/// What becomes of somebody who wants a place that another member has.
+/// The outcome for a newcomer that wants a place that another member has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// It gets the place.
@@ -90,8 +90,8 @@ impl Pair {
         if sent_at > asked_at { Claim::Denied } else { Claim::Open }
     }
 
-    /// Gives a place to a member. If another one had it, this end has begun anew: whether the other end has too will show by its joining
-    /// again, and its place is free. Who has lost a place.
+    /// Gives a place to a member. If another one had it, this end has begun anew. If the other end has too, it will join again, and its
+    /// place is free. Returns the members that have lost a place.
     pub(crate) fn seat(&mut self, now: Duration, place: usize, member: SocketAddr) -> [Option<SocketAddr>; 2] {
         let before = self.members[place].replace(member);
         let gone = before.and_then(|_| self.members[1 - place].take());

@@ -46,7 +46,7 @@ pub struct Rooms {
     swept_at: Duration,
 }
 
-/// What a relay does for others at most.
+/// The limits of a relay.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Rooms at a time.
@@ -59,7 +59,7 @@ pub struct Limits {
     pub lifetime: Duration,
 }
 
-/// What is to be done about a datagram.
+/// The action required after a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handled {
     /// Nothing.
@@ -71,7 +71,7 @@ pub enum Handled {
 }
 
 impl Rooms {
-    /// A relay without rooms. The key, of random bytes, is that of the cookies.
+    /// A relay without rooms. The key, of random bytes, is used for cookies.
     #[must_use]
     pub fn new(key: [u8; 32], limits: Limits) -> Self {
         let places = Places::new(limits.rooms, usize::MAX);
@@ -118,7 +118,7 @@ impl Rooms {
         Handled::Forward(if from == host { guest } else { host })
     }
 
-    /// Gives a member its place, if there is one, and says who is there.
+    /// Gives a member its place, if there is one. Returns the message about the other member.
     fn join(&mut self, now: Duration, from: SocketAddr, room: Room, role: Role) -> Message {
         let (mine, other) = (role.place(), role.other().place());
         let before = self.rooms.get(&room).and_then(|pair| pair.members[mine]);
@@ -282,7 +282,7 @@ fn widen(cookie: Cookie) -> [u8; 32] {
 /// Members of a room that is in use send something every second.
 const IDLE: Duration = Duration::from_secs(60);
 const SWEEP: Duration = Duration::from_secs(1);
-/// So many networks together can have rooms that are kept in all places.
+/// The number of networks that together can have kept rooms in all places.
 const NETWORKS: usize = 64;
 /// How long a cookie is the newest, in seconds; it is valid for as long again.
 const PERIOD: u64 = 60;

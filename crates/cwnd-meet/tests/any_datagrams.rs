@@ -7,7 +7,7 @@ use std::time::Duration;
 use cwnd_meet::{Cookie, Handled, Limits, Message, Role, Room, Rooms};
 use proptest::prelude::*;
 
-/// What somebody sends from an address of which there are eight.
+/// A datagram from one of eight addresses.
 #[derive(Clone, Debug)]
 enum Sent {
     Bytes(Vec<u8>),

@@ -33,8 +33,8 @@ use crate::wait::Wait;
 /// `tokio::io::split` makes two halves for two tasks.
 ///
 /// Writing waits while the send buffer holds more than the network needs. [`poll_shutdown`] waits until the peer has everything, and
-/// ends reading too, since UDT has no half-closed connections. Dropping a stream does not wait: the thread of the port goes on delivering
-/// what was written, up to the time to linger, while the process lives. Only [`close`](Self::close) reports whether it was delivered.
+/// ends reading too, since UDT has no half-closed connections. Dropping a stream does not wait: the thread of the port continues to deliver
+/// written data, up to the time to linger, while the process lives. Only [`close`](Self::close) reports whether it was delivered.
 ///
 /// [`poll_shutdown`]: AsyncWrite::poll_shutdown
 ///
@@ -106,7 +106,7 @@ impl AsyncUdtStream {
         self.0.connection.local
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     pub async fn stats(&self) -> Option<Stats> {
         recv(&self.0.request_stats()).await
     }
@@ -121,12 +121,12 @@ impl AsyncUdtStream {
         poll_fn(|context| ready(self.0.wait_for_close(Wait::Task(context.waker())))).await
     }
 
-    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    /// Sets the standing of the connection, as [`UdtStream::set_standing`](crate::UdtStream::set_standing) does.
     pub fn set_standing(&self, standing: Standing) {
         self.0.set_standing(standing);
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not report to the peer how much that was: if
+    /// Closes the stream at once. Written data that has not been delivered is lost. UDT does not report to the peer how much that was: if
     /// everything sent so far has arrived there, its reading ends as if this side had closed.
     pub fn abort(self) {
         self.0.abort();
@@ -158,7 +158,7 @@ impl AsyncWrite for AsyncUdtStream {
         ready(self.0.write_with(bytes, Wait::Task(context.waker())).transpose()).map_err(io::Error::from)
     }
 
-    /// Does nothing: what was written is sent as soon as congestion control allows.
+    /// Does nothing: written data is sent as soon as congestion control allows.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

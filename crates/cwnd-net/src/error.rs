@@ -60,7 +60,7 @@ pub enum ConnectError {
     Join(io::Error),
 }
 
-/// Why a listener accepts nothing any more.
+/// Why a listener no longer accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
@@ -90,7 +90,7 @@ pub enum SendError {
     TooLong {
         /// Its length.
         bytes: usize,
-        /// What fits.
+        /// The maximum length.
         buffer: u64,
     },
 }
@@ -111,7 +111,7 @@ pub enum ReceiveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CloseError {
-    /// It had ended before, and what was not acknowledged by then may be lost.
+    /// The connection had ended before, and data that was not acknowledged by then may be lost.
     #[error("not everything was delivered: {0}")]
     Ended(Ended),
     /// The peer did not acknowledge everything within the time to linger.
@@ -129,8 +129,8 @@ pub enum Ended {
     /// This side closed it.
     #[error("the connection was closed on this side")]
     Closed,
-    /// The peer acknowledged what had not been sent.
-    #[error("the peer acknowledged what had not been sent")]
+    /// The peer acknowledged data that had not been sent.
+    #[error("the peer acknowledged data that had not been sent")]
     FalseAck,
     /// This side closed it, and not everything was delivered within the time to linger.
     #[error("the peer did not acknowledge everything within the time to linger")]

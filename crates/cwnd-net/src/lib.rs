@@ -1,7 +1,7 @@
 //! UDT over UDP sockets: streams, listeners and messengers, with any congestion control of [`cwnd`].
 //!
-//! What this crate is not: it does not implement the protocol, which `cwnd-udt` does, and nothing is encrypted or authenticated. Use it
-//! where that does not matter, or below a protocol that encrypts.
+//! What this crate does not do: `cwnd-udt` implements the protocol, and nothing is encrypted or authenticated. Use it where that does not
+//! matter, or below a protocol that encrypts.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -29,9 +29,8 @@
 //!
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves
 //! message boundaries. [`UdtPort`] lets many connections share a UDP port and its thread, and a [`UdtBundle`] is one stream over several
-//! connections. With the feature `tokio`,
-//! `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] says what limits a connection now. The folder `examples` has an
-//! echo server and a copy of a file, for threads and for tasks.
+//! connections. With the feature `tokio`, `AsyncUdtStream` and `AsyncUdtListener` are for tasks. [`Stats`] has the current limit of a
+//! connection. The directory `examples` has an echo server and a copy of a file, for threads and for tasks.
 //!
 //! # Options
 //!
@@ -61,7 +60,7 @@
 //! | `ConnectionReset` | the peer aborted the connection, and data is lost |
 //! | `TimedOut` | nothing was received from the peer for [`idle_timeout`](Options::idle_timeout), or it did not acknowledge everything in time |
 //! | `NotConnected` | written after this side had closed |
-//! | `ConnectionAborted` | this side aborted it, or the peer acknowledged what had not been sent |
+//! | `ConnectionAborted` | this side aborted it, or the peer acknowledged data that had not been sent |
 //! | `WouldBlock` | nothing was read or written within the timeout; the call can be repeated |
 //!
 //! Only [`UdtStream::close`] reports that everything has arrived in the receive buffer of the peer. An application that must know more,
@@ -70,8 +69,8 @@
 //! # Limits
 //!
 //! A connection is closed in both directions at once. There is no path MTU discovery ([`Options::mss`]). A port has up to
-//! 2<sup>18</sup> connections, or as many of clients as [`Options::max_clients`] says, and one thread. What its peers can make it hold is
-//! bounded by [`Options::memory`]. Answers to handshakes without a cookie are limited to 25,000 a second.
+//! 2<sup>18</sup> connections, or [`Options::max_clients`] of clients, and one thread. [`Options::memory`] bounds the memory that its peers
+//! can make it hold. Answers to handshakes without a cookie are limited to 25,000 a second.
 //!
 //! Inside, `service` is the thread of a port, and `send_buffer` and `receive_buffer` connect it to the applications.
 

@@ -108,7 +108,7 @@ impl UdtMessenger {
         self.0.set_write_timeout(timeout);
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()
@@ -128,7 +128,7 @@ impl UdtMessenger {
         self.0.close()
     }
 
-    /// As [`UdtStream::set_standing`](crate::UdtStream::set_standing).
+    /// Sets the standing of the connection, as [`UdtStream::set_standing`](crate::UdtStream::set_standing) does.
     pub fn set_standing(&self, standing: Standing) {
         self.0.set_standing(standing);
     }

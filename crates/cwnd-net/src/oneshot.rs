@@ -17,7 +17,7 @@ pub(crate) struct Sender<T>(Arc<Channel<T>>);
 pub(crate) enum RecvError {
     /// There will be none: the sender was dropped, or the value has been received.
     Closed,
-    /// There is none yet: the deadline has passed, or the task will be woken.
+    /// No value yet: the deadline has passed, or the task will be woken.
     Pending,
 }
 

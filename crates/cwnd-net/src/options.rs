@@ -85,7 +85,7 @@ impl Options {
         self
     }
 
-    /// What arrives here is acknowledged after so many packets between the ticks of UDT's clock of 10 ms; 64 by default, at least 1.
+    /// The number of packets after which arrivals are acknowledged, between the ticks of UDT's clock of 10 ms; 64 by default, at least 1.
     #[must_use]
     pub fn ack_every(mut self, packets: u32) -> Self {
         self.settings.ack_every = packets;
@@ -161,9 +161,9 @@ impl Options {
         self
     }
 
-    /// Bytes that all connections of a port together may use for what has arrived and is not read, and as many for what was written and is
-    /// not acknowledged; half of each for connections with one address. 512 MiB by default. Every connection can use 64 KiB of the one and
-    /// 180 packets of the other beside that. Beyond, packets are dropped, and writing waits.
+    /// Bytes that all connections of a port together may use for arrived and unread data, and as many for written and unacknowledged data;
+    /// half of each for connections with one address. 512 MiB by default. In addition every connection can use 64 KiB of the former and 180
+    /// packets of the latter. Beyond, packets are dropped, and writing waits.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;

@@ -40,7 +40,7 @@ impl OwnedConnection {
         Self { connection, port, linger, blocks_on_drop: true, writers, readers }
     }
 
-    /// Dropping it does not wait: the thread of the port delivers what was written.
+    /// Makes dropping the connection not wait: the thread of the port delivers written data.
     #[cfg(feature = "tokio")]
     pub(crate) fn without_blocking(mut self) -> Self {
         self.blocks_on_drop = false;
@@ -132,12 +132,12 @@ impl OwnedConnection {
         self.port.send(Command::SetStanding(self.connection.handle, standing));
     }
 
-    /// Ends the connection at once. What was not delivered is lost.
+    /// Ends the connection at once. Undelivered data is lost.
     pub(crate) fn abort(&self) {
         abort(&self.connection, &self.port);
     }
 
-    /// What the connection counts and measures; none once it is closed.
+    /// Counters and measurements of the connection; none once it is closed.
     pub(crate) fn stats(&self) -> Option<Stats> {
         self.request_stats().recv(Wait::Until(Deadline::after(None))).ok()
     }

@@ -1,4 +1,4 @@
-//! What applications and the thread of a UDP port share.
+//! The state that applications and the thread of a UDP port share.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

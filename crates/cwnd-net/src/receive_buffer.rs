@@ -51,8 +51,8 @@ impl ReceiveBuffer {
 
 /// The application's side: one read at a time, which the connection's lock for readers ensures.
 impl ReceiveBuffer {
-    /// Waits for the first byte and fills `out` with what is there: how many bytes, and how many packets have been read and not
-    /// reported; none if nothing arrived in time.
+    /// Waits for the first byte and fills `out` with the available bytes. Returns the number of bytes, and the number of packets that have
+    /// been read and not reported; `None` if nothing arrived in time.
     pub(crate) fn read(&self, out: &mut [u8], wait: Wait<'_>) -> Result<Option<(usize, u64)>, Ended> {
         let Some(mut state) = self.wait(wait)? else { return Ok(None) };
         let mut filled = 0;
@@ -84,7 +84,7 @@ impl ReceiveBuffer {
         Ok(Some((piece.bytes, state.consumed - state.reported)))
     }
 
-    /// Waits for something to read; none if nothing arrived in time. What has arrived can be read after the end.
+    /// Waits for something to read; `None` if nothing arrived in time. Arrived data can be read after the end.
     fn wait(&self, wait: Wait<'_>) -> Result<Option<MutexGuard<'_, State>>, Ended> {
         let mut state = self.state();
         loop {

@@ -52,7 +52,7 @@ struct State<M> {
     /// The slot being filled, and bytes in it.
     tail: u64,
     filled: usize,
-    /// Of all bytes ever written: those copied here, those submitted to the protocol, and those it will not ask for again.
+    /// The bytes written so far, those submitted to the protocol, and those it will not ask for again.
     written: u64,
     submitted: u64,
     released: u64,
@@ -229,8 +229,8 @@ impl<M> SendBuffer<M> {
 
 /// The side of the port's thread.
 impl<M> SendBuffer<M> {
-    /// Counts more bytes of a stream as submitted, and returns how many: full packets, or the short packet at the end of what was
-    /// written if all packets before have been `sent` (a number of bytes) or the application is `finishing`.
+    /// Counts more bytes of a stream as submitted, and returns how many: full packets, or the short packet at the end of the written data
+    /// if all packets before have been `sent` (a number of bytes) or the application is `finishing`.
     pub(crate) fn submit(&self, sent: u64, finishing: bool) -> u64 {
         let mut state = self.state();
         // Until a short packet is sent, the protocol would fill it up with the bytes that follow.
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(buffer.submit(199, false), 0);
         assert_eq!(buffer.submit(200, false), 50);
         assert_eq!(buffer.submit(250, false), 0);
-        // The short packet was sealed: what follows begins a packet of its own, and is not submitted before the short one is sent.
+        // The short packet was sealed: later bytes begin another packet, and are not submitted before the short one is sent.
         assert_eq!(buffer.write(&[2; 120], now()), Ok(Some(120)));
         assert_eq!(buffer.submit(249, false), 0);
         assert_eq!((buffer.submit(250, true), buffer.submit(250, true)), (100, 20));
@@ -461,7 +461,7 @@ mod tests {
         }
         assert!(written >= 20_000_000, "{written}");
         buffer.submit(0, false);
-        // The path has become ten times as short: 2 MB and what every connection may have.
+        // The path has become ten times as short: 2 MB, and the share that every connection may have.
         buffer.release(written - 100_000, 2_000_000);
         let state = buffer.state();
         let kept = state.spare.len() * CHUNK;

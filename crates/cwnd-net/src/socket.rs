@@ -1,4 +1,4 @@
-//! What streams and messengers have in common.
+//! The common part of streams and messengers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
@@ -16,9 +16,9 @@ use crate::wait::Wait;
 /// A kind of connection: [`UdtStream`](crate::UdtStream) or [`UdtMessenger`](crate::UdtMessenger).
 pub trait Socket: Kind {}
 
-/// What sets the kinds apart. Its name is private to this crate, so that there are no others.
+/// A kind of connection. Its name is private to this crate, so that there are no further kinds.
 pub trait Kind: Sized {
-    /// What such a connection carries.
+    /// The mode of such a connection.
     const MODE: Mode;
 
     /// The socket for a connection.

@@ -6,11 +6,11 @@ use std::io;
 use cwnd::{Limit, Span};
 use cwnd_udt::connection;
 
-/// What the protocol and the socket count and measure. Displayed, it is a line in the style of `ss -ti`.
+/// Counters and measurements of the protocol and the socket. Displayed, it is a line in the style of `ss -ti`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// What the protocol counts and measures.
+    /// Counters and measurements of the protocol.
     pub udt: connection::Stats,
     /// The kernel's receive buffer in bytes: requested and granted. If less was granted, packets are lost when this host is busy, to
     /// which the peer reacts as to congestion.
@@ -22,14 +22,14 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// What limits the sender now, in words.
+    /// The current limit of the sender, in words.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
         limit_in_words(self.udt.limit)
     }
 }
 
-/// What limits a sender, as a message says it.
+/// The limit of a sender, in the words of a message.
 #[must_use]
 pub fn limit_in_words(limit: Limit) -> &'static str {
     match limit {

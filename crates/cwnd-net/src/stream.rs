@@ -91,7 +91,7 @@ impl UdtStream {
         self.clone()
     }
 
-    /// What the connection counts and measures, and what limits it; none once it is closed.
+    /// Counters and measurements of the connection, and its current limit; none once it is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()
@@ -103,7 +103,7 @@ impl UdtStream {
     }
 
     /// Closes the stream, and waits until the peer has everything that was written, but not longer than the time to linger.
-    /// Other clones of the stream can then read what has arrived, and write no more.
+    /// Other clones of the stream can then read arrived data, and no longer write.
     ///
     /// # Errors
     /// [`CloseError::Lingered`] if the peer did not acknowledge everything within the time to linger, [`CloseError::Ended`] if the
@@ -118,7 +118,7 @@ impl UdtStream {
         self.0.set_standing(standing);
     }
 
-    /// Closes the stream at once. What was written and has not been delivered is lost. UDT does not report to the peer how much that was: if
+    /// Closes the stream at once. Written data that has not been delivered is lost. UDT does not report to the peer how much that was: if
     /// everything sent so far has arrived there, its reading ends as if this side had closed.
     pub fn abort(self) {
         self.0.abort();
@@ -148,7 +148,7 @@ impl Write for &UdtStream {
         self.0.write(bytes)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
-    /// Does nothing: what was written is sent as soon as congestion control allows.
+    /// Does nothing: written data is sent as soon as congestion control allows.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

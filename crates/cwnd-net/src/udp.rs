@@ -78,7 +78,7 @@ impl Udp {
         Ok(transmit.segment_size.map_or(1, |size| transmit.contents.len().div_ceil(size)))
     }
 
-    /// Fills `buffers` with what has arrived, and returns how many of them hold something.
+    /// Fills `buffers` with the datagrams that have arrived, and returns the number of filled buffers.
     pub(crate) fn receive(&self, buffers: &mut RecvBuffers) -> io::Result<usize> {
         let mut chunks = buffers.bytes.chunks_exact_mut(buffers.size);
         let mut slices: [IoSliceMut<'_>; quinn_udp::BATCH_SIZE] =
@@ -96,7 +96,7 @@ pub(crate) struct RecvBuffers {
     metas: Vec<RecvMeta>,
 }
 
-/// What one buffer holds: a datagram, or several of one sender that the kernel coalesced (GRO).
+/// The content of one buffer: a datagram, or several of one sender that the kernel coalesced (GRO).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received<'a> {
     pub(crate) from: SocketAddr,

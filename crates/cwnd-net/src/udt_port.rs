@@ -37,8 +37,8 @@ impl UdtPort {
         Ok(Self { port: service::open(local, options)?, options: options.clone() })
     }
 
-    /// Makes a port of a socket that is bound, and perhaps known to others already: the mapping of an address translator belongs to the
-    /// socket it was observed on. What has arrived there and is not UDT is ignored.
+    /// Makes a port of a socket that is bound, and perhaps known to others already: the mapping of a NAT belongs to the socket on which it
+    /// was observed. Datagrams that have arrived there and are not UDT's are ignored.
     ///
     /// # Errors
     /// As [`bind`](Self::bind); [`BindError::Socket`] if the socket does not take the options of one of UDP.

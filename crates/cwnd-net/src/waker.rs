@@ -25,7 +25,7 @@ pub(crate) struct Sleeper {
     receiver: UnixStream,
 }
 
-/// What may end a sleep besides the waker and the timeout.
+/// Events that may end a sleep besides the waker and the timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interest<'a> {
     pub(crate) socket: BorrowedFd<'a>,

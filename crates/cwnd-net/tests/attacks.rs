@@ -138,7 +138,7 @@ fn what_nobody_acknowledges_is_bounded_for_the_port() {
         let servers: Vec<_> = clients.iter().map(|_| listener.accept().unwrap().0).collect();
         let enough = AtomicBool::new(false);
         thread::scope(|scope| {
-            // What the network carries raises the limit of what may be written ahead; then nothing is read any more.
+            // Data that the network carries raises the limit of data that may be written ahead; then nothing is read any more.
             let read = |mut client: &UdtStream| client.read_exact(&mut vec![0; 5_000_000]).unwrap();
             let readers: Vec<_> = clients.iter().map(|client| scope.spawn(move || read(client))).collect();
             for mut server in &servers {

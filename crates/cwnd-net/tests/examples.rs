@@ -16,7 +16,7 @@ impl Drop for Running {
     }
 }
 
-/// An example, which `cargo test` builds beside the tests.
+/// An example, which `cargo test` builds with the tests.
 fn example(name: &str, arguments: &[&str]) -> Command {
     let tests = std::env::current_exe().unwrap();
     let path = tests.parent().unwrap().with_file_name("examples").join(name);

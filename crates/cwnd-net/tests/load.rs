@@ -152,7 +152,7 @@ fn the_window_is_what_the_path_needs() {
     let (server, _) = listener.accept().unwrap();
     carry(&client, &server, &pattern(1, 100_000));
     let room = server.stats().unwrap().udt.rcv_space;
-    // Less what was read last, which has not been reported to the protocol.
+    // Less the data read last, which has not been reported to the protocol.
     assert!((400..=512).contains(&room), "{room} packets for a small one: the least there is");
     carry(&client, &server, &pattern(1, 30_000_000));
     let room = server.stats().unwrap().udt.rcv_space;

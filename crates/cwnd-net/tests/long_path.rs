@@ -26,7 +26,7 @@ fn neither_windows_nor_buffers_limit_a_long_fat_path() {
     let all = spent.window + spent.rate + spent.source + spent.peer;
     let held = (spent.source + spent.peer).as_secs_f64() / all.as_secs_f64();
     assert!(held < 0.25, "{held}:\n{}", reports());
-    // The window has grown with the use of the path: to twice what it holds, and the least window.
+    // The window has grown with the use of the path: to twice its capacity, and the least window.
     let path = link.forth.carried_bps / 8.0 / 1_500.0 * sender.udt.minrtt.unwrap().as_secs_f64();
     assert!(receiver.udt.rcv_space as f64 > (2.0 * path).min(20_000.0), "{path} packets:\n{}", reports());
 }

@@ -17,7 +17,7 @@ use super::verdict::{Basis, Verdict};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Progress;
 
-/// What came of all variants: `papers/daimd/ablation.toml`.
+/// The results of all variants: `papers/daimd/ablation.toml`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ablation {
@@ -74,7 +74,7 @@ impl RecordFile for Ablation {
 }
 
 impl Ablation {
-    /// The rows of a profile that miss in what was run, with the changes by which they match: result, row, changes. A change under which
+    /// The rows of a profile that miss among the runs, with the changes by which they match: result, row, changes. A change under which
     /// a row of the result has no value, as where a flow starves, is not among them.
     #[must_use]
     pub fn turned(&self, profile: &str) -> Vec<(&str, &str, Vec<&str>)> {
@@ -96,7 +96,7 @@ impl Ablation {
         turned.collect()
     }
 
-    /// Puts what was found of a variant in place of what was known of the same results.
+    /// Replaces the records of the results of a variant by those of `found`.
     pub fn put(&mut self, found: Variant) {
         let known = |variant: &&mut Variant| (&variant.profile, &variant.change) == (&found.profile, &found.change);
         if let Some(variant) = self.variant.iter_mut().find(known) {

@@ -1,4 +1,4 @@
-//! What verdicts depend on: each assumption of which `published.toml` names alternatives is replaced by each of them.
+//! The dependence of verdicts on assumptions: each assumption of which `published.toml` names alternatives is replaced by each of them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::verdict::Verdict;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Progress;
 
-/// What came of all of them: `papers/alternatives.toml`.
+/// The results of all of them: `papers/alternatives.toml`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternatives {
@@ -37,7 +37,7 @@ pub struct Alternative {
     pub result: BTreeMap<String, Outcome>,
 }
 
-/// What came of a result.
+/// The outcome of a result.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub revision: String,
     /// How many of its rows match, miss and are undecided.
     pub counts: [usize; 3],
-    /// The same as assumed, on record then.
+    /// The verdicts under the assumption, as recorded then.
     pub assumed: [usize; 3],
     /// The rows with another verdict than on record: it, and ours.
     #[serde(default)]
@@ -85,7 +85,7 @@ impl RecordFile for Alternatives {
 }
 
 impl Alternatives {
-    /// Puts what came of an alternative in place of what was known of the same results.
+    /// Replaces the records of the results of an alternative by those of `found`.
     ///
     /// # Errors
     /// A `published.toml` is wrong.
@@ -122,7 +122,7 @@ impl Alternative {
 }
 
 impl Outcome {
-    /// What the verdicts of `rows` come to beside those of `recorded`.
+    /// The counts of the verdicts of `rows`, and of the differences from those of `recorded`.
     fn of<'a>(rows: impl Iterator<Item = &'a JudgedRow>, recorded: &Recorded) -> Result<Self> {
         let mut outcome = Self { revision: cwnd_run::VERSION.to_string(), ..Self::default() };
         for row in rows.filter(|row| row.verdict != Verdict::Illustration) {
@@ -215,7 +215,7 @@ mod tests {
                     }
                     let found =
                         recorded.alternative.iter().find(|one| is(one)).and_then(|one| one.result.get(&result.id));
-                    // What is on record is of reduced length.
+                    // The records are of reduced length.
                     let is_full = row.experiment.as_ref().is_some_and(|experiment| experiment.full);
                     let Some(found) = found.filter(|_| !is_full) else { continue };
                     let reason = row.reason.as_deref().unwrap_or_default();

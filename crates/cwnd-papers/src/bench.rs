@@ -1,4 +1,4 @@
-//! What a runner works with: its paper's scenarios, assumptions and printed numbers, and the runs it asks for.
+//! The tools of a runner: its paper's scenarios, assumptions and printed numbers, and its runs.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use cwnd_run::execute::Job;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Document, Place, Scenario, ScenarioError, Source};
 
-/// What a runner works with.
+/// The tools of a runner.
 pub(crate) struct Bench<'a> {
     files: &'a Files,
     published: &'a Published,
@@ -24,7 +24,7 @@ pub(crate) struct Bench<'a> {
     log: RefCell<RunLog>,
 }
 
-/// Simulates each job, and returns what is kept of each, in the same order.
+/// Simulates each job, and returns the values kept of each, in the order of the jobs.
 pub(super) type Simulate<'a> = &'a dyn Fn(Vec<Job<Probe>>) -> Result<Vec<Kept>>;
 
 /// Which runs a result took.
@@ -97,8 +97,8 @@ impl<'a> Bench<'a> {
         Ok(self.run_all([Ok(scenario)], probe)?.concat())
     }
 
-    /// Runs every seed of every scenario, and returns what `probe` keeps of each: one list per scenario, one entry per seed. What
-    /// was run before is taken from the store. The result does not depend on the number of threads.
+    /// Runs every seed of every scenario, and returns the values that `probe` keeps of each: one list per scenario, one entry per seed.
+    /// Earlier runs are taken from the store. The result does not depend on the number of threads.
     ///
     /// # Errors
     /// A scenario is wrong, the simulator refuses a setup or panics, the store cannot be written, or the work was interrupted.
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
         self.log.into_inner()
     }
 
-    /// The same error, at the assumption that set what it is about.
+    /// The error, attributed to the assumption that caused it.
     fn at_assumption(&self, scenario: &str, error: ScenarioError) -> PaperError {
         let Place::Override(item) = &error.place else { return error.into() };
         let set = |(key, value): &&(String, String)| {
@@ -201,7 +201,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What assumptions and the scale set in a scenario. What the user has replaced comes last, since --quick may set the same key.
+    /// The settings of a scenario by assumptions and the scale. What the user has replaced comes last, since --quick may set the same key.
     pub(super) fn overrides(&self, scenario: &str) -> Vec<String> {
         let is_replaced = |key: &String| self.settings.assumptions.iter().any(|(replaced, _)| replaced == key);
         let (replaced, assumed): (Vec<_>, Vec<_>) =

@@ -30,7 +30,7 @@ pub(super) fn span(span: Span) -> Result<Written<Span>> {
     Ok(format!("{}ns", span.as_nanos()).parse()?)
 }
 
-/// Random early detection between two shares of the limit, gentle and waiting as in ns-2, with what is assumed of bytes and of marks.
+/// Random early detection between two shares of the limit, gentle and waiting as in ns-2, with the assumptions about bytes and marks.
 pub(crate) fn early_detection(bench: &Bench<'_>, [min, max]: [f64; 2], mark: bool) -> Result<RedSetup<Threshold>> {
     let byte_mode = counts_bytes(bench)?;
     let (min, max) = (Threshold::Share(min), Threshold::Share(max));

@@ -41,7 +41,7 @@ impl Computed {
         Self::Runs(runs.iter().filter_map(of).collect())
     }
 
-    /// What an estimate over `runs` runs together gives, such as a ratio of means, with the interval of its jackknife (Miller 1974):
+    /// The value of an estimate over `runs` runs together, such as a ratio of means, with the interval of its jackknife (Miller 1974):
     /// `estimate` is asked for all of them, and for all but each one. Its pseudo-values count as one value per run.
     pub(crate) fn jackknife(runs: usize, estimate: impl Fn(Option<usize>) -> Option<f64>) -> Self {
         let n = runs as f64;

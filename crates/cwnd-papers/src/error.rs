@@ -1,4 +1,4 @@
-//! What can go wrong when papers are run.
+//! Errors of running papers.
 
 use cwnd::quantity::QuantityError;
 use cwnd::registry::SpecError;
@@ -12,7 +12,7 @@ use cwnd_run::stacks::AlgorithmError;
 /// Papers cannot be run.
 #[derive(Debug, Error)]
 pub enum PaperError {
-    /// A flow of a scenario is given what is no algorithm, or parameters that it does not take.
+    /// A flow of a scenario names an unknown algorithm, or parameters that its algorithm does not have.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
     /// An assumption cannot be read as what a runner needs.
@@ -22,7 +22,7 @@ pub enum PaperError {
         key: String,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// Published data have not the type that a runner reads.
@@ -32,7 +32,7 @@ pub enum PaperError {
         place: String,
         /// The name of the data.
         name: String,
-        /// What is wrong with them.
+        /// The fault.
         reason: String,
     },
     /// A runner asks for a scenario, an assumption or data that its paper does not have.
@@ -65,9 +65,9 @@ pub enum PaperError {
     Unknown {
         /// The kind of thing.
         what: &'static str,
-        /// What was given.
+        /// The name as given.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: Vec<String>,
     },
     /// A runner gave a value for a row that is not listed, or twice.
@@ -80,7 +80,7 @@ pub enum PaperError {
     },
 }
 
-/// What runners and their helpers return.
+/// The result of runners and their helpers.
 pub(crate) type Result<T = (), E = PaperError> = std::result::Result<T, E>;
 
 impl From<RunError> for PaperError {

@@ -3,11 +3,11 @@
 /// The files of one paper.
 #[derive(Debug)]
 pub(crate) struct Files {
-    /// The folder below `papers/`.
+    /// The directory below `papers/`.
     pub(super) id: &'static str,
     /// `published.toml`.
     pub(super) published: &'static str,
-    /// The scenarios beside it: name without `.toml`, text.
+    /// The scenarios in its directory: name without `.toml`, text.
     pub(super) scenarios: &'static [(&'static str, &'static str)],
 }
 

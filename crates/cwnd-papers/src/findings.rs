@@ -1,13 +1,13 @@
-//! What a runner computes: values for rows, and curves.
+//! The results of a runner: values for rows, and curves.
 
 use super::computed::Computed;
 
-/// What a runner computes.
+/// The results of a runner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// By the id of a listed row.
     pub(super) values: Vec<(String, Computed)>,
-    /// What the row is about, its unit and its value.
+    /// The subject of the row, its unit and its value.
     pub(super) extra: Vec<(String, &'static str, Computed)>,
     /// Curves to draw.
     pub(super) figures: Vec<Figure>,
@@ -18,7 +18,7 @@ pub(crate) struct Findings {
 pub struct Figure {
     /// A few words.
     pub title: &'static str,
-    /// What it shows and how it was made.
+    /// Its content and method.
     pub caption: String,
     /// The horizontal axis with its unit.
     pub x: &'static str,
@@ -33,7 +33,7 @@ pub struct Figure {
 /// A curve.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// What it is of.
+    /// The name of the value.
     pub name: String,
     /// Printed in the paper, or computed here.
     pub published: bool,

@@ -22,7 +22,7 @@ pub struct Grid {
     /// The columns that are printed, likewise.
     #[serde(default)]
     pub(super) columns: Vec<String>,
-    /// What the paper calls a row or a column that is called otherwise in ids.
+    /// The paper's name of a row or a column that has another name in ids.
     #[serde(default)]
     names: BTreeMap<String, String>,
     /// Other results whose rows are in the same table.
@@ -100,7 +100,7 @@ fn named(template: &str) -> impl Iterator<Item = &str> {
     parts(template).into_iter().map(|(name, _)| name).filter(|name| !name.is_empty())
 }
 
-/// What the names of a template stand for in `text`: each as little as is possible.
+/// The texts for the names of a template in `text`, each as short as possible.
 fn taken_apart<'a>(template: &'a str, text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
     let parts = parts(template);
     let mut rest = text.strip_prefix(parts[0].1)?;

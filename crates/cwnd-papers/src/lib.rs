@@ -1,11 +1,11 @@
-//! The papers: what they printed, what is computed here, and whether that is the same.
+//! The papers: the numbers that they printed, those computed here, and whether they agree.
 //!
 //! `papers/ID/published.toml` has every table, figure and checkable claim of a paper as rows with a tolerance fixed beforehand
-//! ([`Published`]), and the gaps in its description as assumptions. Scenarios lie beside it. A runner computes the values of a
+//! ([`Published`]), and the gaps in its description as assumptions. Scenarios are in its directory. A runner computes the values of a
 //! result; [`Selection::run`] joins them to the listed rows and judges them.
 //!
-//! To add a result: list its rows in `published.toml`, put its scenario beside it, write a function from `Bench` to `Findings`,
-//! and name it in the `runners` of its paper. A test holds the rows of runners against those that are listed.
+//! To add a result: list its rows in `published.toml`, put its scenario into the same directory, write a function from `Bench` to
+//! `Findings`, and name it in the `runners` of its paper. A test compares the rows of runners with the listed ones.
 
 mod ablation;
 mod aiad;

@@ -7,7 +7,7 @@ use super::computed::Computed;
 pub(super) struct MaxError(f64);
 
 impl MaxError {
-    /// Adds the error of `found` relative to what is expected.
+    /// Adds the error of `found` relative to `expected`.
     pub(super) fn relative(&mut self, found: f64, expected: f64) {
         self.absolute(found / expected - 1.0);
     }

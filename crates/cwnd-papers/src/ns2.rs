@@ -1,4 +1,4 @@
-//! What the code of the authors of `daimd` gives in ns-2: a third number beside what was printed and what is computed here.
+//! The numbers that the code of the authors of `daimd` gives in ns-2, next to the printed ones and those computed here.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl InNs2 {
         self.0.entry(result.to_string()).or_default().insert(row, text);
     }
 
-    /// What came of a row; none if it was not run.
+    /// The result of a row; none if it was not run.
     #[must_use]
     pub fn entry(&self, result: &str, row: &str) -> Option<&str> {
         self.0.get(result)?.get(row).map(String::as_str)

@@ -7,7 +7,7 @@ use cwnd_run::measure::mean;
 use cwnd_run::probe::{Kept, Probe};
 use cwnd_run::scenario::{Scenario, Written};
 
-/// What the first run of a scenario did over time.
+/// The first run of a scenario, over time.
 pub(crate) struct OverTime(Kept);
 
 impl OverTime {

@@ -4,7 +4,7 @@ use super::grid::Grid;
 use super::row::JudgedRow;
 use super::selection::{PaperRun, ResultRun};
 
-/// A table of a paper with what was computed for it.
+/// A table of a paper with the values computed for it.
 #[derive(Clone, Debug)]
 pub struct PrintedTable<'a> {
     /// The profile of the algorithm, where the paper's is run in several.
@@ -27,9 +27,9 @@ pub struct Heading {
 /// A row of a table.
 #[derive(Clone, Debug)]
 pub struct PrintedLine<'a> {
-    /// What it is about.
+    /// The subject of the row.
     pub heading: Heading,
-    /// A cell for each column; none where the paper prints nothing, or what was not run.
+    /// A cell for each column; none where the paper prints nothing, or where nothing was run.
     pub cells: Vec<Option<&'a JudgedRow>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the verdicts on record were made with: `papers/provenance.toml`.
+//! The origin of the recorded verdicts: `papers/provenance.toml`.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Provenance {
         self.at(scale).get(paper).into_iter().flatten()
     }
 
-    /// Puts how the results of `runs` were made in place of what was known of them: `of_all` says what they have in common.
+    /// Replaces the known origin of the results of `runs`: `of_all` describes all of them.
     pub fn update(&mut self, scale: Scale, runs: &[PaperRun], of_all: &Made) {
         let papers = match scale {
             Scale::Quick => &mut self.quick,

@@ -1,4 +1,4 @@
-//! What a paper printed, and what is assumed where it is silent: `papers/ID/published.toml`.
+//! The numbers that a paper printed, and the assumptions where it is silent: `papers/ID/published.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,10 +19,10 @@ use cwnd_run::scenario::{Fault, ScenarioError, Source};
 pub struct Published {
     /// The paper itself.
     pub paper: Paper,
-    /// What is assumed where the paper is silent.
+    /// The assumptions where the paper is silent.
     #[serde(default)]
     pub assumption: Vec<Assumption>,
-    /// What `--quick` changes in a scenario: overrides as for `--set`, by the name of the scenario.
+    /// The changes of `--quick` to a scenario: overrides as for `--set`, by the name of the scenario.
     #[serde(default)]
     pub quick: BTreeMap<String, Vec<String>>,
     /// Printed numbers that several results share; their runners know the shape.
@@ -44,25 +44,25 @@ pub struct Paper {
     pub authors: Vec<String>,
     /// Where and when it appeared.
     pub venue: String,
-    /// What its authors ran.
+    /// The simulator or implementation of its authors.
     pub simulator: String,
     /// The profiles of its algorithm that stand before the ids of rows: `ns2-2.2: flow 1`.
     #[serde(default)]
     pub profiles: Vec<String>,
 }
 
-/// Something the paper does not say, and what is taken instead.
+/// Something that the paper leaves open, and the value used instead.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
-    /// What `--set` calls it.
+    /// The key for `--set`.
     pub key: String,
-    /// What is assumed.
+    /// The assumed value.
     pub value: toml::Value,
-    /// What `--quick` takes instead, where `value` would take long.
+    /// The value for `--quick`, where `value` would take long.
     #[serde(default)]
     pub quick: Option<toml::Value>,
-    /// What else it might be: each is run in its place, and what changes is shown (`cargo xtask papers alternatives ID`).
+    /// Other possible values: each is run in its place, and the changes are shown (`cargo xtask papers alternatives ID`).
     #[serde(default)]
     pub alternatives: Vec<toml::Value>,
     /// Why a guess has no alternatives.
@@ -71,7 +71,7 @@ pub struct Assumption {
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,
-    /// What the paper leaves open.
+    /// The information that the paper leaves open.
     pub missing: String,
     /// Why this and nothing else.
     pub basis: String,
@@ -99,17 +99,17 @@ pub enum Confidence {
 pub struct PublishedResult {
     /// How it is called: `table-3`.
     pub id: String,
-    /// What it shows, in a line.
+    /// A title, one line.
     pub title: String,
     /// Where it is printed.
     pub source: String,
-    /// What is done with it.
+    /// How it is treated.
     #[serde(default)]
     pub kind: Kind,
     /// Why it is not compared.
     #[serde(default)]
     pub why: Option<String>,
-    /// The scenarios beside this file that it runs.
+    /// The scenarios in the same directory that it runs.
     #[serde(default)]
     pub scenarios: Vec<String>,
     /// The table that its rows are printed in.
@@ -127,12 +127,12 @@ pub struct PublishedResult {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
-    /// What it is about; unique within the result.
+    /// Its subject; unique within the result.
     pub id: String,
-    /// What was printed.
+    /// The printed value.
     #[serde(default)]
     pub published: Option<Value>,
-    /// What it holds the paper to, where `published` does not say it: see [`PublishedRow::basis`].
+    /// The basis of the comparison, where `published` does not determine it: see [`PublishedRow::basis`].
     #[serde(default)]
     pub basis: Option<Basis>,
     /// By how much a number of a figure may be wrong, in its unit.
@@ -141,16 +141,17 @@ pub struct PublishedRow {
     /// Its unit; empty for a plain number.
     #[serde(default)]
     pub unit: String,
-    /// What kind of quantity it is, which decides what counts as reproduced.
+    /// The kind of quantity, which decides when the row counts as reproduced.
     #[serde(default)]
     pub quantity: Option<Quantity>,
-    /// What counts as reproduced. The file has it only for a bound, an order and an `exception`; else the rule of `quantity` makes it.
+    /// The values that count as reproduced. The file has it only for a bound, an order and an `exception`; else the rule of `quantity`
+    /// makes it.
     #[serde(default)]
     pub tolerance: Option<Tolerance>,
     /// Why it has a tolerance of its own instead of that of a kind of quantity.
     #[serde(default)]
     pub exception: Option<String>,
-    /// What is done with it, where that differs from the result.
+    /// How it is treated, where that differs from the result.
     #[serde(default)]
     pub kind: Option<Kind>,
     /// Why it is not compared.
@@ -162,7 +163,7 @@ pub struct PublishedRow {
     /// The one change by which it matches.
     #[serde(default)]
     pub experiment: Option<Experiment>,
-    /// That the reason is not known, and what was tried.
+    /// States that the reason is not known, and the attempts to find it.
     #[serde(default)]
     pub open: Option<String>,
 }
@@ -195,7 +196,7 @@ pub enum Value {
     Text(String),
 }
 
-/// What is done with a result or a row.
+/// How a result or a row is treated.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -285,7 +286,7 @@ impl Published {
 }
 
 impl Paper {
-    /// The profile before the id of a row, if it is one of this paper's, and what is behind it.
+    /// The profile before the id of a row, if it is one of this paper's, and the rest of the id.
     #[must_use]
     pub fn of_profile<'a>(&self, row: &'a str) -> (Option<&'a str>, &'a str) {
         match row.split_once(": ") {
@@ -296,14 +297,14 @@ impl Paper {
 }
 
 impl PublishedRow {
-    /// What it is compared with: a printed number where it has a `published` number, else a claim, unless `basis` says otherwise.
+    /// The basis of its comparison: a printed number where it has a `published` number, else a claim, unless `basis` states another.
     #[must_use]
     pub fn basis(&self) -> Basis {
         let number = self.published.as_ref().and_then(Value::number);
         self.basis.unwrap_or(if number.is_some() { Basis::Printed } else { Basis::Claim })
     }
 
-    /// What was published, without its unit, and marked where the paper does not print it: `0.842 (derived)`, `0.47 (figure, ± 0.01)`.
+    /// The published value, without its unit, and marked where the paper does not print it: `0.842 (derived)`, `0.47 (figure, ± 0.01)`.
     #[must_use]
     pub fn published_text(&self) -> String {
         self.published
@@ -311,7 +312,7 @@ impl PublishedRow {
             .map_or_else(|| "–".to_string(), |value| marked(value.to_string(), self.basis(), self.reading_error))
     }
 
-    /// Why ours differs, with the experiment that shows it, or with what is open; none where nothing is recorded.
+    /// The reason why ours differs, with the experiment that shows it, or with the open question; none where nothing is recorded.
     #[must_use]
     pub fn reason_text(&self) -> Option<String> {
         let reason = self.reason.as_deref();
@@ -334,7 +335,7 @@ impl PublishedRow {
         self.published.as_ref().map_or_else(String::new, ToString::to_string)
     }
 
-    /// What is wrong with what counts as reproduced, if anything is.
+    /// The fault of a row that counts as reproduced, if any.
     fn tolerance_fault(&self) -> Option<String> {
         let id = &self.id;
         match (self.quantity, &self.tolerance, &self.exception) {
@@ -352,7 +353,7 @@ impl PublishedRow {
         }
     }
 
-    /// What is wrong with its reason, if anything is.
+    /// The fault of its reason, if any.
     fn reason_fault(&self) -> Option<String> {
         let (id, one_change) = (&self.id, self.experiment.as_ref().map(Experiment::is_one_change));
         match (&self.reason, one_change, &self.open) {
@@ -366,7 +367,7 @@ impl PublishedRow {
     }
 }
 
-/// A published value with what it is.
+/// A published value with its basis.
 pub(super) fn marked(text: String, basis: Basis, reading_error: Option<f64>) -> String {
     match (basis.mark(), reading_error) {
         ("", _) => text,
@@ -476,7 +477,7 @@ impl Assumption {
                 .is_ok_and(|value| kind(&value) == kind(&self.value))
     }
 
-    /// What is accepted in its place, as the end of a sentence.
+    /// The value or range that is accepted in its place, as the end of a sentence.
     #[must_use]
     pub fn expected(&self, scale: Scale) -> String {
         format!("expected {}, such as `{}`", kind(&self.value), self.text(scale))

@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::tolerance::Tolerance;
 
-/// What kind of quantity a row has.
+/// The kind of quantity of a row.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// A number that the paper computed by a formula: one unit of its last printed digit, at most a tenth.
     Formula,
-    /// What follows exactly from equations: 0.1 %, or 1e-9 where it is 0. A statement is of an error of 0.
+    /// A value that follows exactly from equations: 0.1 %, or 1e-9 where it is 0. A statement is of an error of 0.
     Exact,
     /// A discrete algorithm, or random draws, against a continuous formula: 5 %, or 0.05 where it is 0.
     Approximate,
@@ -29,7 +29,7 @@ pub enum Quantity {
     Oscillation,
     /// A loss rate: within a factor of 3, since some are printed as powers of ten; 0 is at most 1e-6, the least that is printed.
     Loss,
-    /// What arrived of what was sent, per cent: what is lost within a factor of 3, as a loss rate.
+    /// Delivered share of the sent data, per cent: the lost share within a factor of 3, as a loss rate.
     Delivered,
     /// A duration in seconds or round trips: 25 %.
     Time,
@@ -61,9 +61,9 @@ pub enum Quantity {
     Slightly,
     /// "Much", "significantly", "strongly" more: a ratio above 1.25.
     Much,
-    /// The same of a difference of shares: above 0.05.
+    /// A difference of shares above 0.05.
     Clearly,
-    /// The same downwards: below -0.05.
+    /// A difference of shares below -0.05.
     ClearlyLess,
     /// "About" the one number of the statement: between four fifths of it and 1.25 times it.
     About,
@@ -88,7 +88,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The tolerance that the rule makes of what was published; none where the row states it, or where the rule needs a number.
+    /// The tolerance that the rule derives from a published value; none where the row states it, or where the rule needs a number.
     pub(super) fn tolerance(self, number: Option<f64>, statement: &str) -> Option<Tolerance> {
         let around = |by: f64| Some(Tolerance::Relative(by)).filter(|_| number.is_some());
         let tolerance = match self {
@@ -147,11 +147,11 @@ impl Quantity {
         Some(tolerance)
     }
 
-    /// What a row of this kind has to have, as the end of a sentence.
+    /// The keys that a row of this kind needs, as the end of a sentence.
     pub(super) fn needs(self) -> &'static str {
         match self {
-            Self::About => "one number in what was `published`",
-            Self::Bound => "a `tolerance` with a number that what was `published` names",
+            Self::About => "one number in `published`",
+            Self::Bound => "a `tolerance` with a number that `published` names",
             Self::Order => "a `tolerance` with an `ordering`",
             _ => "a `published` number",
         }
@@ -160,7 +160,7 @@ impl Quantity {
     /// Which `tolerance` a row of this kind may state, as the end of a sentence.
     pub(super) fn expected(self) -> &'static str {
         match self {
-            Self::Bound => "a number that what was `published` names",
+            Self::Bound => "a number that `published` names",
             Self::Order => "an `ordering`",
             _ => "none is stated, the kind makes it",
         }
@@ -228,7 +228,7 @@ fn last_digit(number: f64) -> f64 {
     format!("1e-{decimals}").parse().unwrap_or(1.0)
 }
 
-/// To a millionth, so that ends read as people write them.
+/// Rounds to 10⁻⁶, so that ends read as people write them.
 fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

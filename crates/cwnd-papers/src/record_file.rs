@@ -5,16 +5,16 @@ use serde::de::DeserializeOwned;
 
 use cwnd_run::scenario::{ScenarioError, Source};
 
-/// What one of them holds.
+/// The content of one of the files.
 pub trait RecordFile: DeserializeOwned + Serialize {
     /// Where it lies in the repository.
     const NAME: &'static str;
-    /// What it was when this program was built.
+    /// The text of the file when this program was built.
     const TEXT: &'static str;
     /// The comment that it begins with.
     const HEAD: &'static str;
 
-    /// What is on record.
+    /// The records.
     ///
     /// # Errors
     /// As [`read`](Self::read).

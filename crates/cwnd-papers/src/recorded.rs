@@ -1,7 +1,7 @@
 //! Verdicts on record: `papers/expected.toml` for `--quick`, `papers/full.toml` for `--full`.
 //!
 //! A verdict that changes must be recorded anew in the commit that changes it; [`Recorded::differences`] finds those that were
-//! not. Our numbers are recorded beside them, for the documentation, and not compared.
+//! not. Our numbers are recorded with them, for the documentation, and not compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,12 +18,12 @@ use super::tolerance::Tolerance;
 use super::verdict::Verdict;
 use cwnd_run::scenario::{ScenarioError, Source};
 
-/// What was recorded: by paper, result and row.
+/// Records, by paper, result and row.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Recorded(BTreeMap<String, BTreeMap<String, BTreeMap<String, RecordedRow>>>);
 
-/// What was recorded of a row.
+/// The record of a row.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct RecordedRow {
     /// Its verdict.
@@ -44,7 +44,7 @@ pub struct Difference {
 }
 
 impl Recorded {
-    /// What is on record for `scale`.
+    /// The records for `scale`.
     ///
     /// # Errors
     /// The file is no TOML, or a key or value is none that is recorded: the first place.
@@ -81,7 +81,7 @@ impl Recorded {
         text
     }
 
-    /// Records the results that were run in place of what was on record for them; others stay.
+    /// Replaces the records of the results that were run; others stay.
     pub fn update(&mut self, runs: &[PaperRun]) {
         for run in runs {
             for result in &run.results {
@@ -99,8 +99,8 @@ impl Recorded {
         }
     }
 
-    /// Judges what is on record by the tolerances of now: the rows whose verdict no longer follows from their number, with the verdicts
-    /// before and after. Nothing is run.
+    /// Judges the recorded numbers by the current tolerances. Returns the rows whose verdict no longer follows from their number, with the
+    /// verdicts before and after. Nothing is run.
     #[must_use]
     pub fn judge_anew(&mut self, published: &Published) -> Vec<(String, Verdict, Verdict)> {
         let paper = &published.paper.id;
@@ -124,7 +124,7 @@ impl Recorded {
         changed
     }
 
-    /// What was recorded of a row.
+    /// The record of a row.
     #[must_use]
     pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&RecordedRow> {
         self.0.get(paper)?.get(result)?.get(row)
@@ -170,7 +170,7 @@ impl fmt::Display for Difference {
 }
 
 impl RecordedRow {
-    /// What the recorded number comes to under `tolerance`: the verdicts that it may have within the rounding of its digits, the one of the
+    /// The verdicts on the recorded number under `tolerance`: those that are possible within the rounding of its digits, the one of the
     /// digits as they stand first. None where it is no number: an order, or no value.
     pub(crate) fn judged(&self, tolerance: &Tolerance, published: Option<f64>) -> Option<Vec<Verdict>> {
         if matches!(tolerance, Tolerance::Ordering(_)) {

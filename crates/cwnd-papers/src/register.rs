@@ -1,4 +1,4 @@
-//! What was changed after a result was known: `papers/changes.toml`.
+//! Changes that were made after a result was known: `papers/changes.toml`.
 
 use std::collections::BTreeMap;
 
@@ -25,23 +25,23 @@ pub struct Change {
     /// The commit, where it was known when the change was registered.
     #[serde(default)]
     pub commit: Option<String>,
-    /// What it is about: `PAPER RESULT: ROW`, `PAPER RESULT` or `PAPER`.
+    /// The rows it concerns: `PAPER RESULT: ROW`, `PAPER RESULT` or `PAPER`.
     pub rows: Vec<String>,
-    /// What was changed.
+    /// The change.
     pub what: String,
     /// Why.
     pub reason: String,
-    /// What came of these rows before.
+    /// The results of these rows before.
     pub before: String,
-    /// What came of them after.
+    /// The results of these rows after.
     pub after: String,
-    /// What rows are compared with from then on.
+    /// The values with which rows are compared from then on.
     #[serde(default)]
     pub values: BTreeMap<String, String>,
     /// Hashes of what algorithms are from then on.
     #[serde(default)]
     pub definitions: BTreeMap<String, String>,
-    /// The verdict before and after of each row whose verdict changed, by what was on record: `quick` or `full`.
+    /// The recorded verdicts before and after, of each row whose verdict changed: `quick` or `full`.
     #[serde(default)]
     pub verdicts: BTreeMap<String, BTreeMap<String, [Verdict; 2]>>,
 }

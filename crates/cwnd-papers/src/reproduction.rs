@@ -11,7 +11,7 @@ use cwnd_run::scenario::ScenarioError;
 #[derive(Debug)]
 pub struct Reproduction {
     pub(crate) files: Files,
-    /// What computes a result, by its id. A result without is shown as it is listed.
+    /// The function that computes a result, by its id. A result without one is shown as it is listed.
     pub(crate) runners: &'static [(&'static str, Runner)],
 }
 
@@ -19,13 +19,13 @@ pub struct Reproduction {
 pub(crate) type Runner = fn(&Bench<'_>, &mut Findings) -> Result;
 
 impl Reproduction {
-    /// The paper's id, which is its folder below `papers/`.
+    /// The paper's id, which is its directory below `papers/`.
     #[must_use]
     pub fn id(&self) -> &'static str {
         self.files.id
     }
 
-    /// What the paper printed.
+    /// The published tables of the paper.
     ///
     /// # Errors
     /// `published.toml` is no TOML, has an unknown key, or a row contradicts itself: the first place.

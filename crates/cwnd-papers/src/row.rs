@@ -1,4 +1,4 @@
-//! Listed rows with what was computed for them.
+//! Listed rows with the values computed for them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,14 +15,14 @@ pub struct JudgedRow {
     pub paper: String,
     /// The result's id: `table-3`.
     pub result: String,
-    /// What the row is about, unique within the result.
+    /// The subject of the row, unique within the result.
     pub row: String,
-    /// What a reader of the paper would call it: `FI, 100 ms (profile paper)`.
+    /// The name for a reader of the paper: `FI, 100 ms (profile paper)`.
     #[serde(skip)]
     pub name: String,
     /// The published number or statement; null where there is none.
     pub published: Option<Value>,
-    /// What the row is compared with.
+    /// The basis of the comparison.
     pub basis: Basis,
     /// By how much a number of a figure may be wrong, in `unit`; null for others.
     pub reading_error: Option<f64>,
@@ -32,13 +32,13 @@ pub struct JudgedRow {
     pub ci95: Option<f64>,
     /// The unit of all of these; empty for plain numbers.
     pub unit: String,
-    /// What counts as a match, fixed before the runs; null where nothing is compared.
+    /// The condition of a match, fixed before the runs; null where nothing is compared.
     pub tolerance: Option<String>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why it is not a match; null for matches. Where an assumption was replaced it is that of the default run, and says so.
     pub reason: Option<String>,
-    /// What the author's own code gives in ns-2, with its release and the 95 % interval; null where that was not run.
+    /// The value of the author's own code in ns-2, with its release and the 95 % interval; null where that was not run.
     pub ns2: Option<String>,
     /// The values of an ordering, which `ours` has as text; empty for others.
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct JudgedRow {
 /// A value of an ordering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderedValue {
-    /// What it is of: `SQRT`.
+    /// The name of the value: `SQRT`.
     pub name: String,
     /// The value, in the unit of its row.
     pub value: f64,
@@ -97,7 +97,7 @@ impl JudgedRow {
         }
     }
 
-    /// Says of a reason on record that it is of the default run: this one replaces an assumption or the algorithm.
+    /// Marks a recorded reason as one of the default run: this run replaces an assumption or the algorithm.
     pub(super) fn of_default(self, listed: &PublishedRow) -> Self {
         let of_default = |reason: String| {
             let on_record = listed.reason_text().as_ref() == Some(&reason);
@@ -128,7 +128,7 @@ impl JudgedRow {
             tolerance: None,
             verdict: Verdict::Illustration,
             reason: Some(match result.kind {
-                Kind::Compared => "reported beside what is compared".to_string(),
+                Kind::Compared => "reported next to the compared values".to_string(),
                 _ => result.why.clone().unwrap_or_default(),
             }),
             ns2: None,
@@ -165,7 +165,7 @@ impl JudgedRow {
         match &self.ours {
             None => NO_VALUE.to_string(),
             Some(Value::Text(text)) => text.clone(),
-            // Errors of closed forms: what matters is how small they are.
+            // Errors of closed forms: their size matters.
             Some(Value::Number(value)) if *value != 0.0 && value.abs() < 1e-6 && self.ci95.is_none() => {
                 format!("{value:.1e}")
             }

@@ -117,7 +117,7 @@ impl Selection {
             .enumerate()
             .flat_map(|(paper, (.., indices))| indices.iter().map(move |index| (paper, *index)))
             .collect();
-        // Runners wait on threads of their own for what they ask, so that nearly all runs are known from the start.
+        // Runners wait on their own threads for their runs, so that nearly all runs are known from the start.
         let ask = |queue: &Queue<'_, Probe>| {
             thread::scope(|scope| {
                 let runner = |(paper, index): &(usize, usize)| {

@@ -23,8 +23,8 @@ impl Place {
     }
 }
 
-/// What reproduces and what does not, of rows with the place they are printed in, such as `Table 3`. Tables and figures are named; rows of the
-/// text are counted together. Repeats and checks are not counted, since another row says what they say.
+/// A sentence about the rows that reproduce and those that do not, with the place where they are printed, such as `Table 3`. Tables and
+/// figures are named; rows of the text are counted together. Repeats and checks are not counted, since another row covers them.
 #[must_use]
 pub fn sentence<'a>(rows: impl Iterator<Item = (&'a str, Basis, Verdict)>) -> String {
     let mut places: Vec<Place> = Vec::new();
@@ -72,7 +72,7 @@ fn is_named(place: &str) -> bool {
 }
 
 impl PaperRun {
-    /// What reproduces and what does not, in a sentence.
+    /// A sentence about the rows that reproduce and those that do not.
     #[must_use]
     pub fn sentence(&self) -> String {
         sentence(self.results.iter().flat_map(|result| {

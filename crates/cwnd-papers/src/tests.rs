@@ -332,7 +332,7 @@ fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What a row is compared with, in one line.
+/// The comparison of a row, in one line.
 fn compared_with(result: &PublishedResult, row: &PublishedRow) -> String {
     let published = row.published.as_ref().map_or_else(|| "nothing".to_string(), ToString::to_string);
     let tolerance = row.tolerance.as_ref().map_or_else(|| "no tolerance".to_string(), ToString::to_string);
@@ -362,7 +362,8 @@ fn what_rows_are_compared_with_changes_only_with_an_entry_in_the_register() {
         for (row, with) in &now {
             listed.entry(row.clone()).or_insert_with(|| with.clone());
         }
-        let head = "# What every row was compared with when it was first listed; `papers/changes.toml` has what was changed later.\n";
+        let head =
+            "# The comparison of every row when it was first listed; `papers/changes.toml` has the later changes.\n";
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/listed.toml");
         std::fs::write(path, format!("{head}{}", toml::to_string(&listed).expect("text"))).expect("writable");
     }

@@ -37,7 +37,7 @@ impl Tolerance {
         matches!(self, Self::Absolute(_) | Self::Relative(_) | Self::RatioWithin(_))
     }
 
-    /// What is wrong with it, if anything is.
+    /// The fault of the tolerance, if any.
     pub(super) fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Absolute(by) | Self::Relative(by) if *by < 0.0 => Some("a tolerance is at least 0"),

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What came of a row.
+/// The outcome of a row.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -21,7 +21,7 @@ pub enum Verdict {
     Illustration,
 }
 
-/// What a row is compared with. Each is counted apart from the others.
+/// The basis of the comparison of a row. Each is counted separately.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -31,7 +31,7 @@ pub enum Basis {
     Figure,
     /// A number that follows from printed formulas or numbers.
     Derived,
-    /// What the paper says in words: an order, a bound, a tendency.
+    /// A claim of the paper in words: an order, a bound, a tendency.
     Claim,
     /// A printed number that another row compares already: in another place of the paper, or under another algorithm.
     Repeat,
@@ -47,7 +47,7 @@ impl Basis {
     /// All of them, in the order they are counted.
     pub const ALL: [Self; 6] = [Self::Printed, Self::Figure, Self::Derived, Self::Claim, Self::Repeat, Self::Check];
 
-    /// What is written behind a published number of this kind; nothing behind what the paper prints or claims.
+    /// The mark after a published number of this kind; empty for a printed number or claim.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Basis {
         }
     }
 
-    /// What rows of this kind are called together.
+    /// The plural name of rows of this kind.
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {

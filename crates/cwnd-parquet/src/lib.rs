@@ -20,7 +20,7 @@ pub use table::Table;
 /// The description that a file carries.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// What was run, in a few words.
+    /// A short title of the run.
     pub title: &'a str,
     /// The program with its version.
     pub program: &'a str,
@@ -78,7 +78,7 @@ impl Tables {
 
 /// A flow or a link of a run, with the seed of the run.
 type Item<'a, T> = (u64, &'a Trace, &'a T);
-/// The same, and the index of a sampled instant.
+/// An item and the index of a sampled instant.
 type Sample<'a, T> = (u64, &'a Trace, &'a T, usize);
 
 fn flows(runs: &[(u64, &Trace)]) -> Table {
@@ -103,7 +103,7 @@ fn flows(runs: &[(u64, &Trace)]) -> Table {
         rows.iter().map(|row| seconds(row.2.base_rtt)),
     );
     let size = |row: &Item<'_, FlowTrace>| row.2.size.map_or(f64::NAN, |size| size as f64);
-    table.real("size_packets", "packet", "what it has to deliver; null without end", rows.iter().map(size));
+    table.real("size_packets", "packet", "size of the flow; null if unlimited", rows.iter().map(size));
     let completed = |row: &Item<'_, FlowTrace>| row.2.completed.map_or(f64::NAN, seconds);
     table.real(
         "completion_time_s",

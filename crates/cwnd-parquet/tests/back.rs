@@ -1,4 +1,4 @@
-//! What was written can be read back.
+//! Written tables can be read back.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};

@@ -25,7 +25,7 @@ use crate::runs::{Runs, of_runs, of_seed};
 use crate::table::Table;
 use crate::work;
 
-/// Algorithms beside each other on one path.
+/// Algorithms compared on one path.
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Compared {
     compared: Arc<LabCompared>,
@@ -97,7 +97,7 @@ impl Compared {
         to_json(&self.document())
     }
 
-    /// What `cwnd compare` prints, with `--paired` if so.
+    /// The output of `cwnd compare`, with `--paired` if `paired`.
     fn text(&self, paired: bool) -> String {
         let document = self.document();
         let differences = if paired { text::differences(&document) } else { String::new() };
@@ -183,7 +183,7 @@ impl Compared {
 fn estimates(cells: &[(&str, &str, &str, Estimate)], mean: &str) -> Result<Table, Failure> {
     let mut table = cwnd_parquet::Table::default();
     table.text("algorithm", "as written", cells.iter().map(|cell| cell.0));
-    table.text("measure", "what was measured", cells.iter().map(|cell| cell.1));
+    table.text("measure", "name of the measure", cells.iter().map(|cell| cell.1));
     table.text("unit", "of the measure; empty for a plain number", cells.iter().map(|cell| cell.2));
     table.real("mean", "", mean, cells.iter().map(|cell| cell.3.mean));
     let half = cells.iter().map(|cell| cell.3.ci95.unwrap_or(f64::NAN));
@@ -244,7 +244,7 @@ fn parse<T: FromStr<Err: Display>>(argument: &str, text: &str) -> Result<T, Fail
 /// A fault in a scenario that was made from arguments, which are named after its keys.
 fn of_arguments(error: ScenarioError) -> Failure {
     match error.at_argument() {
-        // What a scenario calls otherwise, or has beside what the arguments set.
+        // Keys that a scenario names differently, or has in addition to those that the arguments set.
         Some(("count" | "sampling", reason)) => Failure::Argument(format!("flows: {reason}")),
         Some((key, reason)) => Failure::Argument(format!("{key}: {reason}")),
         None => Failure::Scenario(error),

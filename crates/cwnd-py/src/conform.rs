@@ -17,7 +17,7 @@ use crate::work;
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Conformed(Conformance);
 
-/// What the runs of a check follow.
+/// The settings of the runs of a check.
 type Settings<'a> = (Vec<String>, Vec<String>, u64, Option<&'a str>, bool, bool);
 
 /// Judges an algorithm by the checks of these suites and ids, of all where there are none. Those of an algorithm in Python go on one after
@@ -80,7 +80,7 @@ impl Conformed {
         to_json(&self.0)
     }
 
-    /// What `cwnd conform` prints, with `all` also of what is met.
+    /// The output of `cwnd conform`; `all` includes the checks that are met.
     fn text(&self, all: bool) -> String {
         text::conformance(&self.0, all)
     }

@@ -1,4 +1,4 @@
-//! Evaluations under the headings of RFC 9743.
+//! Evaluations by the criteria of RFC 9743.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::outside::written;
 use crate::table::Table;
 use crate::work;
 
-/// An algorithm beside Reno and CUBIC in its place.
+/// An algorithm compared with Reno and CUBIC in its place.
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Evaluated {
     evaluation: Evaluation,
@@ -42,7 +42,7 @@ pub(crate) fn evaluate(
     let algorithm = written("algorithm", &algorithm, &errors)?;
     if algorithm.value().is_outside() && REFERENCES.contains(&algorithm.text()) {
         return Err(Failure::Argument(format!(
-            "algorithm: `{algorithm}` is also what it is set beside, give it another name"
+            "algorithm: `{algorithm}` is also the name of a reference; give it another name"
         )));
     }
     let plan = plan(&algorithm, Extent::new(quick, seeds))
@@ -59,7 +59,7 @@ impl Evaluated {
         to_json(&self.evaluation)
     }
 
-    /// What `cwnd evaluate` prints.
+    /// The output of `cwnd evaluate`.
     fn text(&self) -> String {
         text::evaluation(&self.evaluation)
     }
@@ -90,7 +90,7 @@ impl Evaluated {
         table.text("rtt", "round-trip time without queueing", rows.iter().map(|row| row.1.rtt.as_str()));
         table.text("queue", "of the bottleneck", rows.iter().map(|row| row.1.queue.as_str()));
         table.text("traffic", "the flows, and what else is there", rows.iter().map(|row| row.1.traffic.as_str()));
-        table.text("measure", "what was measured", rows.iter().map(|row| row.1.measure));
+        table.text("measure", "name of the measure", rows.iter().map(|row| row.1.measure));
         table.text("unit", "of the measure; 1 for a plain number", rows.iter().map(|row| row.1.unit));
         table.text("algorithm", "as written", rows.iter().map(|row| row.2));
         table.real("mean", "", "over independent seeds, in the unit of the row", rows.iter().map(|row| row.3.mean));

@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     Algorithm {
         /// The argument that it was given as.
         argument: String,
-        /// What is wrong with it.
+        /// The fault.
         error: AlgorithmError,
     },
     /// A value given to a function is not accepted.
@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     /// A file that is named cannot be written.
     #[error("{0}")]
     File(String),
-    /// A folder of results cannot be written.
+    /// A directory of results cannot be written.
     #[error(transparent)]
     Folder(DatasetError),
     /// Python raised something.
@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     /// The simulator refused a setup, or was stopped.
     #[error("{}", simulation_text(.0))]
     Simulation(RunError),
-    /// What was run cannot be kept.
+    /// The results of a run cannot be kept.
     #[error("{0}")]
     Store(StoreError),
     /// Something of ours is broken.
@@ -48,7 +48,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// What is said of it where it cannot be raised: of another's exception its class too, and the notes of an exception.
+    /// The message of a failure that cannot be raised, with the class of another's exception and the notes of an exception.
     pub(crate) fn told(&self, py: Python<'_>) -> String {
         let Self::Python(error) = self else { return self.to_string() };
         let value = error.value(py);
@@ -82,7 +82,7 @@ fn scenario_text(error: &ScenarioError) -> String {
     }
 }
 
-/// What limits the memory of runs is an argument here.
+/// The text of an error; the limit on the memory of runs is an argument here.
 fn simulation_text(error: &RunError) -> String {
     match error {
         RunError::Setup(SetupError::Memory { .. }) => format!("{error} (`memory`)"),

@@ -51,7 +51,7 @@ enum Cells {
     Flags(Arc<[AtomicU8]>),
 }
 
-/// What [`Options`] are given as.
+/// The form in which [`Options`] are passed.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Settings<'py> {
@@ -163,7 +163,7 @@ impl Environments {
         self.names.clone()
     }
 
-    /// Memory of the actions (to be written), observations, rewards and ends, and of what was measured.
+    /// Memory of the actions (to be written), observations, rewards and ends, and measurements.
     fn memory(&self) -> (Memory, Memory, Memory, Memory, Memory) {
         let (count, agents) = (self.count, self.names.len());
         let reals = |cells: &Arc<[AtomicU32]>, shape| Memory { cells: Cells::Reals(Arc::clone(cells)), shape };
@@ -200,7 +200,7 @@ impl Environments {
     /// Goodput, delay, loss and reward of each steered flow of an environment over its episode so far.
     fn totals(&self, py: Python<'_>, index: usize) -> PyResult<Vec<(f64, f64, f64, f64)>> {
         self.check(index)?;
-        // Whoever has the environments may wait for the interpreter.
+        // The thread that has the environments may wait for the interpreter.
         Ok(py.detach(|| {
             let own = self.own();
             let totals = own.environments.totals(index);
@@ -208,7 +208,7 @@ impl Environments {
         }))
     }
 
-    /// What was drawn for the episode of an environment: the seed of the simulation, the number of the scenario, and the path's rate,
+    /// The random draw for the episode of an environment: the seed of the simulation, the number of the scenario, and the path's rate,
     /// round-trip time, queue and loss.
     fn episode(&self, py: Python<'_>, index: usize) -> PyResult<(u64, usize, [f64; 4])> {
         self.check(index)?;
@@ -314,18 +314,18 @@ fn reward((kind, weights): &(String, Vec<f64>)) -> Result<Reward, Failure> {
     }
 }
 
-/// What was measured of a step, and what its path offered.
+/// The measurements of a step, and the available capacity of its path.
 fn numbers(outcome: Outcome) -> impl Iterator<Item = f64> {
     outcome.report.values().into_iter().chain([outcome.capacity, outcome.empty_rtt])
 }
 
-/// What only the simulator knows of a step.
+/// Measurements of a step that only the simulator knows.
 const PATH: [(&str, &str, &str); 2] = [
     ("capacity", "packets/s", "what the bottleneck could carry; no sender knows it"),
     ("empty_rtt", "s", "round trip of a packet that meets no other; no sender knows it"),
 ];
 const WIDTH: usize = MEASURED.len() + PATH.len();
-/// Of all environments together: gigabytes of memory.
+/// The maximum packets of all environments together: gigabytes of memory.
 const MAX_PACKETS_OF_ALL: f64 = (1_u64 << 26) as f64;
 /// Each has a simulator of its own.
 const MAX_COUNT: usize = 1 << 16;

@@ -53,7 +53,7 @@ pub(crate) fn written(mean: f64, ci95: Option<f64>, n: usize, low: f64, high: f6
     measure::digits::cell(Some(measure::Estimate { mean, ci95, n, low, high }), 1.0)
 }
 
-/// Mean, half the width of its 95 % Student t interval, count, and the ends of what is shown.
+/// Mean, half the width of its 95 % Student t interval, count, and the ends of the shown interval.
 #[pyfunction]
 pub(crate) fn estimate(values: Vec<f64>) -> Option<(f64, Option<f64>, usize, f64, f64)> {
     let found = measure::Estimate::over(&values, measure::Domain::ANY)?;

@@ -63,7 +63,7 @@ pub(crate) struct Udt {
     delays: Vec<String>,
 }
 
-/// A document of `cwnd model`, and what was given although no number depends on it, a sentence each.
+/// A document of `cwnd model`, and the given values on which no number depends, a sentence each.
 type Warned = (String, Vec<String>);
 
 /// The document of `cwnd model response --json`.
@@ -221,7 +221,7 @@ fn sentences(idle: &[Idle]) -> impl Iterator<Item = String> + '_ {
     idle.iter().map(|Idle { setting, algorithm, why }| format!("`{setting}` has no effect on {algorithm}: {why}"))
 }
 
-/// Those that mean something under synchronous feedback.
+/// Refuses algorithms that have no meaning under synchronous feedback.
 fn synchronous(specs: &[&Spec]) -> Result<(), Failure> {
     model::synchronous(specs).map_err(|error| Failure::Argument(format!("algorithms: {error}")))
 }

@@ -26,7 +26,7 @@ pub(crate) struct Overlaid {
     warnings: Vec<String>,
 }
 
-/// Lays files and folders over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
+/// Lays files and directories over each other, as `cwnd overlay` does. `named` are the labels of the first inputs; offsets, which are quantities, one
 /// or one for each input; and what `--set` has. `mss` is the payload of a segment in bytes where a recording has none.
 #[pyfunction]
 pub(crate) fn overlay(
@@ -69,12 +69,12 @@ impl Overlaid {
         to_json(&self.document)
     }
 
-    /// What `cwnd overlay` prints.
+    /// The output of `cwnd overlay`.
     fn text(&self) -> String {
         self.document.print()
     }
 
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
@@ -84,7 +84,7 @@ impl Overlaid {
         overlay_html(&self.parts, command, &self.document.print())
     }
 
-    /// A table by its name: `flows`, a row each; or `trace`, what they did over time.
+    /// A table by its name: `flows`, a row each; or `trace`, their course over time.
     fn table(&self, name: &str) -> Result<Table, Failure> {
         match name {
             "flows" => flows(&self.document.flows),
@@ -138,7 +138,7 @@ fn flows(flows: &[OverlaidFlow]) -> Result<Table, Failure> {
     real("goodput_bps", "bit/s", goodput, &|flow| flow.goodput_bps);
     let window = "mean window over time; null where its input does not tell";
     real("window_packets", "packets", window, &|flow| flow.window_packets);
-    let in_flight = "mean of what was sent and not acknowledged, over time";
+    let in_flight = "mean number of packets sent and not acknowledged, over time";
     real("in_flight_packets", "packets", in_flight, &|flow| flow.in_flight_packets);
     real("srtt_s", "s", "mean smoothed round-trip time, over time", &|flow| flow.srtt_s);
     let retransmitted = "packets sent again after the warm-up; null where its input does not tell";

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The numbers of a plot, and its Vega-Lite with them in it; both JSON.
 pub(crate) type Drawn = (String, String);
 
-/// What a plot of a run shows.
+/// The options of a plot of a run.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct View {

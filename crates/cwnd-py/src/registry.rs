@@ -1,4 +1,4 @@
-//! What algorithms there are.
+//! The registered algorithms.
 
 use cwnd::registry::{ALGORITHMS, Spec};
 use cwnd_report::json::Known;

@@ -37,7 +37,7 @@ enum Source {
     Versus(Arc<compare::Compared>, usize),
 }
 
-/// Runs every seed of a scenario, given as JSON, with algorithms from Python in the flow groups whose numbers stand beside them.
+/// Runs every seed of a scenario, given as JSON. Each algorithm from Python comes with the number of the flow group that it drives.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -66,12 +66,12 @@ pub(crate) fn of_runs() -> impl Iterator<Item = &'static Measure> {
 }
 
 impl Runs {
-    /// Those of a row of a comparison.
+    /// The runs of a row of a comparison.
     pub(crate) fn alone(compared: Arc<compare::Compared>, row: usize) -> Self {
         Self { of: Source::Alone(compared, row) }
     }
 
-    /// Those of a row together with its opponent; none without one.
+    /// The runs of a row together with its opponent; none without one.
     pub(crate) fn versus(compared: Arc<compare::Compared>, row: usize) -> Option<Self> {
         compared.rows[row].versus.is_some().then_some(Self { of: Source::Versus(compared, row) })
     }
@@ -98,7 +98,7 @@ impl Runs {
         to_json(&self.document())
     }
 
-    /// What `cwnd run` prints.
+    /// The output of `cwnd run`.
     fn text(&self) -> String {
         text::run(&self.document())
     }
@@ -108,12 +108,12 @@ impl Runs {
         Ok(run_html(&self.document(), of_seed(self.runs(), None)?, command))
     }
 
-    /// Writes the traces into the folder `traces` of `folder`, in these formats. Those that need every packet run the first seed again.
+    /// Writes the traces into the directory `traces` of `folder`, in these formats. Those that need every packet run the first seed again.
     fn export(&self, py: Python<'_>, folder: PathBuf, formats: Vec<String>, command: &str) -> Result<(), Failure> {
         let named = |name: &String| name.parse().map_err(|error| Failure::Argument(format!("formats: {error}")));
         let formats: Vec<Format> = formats.iter().map(named).collect::<Result<_, _>>()?;
         let (packets, others): (Vec<_>, Vec<_>) = formats.into_iter().partition(|format| format.needs_packets());
-        let failed = |error| Failure::File(format!("folder: cannot write below `{}`: {error}", folder.display()));
+        let failed = |error| Failure::File(format!("directory: cannot write below `{}`: {error}", folder.display()));
         let runs = self.runs();
         py.detach(|| write_formats(&folder, command, &others, runs)).map_err(failed)?;
         if packets.is_empty() {
@@ -156,7 +156,7 @@ pub(crate) fn of_seed(runs: &LabRuns, seed: Option<u64>) -> Result<&Trace, Failu
     })
 }
 
-/// What every flow is, and how it fared after the warm-up.
+/// Every flow, and its results after the warm-up.
 fn flows(seeds: &[(u64, &Trace)]) -> cwnd_parquet::Table {
     let mut table = Tables::Flows.of(seeds);
     for (name, unit, description, of) in FLOW_MEASURES {

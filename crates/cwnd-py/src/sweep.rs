@@ -32,7 +32,7 @@ pub(crate) struct Sweep {
     text: Arc<Text>,
 }
 
-/// What a sweep is read from.
+/// The source of a sweep.
 struct Text {
     name: String,
     text: String,
@@ -48,26 +48,26 @@ pub(crate) struct Sweeping {
     sweep: LabSweep,
     chunks: Vec<Chunk>,
     cells: Cells,
-    /// What its algorithms in Python raise.
+    /// The exceptions of its algorithms in Python.
     errors: Arc<AlgorithmErrors>,
     dataset: Option<Dataset>,
     counts: Counts,
-    /// What is run elsewhere, by the index of its chunk.
+    /// Chunks that are run elsewhere, by their index.
     pending: Mutex<BTreeMap<usize, Pending>>,
     rows: Mutex<BTreeMap<Chunk, Vec<FinishedCell>>>,
 }
 
-/// What came of a sweep.
+/// The results of a sweep.
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Swept {
     sweep: LabSweep,
     rows: Vec<FinishedCell>,
     swept: LabSwept,
-    /// Those of `rows`, and what the store has of other shards.
+    /// The results of `rows`, and those that the store has of other shards.
     known: LabSwept,
 }
 
-/// What came of a cell, as it travels: its numbers by name, or an error.
+/// The result of a cell in transit: its numbers by name, or an error.
 type Travelling = (Vec<(String, Vec<f64>)>, Option<String>);
 /// A failed cell: its place, its seed, what the sweep set, and why.
 type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, String);
@@ -132,7 +132,7 @@ impl Sweeping {
         let (py, sweep) = (sweep.py(), sweep.get());
         let errors = Arc::default();
         let sweep = match sweep.sweep.has_outside() {
-            // What its algorithms raise is this run's.
+            // Exceptions of its algorithms belong to this run.
             true => sweep.text.read(py, &errors)?.ranked_by(sweep.sweep.by()),
             false => sweep.sweep.clone(),
         };
@@ -193,8 +193,7 @@ impl Sweeping {
         Ok(())
     }
 
-    /// What of a chunk is to be run elsewhere, with a key that equal tasks have in common. None if the store has all of it: then it
-    /// is done.
+    /// The part of a chunk to run elsewhere, with a key that equal tasks have in common. None if the store has all of it: then it is done.
     fn task(&self, py: Python<'_>, index: usize) -> Result<Option<(String, String)>, Failure> {
         let chunk = *self.chunks.get(index).ok_or_else(|| PyIndexError::new_err(index))?;
         py.detach(|| {
@@ -227,7 +226,7 @@ impl Sweeping {
         self.taken(py, index, |missing| vec![Err(CellError::Elsewhere(why.to_string())); missing])
     }
 
-    /// What came of it.
+    /// The results.
     fn swept(&self) -> Swept {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let rows: Vec<FinishedCell> = rows.values().flatten().cloned().collect();
@@ -322,7 +321,7 @@ impl Swept {
         to_json(&self.swept)
     }
 
-    /// What `cwnd sweep` prints; `folder` has its files, if there is one.
+    /// The output of `cwnd sweep`; `folder` has its files, if there is one.
     #[pyo3(signature = (folder=None))]
     fn text(&self, folder: Option<PathBuf>) -> String {
         text::sweep(&self.sweep, &self.swept, folder.as_deref())
@@ -369,7 +368,7 @@ pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Travelling>, 
         .collect())
 }
 
-/// Where cells are kept: a folder, or where every command keeps them.
+/// Where cells are kept: a directory, or where every command keeps them.
 #[derive(FromPyObject)]
 pub(crate) enum Store {
     Usual(bool),

@@ -35,8 +35,8 @@ pub(crate) fn memory(text: Option<&str>) -> Result<Option<u64>, Failure> {
     text.map(quantity::memory).transpose().map_err(|error| Failure::Argument(format!("memory: {error}")))
 }
 
-/// The same for a `job` that looks whether to go on. The calling thread also looks at how far it is, several times a second; an
-/// exception of `look` ends the job as Ctrl-C does.
+/// Runs a `job` that checks whether to continue. The calling thread also looks at its progress, several times a second; an exception of
+/// `look` ends the job as Ctrl-C does.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&AtomicBool) -> Result<T, Failure> + Send,
@@ -122,9 +122,8 @@ pub(crate) fn outcomes(
     run_jobs(py, jobs, cells, memory, errors, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
 }
 
-/// Has `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those are done one after the
-/// other on the calling thread, which holds the lock: threads would only hand it to each other. What comes of them is in the order of
-/// the jobs.
+/// Lets `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those run one after the other on
+/// the calling thread, which holds the lock: threads would only hand it to each other. The results are in the order of the jobs.
 fn run_jobs<K: Keep, T: Send>(
     py: Python<'_>,
     jobs: Vec<Job<K>>,
@@ -228,7 +227,7 @@ pub(crate) fn catch_panic<T>(job: impl FnOnce() -> Result<T, Failure>) -> Result
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|_| Err(broken()))
 }
 
-/// What a signal raised, if one has come: `KeyboardInterrupt` for Ctrl-C.
+/// The exception of a signal that has arrived: `KeyboardInterrupt` for Ctrl-C.
 fn interrupted() -> Option<PyErr> {
     Python::attach(|py| py.check_signals().err())
 }

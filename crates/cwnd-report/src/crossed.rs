@@ -1,4 +1,4 @@
-//! `docs/cross.md`: what is on record of every algorithm on every experiment, and of the claims.
+//! `docs/cross.md`: the records of every algorithm on every experiment, and of the claims.
 
 use std::fmt::Write;
 

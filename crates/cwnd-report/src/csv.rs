@@ -115,7 +115,7 @@ fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
     packets * f64::from(flow.payload) * 8.0 / ((span.to - span.from) as f64 * 1e-9)
 }
 
-/// An empty cell for what is not a number.
+/// Writes a number; NaN and infinities become an empty cell.
 fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
     if number.is_nan() { write!(out, ",") } else { write!(out, ",{number}") }
 }

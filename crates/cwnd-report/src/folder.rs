@@ -1,4 +1,4 @@
-//! Folders of results: the report, the document, the traces.
+//! Directories of results: the report, the document, the traces.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -104,7 +104,7 @@ pub fn write_evaluation(folder: &Path, command: &str, evaluation: &Evaluation, a
     std::fs::write(folder.join("report.html"), evaluation_html(evaluation, algorithm, command))
 }
 
-/// Writes the report of a sweep into its folder: whole, or not at all.
+/// Writes the report of a sweep into its directory: whole, or not at all.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -22,7 +22,7 @@ pub enum Format {
     Pcapng,
     /// Recovery as QUIC's viewers show it, in today's spelling: qvis and others.
     Qlog,
-    /// The same in the spelling of qlog 0.3.
+    /// qlog in the spelling of version 0.3.
     QlogLegacy,
     /// flent's data file.
     Flent,
@@ -30,10 +30,10 @@ pub enum Format {
     Parquet,
 }
 
-/// Not a format.
+/// The error for a name that is not a format.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FormatError {
-    /// There is none of this name.
+    /// No format has this name.
     #[error("{}", unknown("format", .0, &Format::ALL.map(Format::name)))]
     Unknown(String),
     /// It was left out of this program.
@@ -135,7 +135,7 @@ fn write_parquet(_: &Path, _: &About<'_>, _: &[(u64, &Trace)]) -> io::Result<()>
     Err(io::Error::new(io::ErrorKind::Unsupported, FormatError::WithoutParquet))
 }
 
-/// What was run, in a few words.
+/// A short title of the runs.
 fn title(runs: &Runs) -> String {
     let document = runs.scenario.document();
     let algorithms =

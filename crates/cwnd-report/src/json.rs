@@ -1,4 +1,4 @@
-//! What `--json` prints and `summary.json` holds. Keys carry their unit; numbers are in base SI units.
+//! The documents of `--json` and `summary.json`. Keys carry their unit; numbers are in base SI units.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub struct Origin {
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// The path, and the habits of those who use it, in one line: what the scenario sets, and the era.
+    /// The path, and the stack profile of its hosts, in one line: the settings of the scenario, and the era.
     pub path: String,
     /// The scenario, as it can be written to a file and run again.
     pub scenario: Document,
@@ -54,9 +54,9 @@ pub struct Comparison {
     /// The algorithm that was asked for first, from which differences are taken.
     #[serde(skip)]
     pub reference: String,
-    /// What failed. The exit code is then 1.
+    /// The failures. The exit code is then 1.
     pub failures: Vec<FailedComparison>,
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Comparison {
 pub struct FailedComparison {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// What it was set against; null where all flows are its own.
+    /// The algorithm it runs against; null where all flows are its own.
     pub versus: Option<String>,
     /// The first seed that failed.
     pub seed: u64,
@@ -88,12 +88,12 @@ pub struct Algorithm {
     pub recovery_time_s: Option<Estimate>,
     /// Whether it was measured in a stationary window.
     pub stationarity: Stationarity,
-    /// Keys in which it is better than all others: what is shown of it (`low` to `high`) overlaps with that of no other. None unless every
-    /// algorithm was measured in a stationary window, over three seeds at least.
+    /// Keys in which it is better than all others: its interval (`low` to `high`) overlaps no other's. Empty unless every algorithm was
+    /// measured in a stationary window, over three seeds at least.
     pub best_in: Vec<&'static str>,
     /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first, and where the first failed.
     pub differences: Vec<Difference>,
-    /// Together with as many flows of the algorithm it was set against.
+    /// Together with as many flows of the opponent.
     pub versus: Option<Versus>,
     /// A digest of everything each run delivered, per seed: equal digests are equal runs.
     pub digests: Vec<String>,
@@ -141,7 +141,7 @@ pub struct Run {
     pub arrivals: Vec<Arrivals>,
     /// Every link, in the order of the scenario.
     pub links: Vec<Link>,
-    /// What to look at before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
     /// A digest of everything each run delivered, per seed: equal digests are equal runs.
     pub digests: Vec<String>,
@@ -161,9 +161,9 @@ pub struct FlowResult {
     pub size_packets: Option<u64>,
     /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
-    /// What max-min fairness would give it among the flows of this list and of `cbr` and the `arrivals` that are there at each time of its
-    /// life, pauses apart, payload bits per second, mean over the seeds. What a flow sends or is granted at most bounds it, at each time.
-    /// Arrivals count as so many flows as are there on average, which together want what is asked for (`arrivals[].requested_bps`). Null
+    /// Its share under max-min fairness among the flows of this list and of `cbr` and the `arrivals` that are present at each time of its
+    /// life, pauses apart, payload bits per second, mean over the seeds. The rate at which a flow sends, or that it is granted, bounds its
+    /// share at each time. Arrivals count as their average number of present flows, with a total demand of `arrivals[].requested_bps`. Null
     /// if nothing limits it, or if too many flows come and go for it to be computed.
     pub fair_share_bps: Option<f64>,
     /// Packets the sender found lost as a share of those whose fate it learnt; of all of them where it has delivered all.
@@ -252,7 +252,7 @@ pub struct Bench {
     pub digest: String,
 }
 
-/// What is known of an algorithm: `cwnd algorithms --json`.
+/// A description of an algorithm: `cwnd algorithms --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Known {
     /// Its name.
@@ -279,7 +279,7 @@ pub struct Known {
 pub struct Parameter {
     /// Its key in `name:key=value`.
     pub name: &'static str,
-    /// What it does.
+    /// The effect of the parameter.
     pub help: &'static str,
     /// Its unit; empty for a plain number.
     pub unit: &'static str,
@@ -310,7 +310,7 @@ impl Comparison {
     pub fn of(compared: &Compared) -> Option<Self> {
         let first = &compared.rows.first()?.alone.scenario;
         let mut origin = Origin::of(first);
-        // What only some algorithms have, such as marks, is named with them.
+        // Keys that only some algorithms have, such as marks, are named with them.
         let groups = compared.rows.iter().flat_map(|row| row.alone.scenario.document().flow.clone());
         origin.path = Document { flow: groups.collect(), ..origin.scenario.clone() }.path();
         let flows = origin.scenario.flow.drain(..).map(|group| group.count).sum();
@@ -486,7 +486,7 @@ impl Bench {
 }
 
 impl Known {
-    /// What is known of an algorithm.
+    /// The description of `entry`.
     #[must_use]
     pub fn of<A>(entry: &Entry<A>) -> Self {
         let parameters = entry.parameters.iter().map(|parameter| Parameter {

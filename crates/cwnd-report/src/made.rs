@@ -1,4 +1,4 @@
-//! What the record of the papers was made with, and what its verdicts depend on: tables of the page on papers.
+//! The origin of the records of the papers, and the assumptions that their verdicts depend on: tables of the page on papers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

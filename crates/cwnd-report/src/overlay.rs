@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::table::{Table, cut, wrapped};
 use cwnd_text::{counted, one_line};
 
-/// What `cwnd overlay` leaves as `summary.json`.
+/// The document of `cwnd overlay`: `summary.json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Overlay {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
@@ -41,7 +41,7 @@ pub struct OverlaidFlow {
     pub goodput_bps: Option<f64>,
     /// The mean window; null where its input does not tell.
     pub window_packets: Option<f64>,
-    /// The mean of what was sent and not acknowledged.
+    /// The mean number of packets sent and not acknowledged.
     pub in_flight_packets: Option<f64>,
     /// The mean smoothed round-trip time, seconds.
     pub srtt_s: Option<f64>,

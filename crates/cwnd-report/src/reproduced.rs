@@ -56,7 +56,7 @@ fn rows(published: &Published) -> impl Iterator<Item = (&PublishedResult, &Publi
     published.result.iter().flat_map(|result| result.rows.iter().map(move |row| (result, row)))
 }
 
-/// What is on record of a paper, in a sentence.
+/// The records of a paper, in a sentence.
 fn in_a_sentence(published: &Published, records: &[Recorded; 2]) -> String {
     let paper = &published.paper.id;
     let verdict = |(result, row): (_, &PublishedRow)| {
@@ -206,7 +206,7 @@ fn exception(
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
-/// What is on record at full length, or else at reduced length.
+/// The record at full length, or else at reduced length.
 fn entry<'a>(records: &'a [Recorded; 2], paper: &str, result: &str, row: &str) -> Option<&'a RecordedRow> {
     records.iter().find_map(|recorded| recorded.entry(paper, result, row))
 }

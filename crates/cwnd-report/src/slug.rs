@@ -1,6 +1,6 @@
 //! Names of files made of labels.
 
-/// A name for files: letters and digits stay, everything else is a dash. What is longer than a file system takes loses its end.
+/// A name for files: letters and digits stay, everything else becomes a dash. A name that is too long for file systems loses its end.
 pub(crate) fn slug(label: &str) -> String {
     let dashed: String = label.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
     let name = dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");

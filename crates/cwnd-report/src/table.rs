@@ -2,8 +2,8 @@
 
 use cwnd_text::one_line;
 
-/// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines. Names that others have
-/// chosen may stand in cells: a cell is shown on one line, and what is not printable in it is escaped.
+/// Aligned columns, two spaces apart: the first to the left, all others to the right. A heading may have several lines. Cells may contain
+/// names that others have chosen: a cell is shown on one line, with unprintable characters escaped.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -57,8 +57,8 @@ impl Table {
         text
     }
 
-    /// The table as text in lines of at most [`WIDTH`] characters, which cuts no value. What is wider loses the middle of the names in its
-    /// first column; then columns go below the others, from left to right, with that first column again.
+    /// The table as text in lines of at most [`WIDTH`] characters, which cuts no value. In a wider table the names of the first column lose
+    /// their middle; if that is not enough, columns go below the others, from left to right, with that first column again.
     #[must_use]
     pub fn fitted(&self) -> String {
         let is_last = |longest: &usize| *longest == NAMES[NAMES.len() - 1];
@@ -70,8 +70,8 @@ impl Table {
         if text.contains('…') && !self.print().contains('…') { text + CUT } else { text }
     }
 
-    /// The table as text in lines of at most [`WIDTH`] characters: what is wider is broken at spaces within its column, within words only where
-    /// they leave no room otherwise. A line below a row is indented.
+    /// The table as text in lines of at most [`WIDTH`] characters. Wider cells are broken at spaces within their column, and within words
+    /// only where they leave no room otherwise. A line below a row is indented.
     #[must_use]
     pub fn folded(&self) -> String {
         let mut widths: Vec<usize> = (0..self.columns()).map(|column| self.width(column)).collect();
@@ -123,7 +123,7 @@ impl Table {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 
-    /// With the spaces before the first word of a cell.
+    /// The length of the longest word in a column, with the spaces before the first word of a cell.
     fn longest_word(&self, column: usize) -> usize {
         let longest = |cell: &String| {
             let words = cell.trim_start_matches(' ');
@@ -134,7 +134,7 @@ impl Table {
         self.cells().filter_map(|row| row.get(column)).map(longest).max().unwrap_or(0)
     }
 
-    /// With names of at most so many characters.
+    /// The table with names of at most `longest` characters.
     fn named(&self, longest: usize) -> Self {
         let names: Vec<&str> = self.cells().filter_map(|row| row.first()).map(String::as_str).collect();
         let mut names = cut(names.into_iter(), longest).into_iter();
@@ -183,7 +183,7 @@ pub(crate) fn fits(text: &str) -> bool {
     text.lines().all(|line| line.chars().count() <= WIDTH)
 }
 
-/// In lines of at most [`WIDTH`] characters, broken at spaces; words that are longer are broken too.
+/// Breaks `text` into lines of at most [`WIDTH`] characters, at spaces; longer words are broken too.
 #[must_use]
 pub fn wrapped(text: &str) -> String {
     broken(text, WIDTH).join("\n") + "\n"
@@ -196,7 +196,8 @@ pub fn indented(text: &str) -> String {
     lines.iter().map(|line| format!("{INDENT}{line}").trim_end().to_string() + "\n").collect()
 }
 
-/// In lines of at most `width` characters, at least one. The first keeps the spaces that it begins with, if its first word fits behind them.
+/// Breaks `text` into lines of at most `width` characters, at least one. The first keeps the spaces at its beginning, if its first word
+/// fits behind them.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let mut used = text.len() - words.len();
@@ -230,7 +231,7 @@ pub const WIDTH: usize = 100;
 const INDENT: &str = "    ";
 /// Characters between two columns.
 const GAP: usize = 2;
-/// Characters of a name, from what is tried first on.
+/// The lengths of names, in the order in which they are tried.
 const NAMES: [usize; 6] = [28, 24, 20, 18, 15, 12];
 const CUT: &str = "Names with `…` are cut: the JSON document and the page have them whole.\n";
 

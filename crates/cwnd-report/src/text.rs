@@ -15,13 +15,16 @@ pub use comparison::{comparison, differences, next_of_comparison};
 pub(crate) use sweep::{TIED, listed, question};
 pub use sweep::{sweep, sweep_status};
 
-/// What `cwnd evaluate` prints.
+/// The output of `cwnd evaluate`.
 #[must_use]
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
     let mut text = format!(
         "{}{} of {duration_s} s, measured after {warmup_s} s\n{}",
-        wrapped(&format!("{} under the headings of RFC 9743, beside Reno and CUBIC in its place", one_line(algorithm))),
+        wrapped(&format!(
+            "{} by the criteria of RFC 9743, compared with Reno and CUBIC in its place",
+            one_line(algorithm)
+        )),
         counted(*seeds, "seed"),
         wrapped(&legend(*seeds as usize)),
     );
@@ -45,7 +48,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     text
 }
 
-/// A line for each path with what is on it, and below it a row for each measure.
+/// A line for each path with its traffic, and below it a row for each measure.
 fn numbers(algorithm: &str, rows: &[EvaluationRow]) -> Table {
     let mut table = Table::left();
     let references = ["reno", "cubic"];
@@ -64,7 +67,7 @@ fn numbers(algorithm: &str, rows: &[EvaluationRow]) -> Table {
     table
 }
 
-/// What `cwnd run` prints.
+/// The output of `cwnd run`.
 #[must_use]
 pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;

@@ -1,4 +1,4 @@
-//! What the documents say of traffic that comes and goes, or that nothing controls.
+//! The parts of documents about traffic that comes and goes, or that nothing controls.
 
 use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub struct Cbr {
     pub cbr: String,
     /// Bits sent, headers included, per second.
     pub sent_bps: Option<Estimate>,
-    /// Of these, what arrived.
+    /// The received part of it.
     pub delivered_bps: Option<Estimate>,
     /// Packets dropped or lost at random as a share of those sent; those still on their way count as neither.
     pub loss_rate: Option<Estimate>,
@@ -31,7 +31,7 @@ pub struct Arrivals {
     pub algorithm: String,
     /// Flows that arrived, refused or not, per second.
     pub flows_per_s: Option<Estimate>,
-    /// Of these, the share refused because too many were there, 0..=1.
+    /// The share of them refused because too many were present, 0..=1.
     pub refused_share: Option<Estimate>,
     /// Bits asked for by flows that were admitted, headers included, per second.
     pub requested_bps: Option<Estimate>,
@@ -65,7 +65,7 @@ pub struct Completion {
 impl Cbr {
     pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
         let bits = 8.0 * f64::from(first.cbr[index].packet);
-        // Outside its life nothing is sent, and what arrives or is dropped then was sent in it.
+        // Outside its life nothing is sent, and packets that arrive or are dropped then were sent in it.
         let rise = |trace: &Trace, curve: &[u64]| Curve::new(&trace.at, curve).rise(Window::measured(trace));
         let per_second = |trace: &Trace, curve: &[u64]| {
             seconds_of_cbr(trace, &trace.cbr[index]).map(|seconds| rise(trace, curve) / seconds)
@@ -176,7 +176,7 @@ mod tests {
                 let [sent, delivered] =
                     [run.cbr[0].sent_bps, run.cbr[0].delivered_bps].map(|rate| rate.expect("it sends").mean);
                 assert!((sent / 3e6 - 1.0).abs() < 0.01, "{life}: {sent}");
-                // What is on its way for 10 ms and more at the end is missing.
+                // Packets that are in flight for 10 ms and more at the end are missing.
                 assert!((delivered / 3e6 - 1.0).abs() < 0.03, "{life}: {delivered}");
                 assert_eq!(run.cbr[0].loss_rate.map(|loss| loss.mean), Some(0.0), "{life}");
             }
@@ -201,7 +201,7 @@ mod tests {
             document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s
         };
         let crowd = |life: &str, sampling: &str| rate(life, sampling).expect("they arrive").mean;
-        // 200 per second, give or take three deviations of what arrives in half a second or more.
+        // 200 per second, give or take three deviations of the arrivals in half a second or more.
         for life in ["", "start = \"2s\"", "stop = \"2s\"", "start = \"1500ms\"\nstop = \"2s\""] {
             for sampling in ["100ms", "off"] {
                 let rate = crowd(life, sampling);

@@ -1,4 +1,4 @@
-//! What is reported of flows that come and go: every measure of a run's document, by name, so that a new one is held to the same.
+//! The report of flows that come and go: every measure of a run's document, by name, so that a new one is checked too.
 
 use cwnd_report::json::Run;
 use cwnd_run::measure::summarise;
@@ -21,7 +21,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
     proptest::collection::vec((proptest::sample::select(&ALGORITHMS[..]), 0_u32..8000, size, stop, pause), 1..5)
 }
 
-/// The document of a run of eight seconds, measured from the second on, and longer by so many seconds.
+/// The document of a run of eight seconds, measured from the second on, and longer by `longer` seconds.
 fn document(path: &str, flows: &[Flow], longer: u32) -> Value {
     case(&text(path, flows, longer))
 }
@@ -92,7 +92,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.get("mean")?.as_f64())
 }
 
-/// Whether a measure of this name may have this value, with so many flows with a goodput, on a path of so many bit/s.
+/// Whether a measure of this name may have this value, with `flows` flows with a goodput, on a path of `capacity` bit/s.
 fn is_possible(name: &str, value: f64, flows: usize, capacity: f64) -> bool {
     let (one, most) = (1.0 + 1e-9, flows as f64 + 1e-9);
     match name {
@@ -108,7 +108,7 @@ fn is_possible(name: &str, value: f64, flows: usize, capacity: f64) -> bool {
     }
 }
 
-/// The measures of a document, without what it was made of.
+/// The measures of a document, without its settings.
 fn measures(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
     const OTHERS: [&str; 15] = [
         "kind",
@@ -200,8 +200,8 @@ proptest! {
     }
 }
 
-/// A flow of 8 MB that ends soon after the warm-up, over a link that loses nothing after it. All it sends then is sent again, for what
-/// was lost before: a sixth of the transfer.
+/// A flow of 8 MB that ends soon after the warm-up, over a link that loses nothing after it. All packets that it sends then are
+/// retransmissions of packets lost before: a sixth of the transfer.
 #[test]
 fn a_transfer_that_the_warm_up_cuts_is_counted_whole() {
     let document = case(

@@ -103,7 +103,7 @@ fn a_round_trip_of_its_own_shows_in_the_paths() {
     assert!((paths["rows"][0]["at_rtt"].as_f64().expect("a number") - 56.0).abs() < 1e-6);
 }
 
-/// Two flows of a UDT, one of which takes the capacity for `1 + error` times what it is: the rate of the faster over that of the slower.
+/// Two flows of a UDT, one of which overestimates the capacity by the factor `1 + error`: the rate of the faster over that of the slower.
 fn ratio(udt: &str, error: f64, rtt: &str) -> f64 {
     let text = format!(
         "duration = \"60s\"\nwarmup = \"20s\"\nseeds = 3\nsampling = \"off\"\n\

@@ -1,6 +1,6 @@
 //! Pages of evaluations and of clauses: what stands at their top, and whether their plots stay within their axes.
 //!
-//! The tests leave their pages in cargo's folder for test files, to be looked at.
+//! The tests leave their pages in cargo's directory for test files, to be looked at.
 
 mod axes;
 
@@ -31,7 +31,7 @@ fn row(queue: &str, traffic: &str, measure: &'static str, domain: Domain) -> Eva
 
 fn leave(name: &str, page: &str) {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(path, page).expect("the folder for test files is writable");
+    std::fs::write(path, page).expect("the directory for test files is writable");
 }
 
 fn evaluation() -> Evaluation {
@@ -94,9 +94,7 @@ fn an_evaluation_draws_shares_between_0_and_1() {
     leave("evaluation.html", &page);
     assert_eq!(outside(&page), [""; 0]);
     assert!(
-        page.contains(
-            "How does bbr3 behave under the headings of RFC 9743, compared with reno and cubic in its place?"
-        )
+        page.contains("How does bbr3 behave by the criteria of RFC 9743, compared with reno and cubic in its place?")
     );
     assert!(page.contains("Repeat with <code>cwnd evaluate bbr3 --quick</code>"));
 }

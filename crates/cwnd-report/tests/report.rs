@@ -1,6 +1,6 @@
 //! The page as a whole: what it holds, what it never holds, and how large it gets.
 //!
-//! The first test leaves its page at `report.html` in cargo's folder for test files, to be looked at.
+//! The first test leaves its page at `report.html` in cargo's directory for test files, to be looked at.
 
 mod axes;
 
@@ -101,7 +101,7 @@ fn flow(index: u64, rule: &Rule) -> FlowTrace {
     }
 }
 
-/// What has a section on the page: a label, the runs, and their measures.
+/// A section of the page: a label, the runs, and their measures.
 struct Section {
     label: String,
     runs: Vec<Trace>,
@@ -150,7 +150,7 @@ fn a_page_has_every_plot_and_its_data() {
     sections.push(Section::of("reno against simd:beta=1/16", (1..=5).map(versus).collect()));
     let page = report(&sections).html();
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
-    std::fs::write(&path, &page).expect("the folder for test files is writable");
+    std::fs::write(&path, &page).expect("the directory for test files is writable");
 
     for id in ["trade-off", "shares", "delays", "window-1", "rate-3", "queue-5", "rtt-2", "phase-4"] {
         assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id} in {}", path.display());

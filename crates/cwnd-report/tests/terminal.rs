@@ -1,4 +1,4 @@
-//! What is printed on a terminal of 100 columns: no line is longer, no value is cut, and nothing but zero reads as zero.
+//! Output on a terminal of 100 columns: no line is longer, no value is cut, and nothing but zero reads as zero.
 
 use cwnd_lab::compare::Comparison;
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, LeftOut, Section, Shown};
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 const RULE: &str = "rule:grow=max(1/w, 0.4*(age-cbrt(0.75*peak))^3/w),cut=max(w*3/4, peak/3)";
 
-/// A dumbbell of `rate` bit/s with groups of three flows called `name`, a finite one, and other traffic, for so many seeds.
+/// A dumbbell of `rate` bit/s with groups of three flows called `name`, a finite one, and other traffic, for `seeds` seeds.
 fn scenario(name: &str, groups: usize, seeds: u32, rate: u64) -> String {
     let group = format!("[[flow]]\nname = \"{name}\"\nalgorithm = \"{RULE}\"\ncount = 3\n").repeat(groups);
     format!(

@@ -8,8 +8,8 @@ use crate::text::{TextError, decode, encode};
 
 /// 128 random bits that both ends know, written as seven groups of four characters: `k7m2-…`.
 ///
-/// It admits anyone who has it, so it goes to the other person only, over a call or an encrypted message, and serves once or for as long as
-/// the server says. Guessing it is out of reach: each guess costs a connection, and there are 2<sup>128</sup>.
+/// It admits everyone who knows it, so it goes to the other person only, over a call or an encrypted message, and is valid once or for as
+/// long as the server allows. Guessing it is infeasible: each guess costs a connection, and there are 2<sup>128</sup> codes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Code([u8; 16]);
 
@@ -58,7 +58,7 @@ impl Display for Code {
     }
 }
 
-/// Says nothing of the bits.
+/// Does not show the bits.
 impl Debug for Code {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Code(…)")

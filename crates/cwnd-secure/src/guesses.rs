@@ -14,7 +14,7 @@ pub struct Guesses {
     logged: Wrong,
 }
 
-/// What to do about a wrong guess.
+/// The reaction to a wrong guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongGuess {
     /// How many of the address are not yet expired.
@@ -74,7 +74,7 @@ impl Wrong {
 
 /// Slips of the keyboard, most of which the checksum catches before.
 pub const PER_ADDRESS: u32 = 5;
-/// In a minute an address has one more.
+/// The time after which an address may guess once more.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(60);
 /// Lines of a log, at once.
 pub const LOGGED: u32 = 256;

@@ -19,7 +19,7 @@ use crate::error::{Refusal, SecureError, VERSION};
 use crate::key::{KEY_PATTERN, PrivateKey, PublicKey};
 use crate::record::Session;
 
-/// What a client proves itself with, and by what it knows the server.
+/// The proof of a client, and how it identifies the server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Proof {
@@ -34,7 +34,7 @@ pub enum Proof {
     },
 }
 
-/// Whom a server admits.
+/// The clients that a server admits.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     codes: Vec<Code>,
@@ -42,23 +42,23 @@ pub struct Access {
     authorized: Vec<PublicKey>,
 }
 
-/// How a client has proven itself: the number of the code or of the key among those of [`Access`].
+/// The proof of a client: the number of the code or of the key in [`Access`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
-    /// By this code.
+    /// The client has this code.
     Code(usize),
-    /// By this key.
+    /// The client has this key.
     Key(usize),
 }
 
 impl Access {
-    /// For those who have one of these codes.
+    /// Admits clients with one of these codes.
     #[must_use]
     pub fn by_codes(codes: Vec<Code>) -> Self {
         Self { codes, ..Self::default() }
     }
 
-    /// For those who have one of the authorized keys and know that of this server.
+    /// Admits clients with one of the authorized keys that know the key of this server.
     #[must_use]
     pub fn by_keys(own: PrivateKey, authorized: Vec<PublicKey>) -> Self {
         Self { key: Some(own), authorized, ..Self::default() }
@@ -72,7 +72,7 @@ pub struct Initiator {
 }
 
 impl Initiator {
-    /// Begins a handshake; also what is to be sent to the server.
+    /// Begins a handshake. Returns it with the message to send to the server.
     ///
     /// # Errors
     /// [`SecureError::Noise`] if the system gives no random numbers.
@@ -118,7 +118,7 @@ impl Initiator {
     }
 }
 
-/// The server's side of a handshake: what a client has sent first, not yet looked at.
+/// The server's side of a handshake: the first message of a client, not yet examined.
 #[derive(Debug)]
 pub struct Hello {
     proof: u8,
@@ -186,7 +186,7 @@ impl Hello {
     }
 }
 
-/// What a server sends to a client that it refuses.
+/// The message of a server to a client that it refuses.
 #[must_use]
 pub fn refuse(why: Refusal) -> Vec<u8> {
     prologue(why.to_byte()).to_vec()
@@ -239,7 +239,7 @@ const ACCEPTED: u8 = 0;
 
 /// An ephemeral key and the value that authenticates an empty message.
 const CODE_HELLO: usize = 32 + 16;
-/// Beside these, the client's key and what authenticates it.
+/// The length with the client's key and its authenticator in addition.
 const KEYS_HELLO: usize = CODE_HELLO + 32 + 16;
 const ANSWER: usize = 32 + 16;
 const LONGEST: usize = KEYS_HELLO;

@@ -8,14 +8,14 @@ use snow::Builder;
 use crate::error::SecureError;
 use crate::text::{TextError, decode, encode};
 
-/// A key of X25519 that proves who an end is, as text: `cwnd-private-…`.
+/// A key of X25519 that proves the identity of an end, as text: `cwnd-private-…`.
 #[derive(Clone)]
 pub struct PrivateKey {
     pub(crate) private: [u8; 32],
     public: PublicKey,
 }
 
-/// What others know an end by, as text: `cwnd-public-…`.
+/// The identity of an end for others, as text: `cwnd-public-…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey(pub(crate) [u8; 32]);
 
@@ -31,7 +31,7 @@ impl PrivateKey {
         Ok(Self { private, public: PublicKey(public) })
     }
 
-    /// What others know this end by.
+    /// The identity of this end for others.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         self.public
@@ -45,7 +45,7 @@ impl PrivateKey {
     }
 }
 
-/// Says nothing of the private half.
+/// Does not show the private half.
 impl Debug for PrivateKey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "PrivateKey({})", self.public)

@@ -1,7 +1,7 @@
 //! A stream of bytes between two ends that share a code, or know each other's keys: encrypted, and with both ends proven before the first
 //! byte passes. It runs over any stream that reads and writes.
 //!
-//! What this crate is not: it has no cryptography of its own. The handshake and the records are messages of the
+//! What this crate does not do: it has no cryptography of its own. The handshake and the records are messages of the
 //! [Noise Protocol Framework](https://noiseprotocol.org/noise.html), revision 34, as the crate `snow` implements it, with AES-256-GCM, SHA-256
 //! and random numbers of `ring`, and X25519 of `curve25519-dalek`. It hides neither how much passes nor when.
 //!
@@ -26,11 +26,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
 //! - Nothing but the handshake passes before both ends have proven themselves: the server with its answer, the client with its first
 //!   record. With a [`Code`] that is `NNpsk0`, with keys it is `IK`.
-//! - What was recorded stays secret when a code or a key becomes known later, since each connection has ephemeral keys, and those of a
+//! - Recorded traffic stays secret when a code or a key becomes known later, since each connection has ephemeral keys, and those of a
 //!   long one are replaced after each 16,384 records.
 //! - A record that was changed, repeated, left out or moved is [`SecureError::Altered`]; an end without the final record is
 //!   [`SecureError::Truncated`]. No byte of such a record is handed out.

@@ -1,9 +1,9 @@
-//! Records: what an established connection carries.
+//! Records: the content of an established connection.
 //!
-//! Two bytes of length (big-endian), then so many bytes of a message of Noise: at least the 16 that authenticate it. A record without
-//! content is the final one. Both sides count the records; the numbers are not sent, so that one that is repeated, left out or moved fails
-//! as one that is changed does. After [`REKEY`] records of a direction both sides replace its key (Noise, section 11.3), so that the
-//! keys of a long transfer do not open what came before.
+//! Two bytes of length (big-endian), then that many bytes of a message of Noise: at least the 16 that authenticate it. A record without
+//! content is the final one. Both sides count the records, but do not send the numbers. So a record that is repeated, left out or moved
+//! fails like one that is changed. After [`REKEY`] records of a direction both sides replace its key (Noise, section 11.3), so that the
+//! current keys of a long transfer do not decrypt earlier records.
 
 use snow::TransportState;
 
@@ -89,9 +89,9 @@ pub const CONTENT: usize = RECORD - HEADER - TAG;
 pub const RECORD: usize = 44 * 1456;
 
 const HEADER: usize = 2;
-/// What authenticates a message.
+/// The length of the authenticator of a message.
 pub(crate) const TAG: usize = 16;
-/// What the first record of a client says.
+/// The content of the first record of a client.
 pub(crate) const CONFIRMATION: &[u8] = b"cwnd";
 pub(crate) const CONFIRMATION_RECORD: usize = HEADER + CONFIRMATION.len() + TAG;
 

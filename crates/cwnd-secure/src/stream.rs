@@ -9,19 +9,19 @@ use crate::record::{CONFIRMATION_RECORD, CONTENT, RECORD, Session, TAG, record_l
 /// A stream of bytes that only the two ends can read, and nobody else can change unnoticed.
 ///
 /// Reading returns 0 bytes after the final record alone, which [`finish`](Self::finish) sends; a connection that ends before is
-/// [`SecureError::Truncated`], inside an [`io::Error`] as all its errors are. After an error of reading, reading fails for good, and
+/// [`SecureError::Truncated`], inside an [`io::Error`] as all its errors are. After an error of reading, all further reads fail, and
 /// likewise for writing; a timeout ([`io::ErrorKind::WouldBlock`]) of reading is none.
 #[derive(Debug)]
 pub struct SecureStream<T> {
     inner: T,
     session: Session,
-    /// What was sealed and is not written.
+    /// Encrypted bytes that are not written yet.
     out: Vec<u8>,
-    /// What was read and is not opened: `wire[begin..end]`.
+    /// Bytes read and not decrypted yet: `wire[begin..end]`.
     wire: Vec<u8>,
     begin: usize,
     end: usize,
-    /// What was opened and is not taken: from `taken` on.
+    /// Decrypted bytes that are not taken yet: from `taken` on.
     plain: Vec<u8>,
     taken: usize,
     reading: Direction,
@@ -36,8 +36,8 @@ enum Direction {
     Failed,
 }
 
-/// As a client, proves itself to a server over `inner` and sees whether it is the right one. Takes one round trip, and sends the
-/// confirmation with what is written first.
+/// Proves a client to a server over `inner`, and checks that the server is the right one. Takes one round trip, and sends the
+/// confirmation with the first written data.
 ///
 /// # Errors
 /// As [`Initiator::finish`].
@@ -51,8 +51,8 @@ pub fn connect<T: Read + Write>(mut inner: T, proof: &Proof) -> Result<SecureStr
     Ok(stream)
 }
 
-/// As a server, admits a client with a valid proof, which is returned too. `guess` is called before a proof is checked, and returns whether
-/// it may be; for a client without a valid proof the error is [`SecureError::Refused`], after the refusal was sent to it.
+/// Admits a client with a valid proof, as a server. The proof is returned too. `guess` is called before a proof is checked, and returns
+/// whether it may be; for a client without a valid proof the error is [`SecureError::Refused`], after the refusal was sent to it.
 ///
 /// # Errors
 /// The connection failed, the client uses another protocol, was refused, or has not sent the confirmation.
@@ -128,7 +128,7 @@ impl<T: Read + Write> SecureStream<T> {
         }
     }
 
-    /// Writes what was sealed. Where that fails a part of a record may have been written, so that nothing can follow.
+    /// Writes the encrypted bytes. If that fails, a part of a record may have been written, so nothing can follow.
     fn write_out(&mut self) -> io::Result<()> {
         let written = self.inner.write_all(&self.out);
         self.out.clear();
@@ -189,7 +189,7 @@ impl<T: Read + Write> SecureStream<T> {
         Ok(self.take(out))
     }
 
-    /// Hands over what was opened before.
+    /// Hands over bytes that were decrypted before.
     fn take(&mut self, out: &mut [u8]) -> usize {
         let rest = &self.plain[self.taken..];
         let length = rest.len().min(out.len());

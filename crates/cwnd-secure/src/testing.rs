@@ -1,4 +1,4 @@
-//! What must hold for any bytes, for tests and fuzzing.
+//! Properties that hold for any bytes, for tests and fuzzing.
 
 use std::io::{self, Cursor, Read, Write};
 

@@ -62,7 +62,7 @@ pub(crate) fn decode<const N: usize>(context: &str, text: &str, characters: usiz
     if same { Ok(bytes) } else { Err(TextError::Checksum) }
 }
 
-/// Of BLAKE3, for a purpose, so that it says nothing of what is derived from the bytes otherwise.
+/// A checksum by BLAKE3 with its own `context`, so that it reveals nothing about other values derived from the bytes.
 fn checksum(context: &str, bytes: &[u8]) -> [u8; 32] {
     blake3::derive_key(context, bytes)
 }

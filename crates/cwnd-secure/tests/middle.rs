@@ -23,7 +23,7 @@ enum From {
 /// Called with every message (the handshake's is number 0) and what to send instead; `false` ends both connections.
 type Attack = Box<dyn FnMut(From, usize, &[u8], &mut Vec<u8>) -> bool + Send>;
 
-/// What both ends have at the end: the client's error, and what the server has read with its error.
+/// The results of both ends: the client's error, and the data that the server has read, with its error.
 struct Ends {
     client: Option<SecureError>,
     read: Vec<u8>,
@@ -112,7 +112,7 @@ fn conversation(proofs: (Proof, Access), attack: Attack) -> Ends {
     Ends { client, read, server }
 }
 
-/// What the client sends.
+/// The data of the client.
 fn truth() -> Vec<u8> {
     (0..10).flat_map(|number| [number; 1000]).collect()
 }
@@ -255,7 +255,7 @@ fn whatever_is_done_to_a_record_is_noticed_before_a_byte_of_it_is_read() {
     for (what, attack) in attacks {
         let ends = conversation(same_code(), attack);
         assert!(matches!(ends.server, Some(SecureError::Altered)), "{what}: {:?}", ends.server);
-        // What came before is true, and nothing else was handed out.
+        // The data before is true, and nothing else was handed out.
         assert!(truth().starts_with(&ends.read) && ends.read.len() <= 4000, "{what}: {} bytes", ends.read.len());
         assert!(ends.client.is_some(), "{what}: no final record came");
     }
@@ -363,7 +363,7 @@ fn a_hello_that_is_repeated_gets_an_answer_and_nothing_else() {
     let serving = thread::spawn(move || accept(server, &access, || true).map(drop));
     attacker.write_all(&hello.lock().unwrap()).unwrap();
     attacker.read_exact(&mut [0; 57]).unwrap();
-    // What a client would confirm with, but the key comes of a secret that the attacker has not.
+    // A confirmation of a client, but its key results from a secret that the attacker does not have.
     attacker.write_all(&[&[0, 20][..], &[0x55; 20]].concat()).unwrap();
     assert!(matches!(serving.join().unwrap(), Err(SecureError::Altered)));
 }

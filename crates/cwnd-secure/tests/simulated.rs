@@ -31,12 +31,12 @@ use world::{Attack, World};
 
 type Ended = Result<Outcome, TransferError>;
 
-/// What came of the seeds.
+/// The outcome of the seeds.
 #[derive(Debug, Default)]
 struct Totals {
     /// Transfers that were complete in spite of the attacker.
     complete: u64,
-    /// Those that were complete over a second connection only.
+    /// Transfers that were complete over a second connection only.
     again: u64,
     /// Transfers by what the attacker did, and how many of them were complete nevertheless.
     attacks: BTreeMap<String, (u64, u64)>,
@@ -63,7 +63,7 @@ fn transfer(from: &Path, to: &Path, seed: u64, attack: Attack) -> ([Ended; 2], P
     ([sending.join().unwrap(), serving.join().unwrap()], met, seconds)
 }
 
-/// Files that have their names; what is unfinished has another.
+/// The files under their final names; unfinished files have others.
 fn finished(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     let named = entries.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with(".cwnd-"));
@@ -100,7 +100,7 @@ fn survives(seed: u64) -> (Attack, bool, PathCounts, f64) {
     (attack, complete, met, seconds + more)
 }
 
-/// Carries so many seeds out, a few at a time.
+/// Runs all seeds, a few at a time.
 fn run(seeds: std::ops::Range<u64>) {
     let (done, outcomes) = mpsc::channel();
     for lane in 0..LANES {

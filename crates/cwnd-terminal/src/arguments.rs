@@ -48,8 +48,8 @@ pub fn above_zero(text: &str) -> Result<Span, String> {
     if time > Span::ZERO { Ok(time) } else { Err("expected a time above zero".to_string()) }
 }
 
-/// Joins an option and a value that begins with a minus sign and a digit, as in `--rate -5mbit`: the parser would take the value for
-/// options of its own, and the error would be about these.
+/// Joins an option and a value that begins with a minus sign and a digit, as in `--rate -5mbit`. The parser would read the value as
+/// separate options, and report an error about these.
 pub fn join_negative(mut command: Command, arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     command.build();
     let mut command = &command;
@@ -73,7 +73,7 @@ pub fn join_negative(mut command: Command, arguments: impl Iterator<Item = OsStr
     joined
 }
 
-/// Whether an option cannot be without a value.
+/// Whether an option needs a value.
 fn has_value(argument: &Arg) -> bool {
     argument.get_num_args().is_some_and(|count| count.min_values() > 0)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-/// What `work` returns, and how long it took.
+/// Runs `work`. Returns its result and its duration.
 #[expect(clippy::disallowed_methods, reason = "the speed of the simulator is measured in wall time")]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
@@ -13,7 +13,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Processor time that all threads of the process have taken so far; none where the system does not tell.
+/// Processor time of all threads of the process so far; none if the system does not report it.
 pub fn processor_time() -> Option<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     let of = |time: TimeVal| {
@@ -23,12 +23,12 @@ pub fn processor_time() -> Option<Duration> {
     Some(of(usage.user_time())? + of(usage.system_time())?)
 }
 
-/// Tells how long it has been running.
+/// Measures how long it has been running.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Begins to run now.
+    /// Starts now.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "transfers over a real network take real time")]
     pub fn start() -> Self {
@@ -42,16 +42,16 @@ impl Stopwatch {
     }
 }
 
-/// Today's date (UTC) as `2026-11-21`, for the names of folders.
+/// Today's date (UTC) as `2026-11-21`, for the names of directories.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "folders of results are named by the day")]
+#[expect(clippy::disallowed_methods, reason = "directories of results are named by the day")]
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let (year, month, day) = date(since.as_secs() / 86_400);
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The Gregorian date so many days after 1 January 1970. Years are counted from March, so that the leap day comes last.
+/// The Gregorian date `days` days after 1 January 1970. Years are counted from March, so that the leap day comes last.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_TO_1970;
     let (era, day) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
@@ -63,9 +63,9 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
-/// From 1 March of the year 0.
+/// Days from 1 March of the year 0 to 1 January 1970.
 const DAYS_TO_1970: u64 = 719_468;
-/// 400 years.
+/// Days in 400 years.
 const DAYS_PER_ERA: u64 = 146_097;
 
 #[cfg(test)]

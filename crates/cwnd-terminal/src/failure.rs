@@ -1,4 +1,4 @@
-//! How a command ends when it does not succeed.
+//! Failures of a command, with their exit codes.
 
 use nix::sys::signal::Signal;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub enum Failure {
     /// Ctrl-C.
     #[error("interrupted; nothing was written")]
     Interrupted,
-    /// Ctrl-C after a part of the work was done and kept.
+    /// Ctrl-C after a part of the work was done and stored.
     #[error("{0}")]
     Stopped(String),
     /// The input is right, but the work failed.
@@ -25,12 +25,12 @@ pub enum Failure {
     /// Standard output cannot be written.
     #[error("{0}")]
     Output(String),
-    /// A command failed in a way that has an exit code of its own.
+    /// A command failed with an exit code of its own.
     #[error("{1}")]
     Transfer(Kind, String),
 }
 
-/// The kinds of failure that scripts can tell apart. The exit codes, the help of the commands that use the network, and docs/files.md
+/// The kinds of failure that scripts can distinguish. The exit codes, the help of the commands that use the network, and docs/files.md
 /// follow from this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -44,9 +44,9 @@ pub enum Kind {
     Refused,
     /// Another receiver has this transfer.
     Busy,
-    /// Nobody answers or comes, or the connection was lost for good.
+    /// The peer does not answer or come, or the connection was lost permanently.
     NoAnswer,
-    /// A file or folder cannot be read or written.
+    /// A file or directory cannot be read or written.
     File,
     /// SIGHUP.
     HungUp,
@@ -87,8 +87,8 @@ impl Kind {
             Self::Unproven => (3, "unproven", "a side has not proven that it has the code or the key"),
             Self::Refused => (4, "refused", "the other side or the meeting place refuses, or is full"),
             Self::Busy => (5, "busy", "another receiver has this transfer"),
-            Self::NoAnswer => (6, "no_answer", "nobody answers or comes, or the connection was lost for good"),
-            Self::File => (7, "file", "a file or folder here cannot be read or written, or the disk is full"),
+            Self::NoAnswer => (6, "no_answer", "nobody answers or connects, or the connection was lost permanently"),
+            Self::File => (7, "file", "a file or directory here cannot be read or written, or the disk is full"),
             // What a shell reports for a program that the signal ended.
             Self::HungUp => (128 + Signal::SIGHUP as u8, "interrupted", "interrupted by SIGHUP"),
             Self::Interrupted => {
@@ -99,7 +99,7 @@ impl Kind {
         }
     }
 
-    /// That of the signal that has arrived.
+    /// The kind of the signal that has arrived.
     fn of_signal() -> Self {
         match signals::arrived() {
             Some(Signal::SIGHUP) => Self::HungUp,
@@ -127,7 +127,7 @@ pub fn last_line(kind: Kind, error: &str) -> String {
     serde_json::to_string(&LastLine { event: "error", kind, exit, error }).unwrap_or_default() + "\n"
 }
 
-/// The help of a command that uses the network: `text`, and the exit codes.
+/// The help of a command that uses the network: `text`, followed by the exit codes.
 #[must_use]
 pub fn with_exit_codes(text: &str) -> String {
     let rows = Kind::ALL.map(Kind::row).map(|(exit, kind, meaning)| format!("  {exit:>3}  {kind:<11}  {meaning}\n"));
@@ -138,7 +138,7 @@ pub fn with_exit_codes(text: &str) -> String {
 }
 
 impl Failure {
-    /// The lines for programs cannot be written any more.
+    /// The failure of output lines for programs that can no longer be written.
     #[must_use]
     pub fn closed() -> Self {
         match output::failure() {

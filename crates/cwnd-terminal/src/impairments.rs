@@ -1,4 +1,4 @@
-//! What a link does to packets, as options of commands.
+//! Impairments of a link, as options of commands.
 
 use clap::Args;
 use cwnd::Span;
@@ -7,25 +7,25 @@ use cwnd_sim::{Jitter, Reordering, TokenBucket};
 
 use crate::arguments::{probability, whole};
 
-/// The keys of links in scenarios, under the same names.
+/// The options have the names of the keys of links in scenarios.
 #[derive(Args, Clone, Debug)]
 pub struct Impairments {
-    /// Delay each packet by up to this much, or by a distribution such as normal:20ms,deviation=4ms or wifi:7ms; in order
+    /// Add jitter of up to this time, or of a distribution such as normal:20ms,deviation=4ms or wifi:7ms, without reordering
     #[arg(long, value_name = "DELAY", help_heading = "Impairments")]
     jitter: Option<Written<Jitter>>,
-    /// Hold a share of the packets back for a time, such as 0.02:15ms, or until others have overtaken them, such as 0.02:3p
+    /// Reorder a share of the packets: delay them for a time, such as 0.02:15ms, or behind a number of later packets, such as 0.02:3p
     #[arg(long, value_name = "SHARE:BY", help_heading = "Impairments")]
     reorder: Option<Written<Reordering>>,
-    /// Drop what a token bucket has no tokens for, such as 5mbit,burst=30kB
+    /// Drop packets for which a token bucket has no tokens, such as 5mbit,burst=30kB
     #[arg(long, value_name = "BUCKET", help_heading = "Impairments")]
     policer: Option<Written<TokenBucket>>,
-    /// Let packets wait for the tokens of a bucket, such as 5mbit,burst=30kB
+    /// Delay packets until a token bucket has tokens for them, such as 5mbit,burst=30kB
     #[arg(long, value_name = "BUCKET", help_heading = "Impairments")]
     shaper: Option<Written<TokenBucket>>,
-    /// Let packets wait for one another, the first for this time
+    /// Aggregate packets: the first waits up to this time for others
     #[arg(long, value_name = "TIME", help_heading = "Impairments")]
     aggregate: Option<Written<Span>>,
-    /// Of N acknowledgements of a flow that leave together only the newest goes on; with --aggregate
+    /// Forward only the newest of N acknowledgements of a flow that leave together; with --aggregate
     #[arg(long, value_name = "N", requires = "aggregate", value_parser = whole::<u32>(1..=1_000_000), help_heading = "Impairments")]
     pub thin_acks: Option<u32>,
     /// Damage this share of the packets: they take their time on the line and are discarded
@@ -34,20 +34,19 @@ pub struct Impairments {
     /// Clear the ECN field of every packet
     #[arg(long, help_heading = "Impairments")]
     bleach_ecn: bool,
-    /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios. May be given several
-    /// times
+    /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios. may be repeated
     #[arg(long, value_name = "AT KEY=VALUE", help_heading = "Impairments")]
     pub step: Vec<Step>,
-    /// Transmit at the instants of a packet-delivery trace of Mahimahi only, instead of at --rate
+    /// Transmit at the instants of a packet-delivery trace of Mahimahi instead of at --rate
     #[arg(long, value_name = "FILE", help_heading = "Impairments")]
     pub trace: Option<Written<TraceFile>>,
-    /// Transmit nothing meanwhile, such as 10s..10.5s; packets wait. May be given several times
+    /// Transmit nothing in this period, such as 10s..10.5s, while packets wait; may be repeated
     #[arg(long, value_name = "FROM..TO", help_heading = "Impairments")]
     pub outage: Vec<Written<Stage>>,
 }
 
 impl Impairments {
-    /// As a scenario has them; none if there are none.
+    /// The keys of a scenario; none if no option is given.
     pub fn keys(&self) -> Option<scenario::Impairments> {
         let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, bleach_ecn, .. } = self.clone();
         let buckets = policer.is_some() || shaper.is_some();
@@ -65,7 +64,7 @@ impl Impairments {
         })
     }
 
-    /// Whether none is given.
+    /// Whether no option is given.
     pub fn are_none(&self) -> bool {
         self.keys().is_none()
             && self.step.is_empty()
@@ -74,12 +73,12 @@ impl Impairments {
             && self.outage.is_empty()
     }
 
-    /// Those of the bottleneck in a comparison, where no acknowledgements are.
+    /// The impairments of the bottleneck in a comparison, which carries no acknowledgements.
     pub fn keys_forth(&self) -> Option<scenario::Impairments> {
         self.keys().map(|keys| scenario::Impairments { thin_acks: None, ..keys })
     }
 
-    /// Those of the way back in a comparison, where acknowledgements are.
+    /// The impairments of the reverse path in a comparison, which carries the acknowledgements.
     pub fn keys_back(&self) -> Option<scenario::Impairments> {
         let Self { aggregate, thin_acks, .. } = self.clone();
         let compressed = scenario::Impairments { aggregate, thin_acks, ..scenario::Impairments::default() };

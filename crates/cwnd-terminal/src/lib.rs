@@ -1,4 +1,4 @@
-//! What the programs of this workspace share: `cwnd`, the laboratory, and `udt`, which moves data.
+//! Parts shared by the programs of this workspace: `cwnd`, the laboratory, and `udt`, which moves data.
 //!
 //! A command is a function from its arguments to the text for standard output. Progress, warnings and errors go to standard error.
 //! [`program`] reads the words of the command line and ends the process; [`failure`] has the exit codes.

@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// From now on reports go to standard error: standard output is for a file.
+/// Sends reports to standard error from now on: standard output is for a file.
 pub fn reserve() {
     RESERVED.store(true, Ordering::Relaxed);
 }
 
-/// Whether standard output is for reports, and cannot be written any more.
+/// Whether standard output is for reports and can no longer be written.
 pub fn is_closed() -> bool {
     CLOSED.get().is_some()
 }
 
-/// Why standard output cannot be written any more; none where its reader has closed it, or nothing has failed.
+/// The reason why standard output can no longer be written; none if its reader has closed it, or nothing has failed.
 pub fn failure() -> Option<&'static str> {
     CLOSED.get().and_then(Option::as_deref)
 }
@@ -37,12 +37,12 @@ pub fn write(text: &str) -> io::Result<()> {
     written
 }
 
-/// Writes a line to standard error. Where that is not possible nobody can be told, and what the command is for goes on.
+/// Writes a line to standard error. A failure to do so is ignored, so that the command continues.
 pub fn say(line: Arguments<'_>) {
     let _unheard = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Says a formatted line on standard error.
+/// Writes a formatted line to standard error.
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => {

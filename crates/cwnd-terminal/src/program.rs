@@ -1,4 +1,4 @@
-//! A program from the words of its command line to its exit code.
+//! Runs a program, from the words of its command line to its exit code.
 
 use std::ffi::OsString;
 use std::io;
@@ -29,7 +29,7 @@ pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
 /// Reads the words of the command line.
 ///
 /// # Errors
-/// The words are none that `command` takes, or they ask for help or the version.
+/// `command` does not accept the words, or they ask for help or the version.
 pub fn parse<C: FromArgMatches>(command: &mut Command, words: &[OsString]) -> Result<C, Error> {
     let matches = command.try_get_matches_from_mut(words).map_err(|error| synonyms::suggest(error, command, words))?;
     C::from_arg_matches(&matches).map_err(|error| error.format(command))
@@ -56,7 +56,7 @@ pub fn refuse(error: &Error, json: bool) -> ! {
     std::process::exit(code)
 }
 
-/// The exit code of a command that has ended, after its failure was reported; with `json` also as the last line of JSON.
+/// The exit code of a command that has ended. Reports its failure, with `json` also as the last line of JSON.
 #[must_use]
 pub fn end(ended: &Result<(), Failure>, json: bool) -> ExitCode {
     match ended {
@@ -119,8 +119,8 @@ fn list(command: &Command, groups: &[Group]) -> String {
     text
 }
 
-/// Has `-h` of `command`, and of all below it, fit a screen: options under a heading, and what follows the examples, are left to `--help`. The
-/// lines of each paragraph after the options are joined, since the terminal's width says where they break.
+/// Makes `-h` of `command` and its subcommands fit a screen: options under a heading, and the text after the examples, appear in `--help`
+/// only. The lines of each paragraph after the options are joined, because the width of the terminal determines where they break.
 fn arranged(command: Command) -> Command {
     let command = command.mut_subcommands(arranged);
     let command =
@@ -142,7 +142,7 @@ fn arranged(command: Command) -> Command {
     command.after_help(examples).after_long_help(joined.trim_start_matches('\n').to_string())
 }
 
-/// Examples in the help of `-h`, without their continuations.
+/// The maximum number of examples in the output of `-h`, without their continuations.
 const EXAMPLES: usize = 5;
 
 /// Checks of a command line, for the unit tests of programs.
@@ -151,11 +151,11 @@ pub mod check {
 
     use super::{Command, CommandFactory, Group, command};
 
-    /// The command line has no contradictions, its help fits a screen, and its options refuse nonsense: `help_fits` and `refusals`.
-    /// Returns how many refusals were looked at.
+    /// Checks that the command line has no contradictions, that its help fits a screen, and that its options refuse nonsense: `help_fits`
+    /// and `refusals`. Returns the number of refusals.
     ///
     /// # Panics
-    /// It is not so.
+    /// A check fails.
     #[must_use]
     pub fn consistent<C: CommandFactory + clap::Parser + std::fmt::Debug>(groups: &[Group]) -> usize {
         C::command().debug_assert();
@@ -163,11 +163,11 @@ pub mod check {
         refusals::<C>()
     }
 
-    /// The help of the program has every visible command once. It fits a screen, 40 lines of 100 columns, as does that of each command with
-    /// `-h`; `--help` has more lines, not wider ones.
+    /// Checks that the help of the program has every visible command once. It fits a screen, 40 lines of 100 columns, as does that of each
+    /// command with `-h`; `--help` has more lines, not wider ones.
     ///
     /// # Panics
-    /// It is not so.
+    /// A check fails.
     fn help_fits<C: CommandFactory>(groups: &[Group]) {
         let mut whole = command::<C>(groups).term_width(100);
         let listed: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
@@ -191,11 +191,11 @@ pub mod check {
         }
     }
 
-    /// Each option of every command that takes a value refuses nonsense with its own name and what it accepts, in words that are not
-    /// those of the program's types. Returns how many refusals were looked at.
+    /// Checks that each option with a value refuses nonsense, in every command, with its name and the accepted values, in words that are
+    /// not those of the program's types. Returns the number of refusals.
     ///
     /// # Panics
-    /// It is not so.
+    /// A check fails.
     fn refusals<C: CommandFactory + clap::Parser + std::fmt::Debug>() -> usize {
         let mut refused = 0;
         let whole = C::command();
@@ -223,7 +223,7 @@ pub mod check {
         refused
     }
 
-    /// The words before an option, and its name.
+    /// The words before an option, and the name of the option.
     fn options_with_values(command: &Command, path: &[String]) -> Vec<(Vec<String>, String)> {
         let own = command.get_arguments().filter(|one| !matches!(one.get_action(), clap::ArgAction::SetTrue));
         let own = own.filter_map(|one| one.get_long()).map(|long| (path.to_vec(), long.to_string()));

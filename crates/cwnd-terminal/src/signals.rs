@@ -9,14 +9,14 @@ use std::{fs, thread};
 use nix::sys::signal::{SigSet, Signal, raise};
 use thiserror::Error;
 
-/// No thread waits for signals, since none could be started.
+/// The error that no thread waits for signals, because none could be started.
 #[derive(Debug, Error)]
 #[error("cannot listen to signals: there is no thread for them")]
 pub struct Deaf;
 
-/// Begins to wait for the signals in a thread of its own, and leaves a file that grows beyond a limit of the process to the error of the
-/// write, which names the file; its signal, SIGXFSZ, would end the process without a word. Only threads that are started after this leave the signals to it. SIGHUP stays
-/// ignored where it is, as under `nohup`; SIGINT does not, which shells have programs in the background ignore.
+/// Starts a thread that waits for the signals. Only threads started after this leave the signals to it. It also ignores SIGXFSZ, which
+/// would end the process without a message when a file grows beyond a limit of the process: the error of the write then names the file.
+/// SIGHUP stays ignored if it was, as under `nohup`; SIGINT does not, because shells start background programs with SIGINT ignored.
 pub fn start() {
     let signals: SigSet =
         ENDING.into_iter().filter(|signal| *signal != Signal::SIGHUP || !is_ignored(*signal)).collect();
@@ -36,10 +36,10 @@ pub fn start() {
     }
 }
 
-/// From now on calls `then` for each signal, which otherwise ends the process at once.
+/// Calls `then` for each signal from now on. Without it a signal ends the process at once.
 ///
 /// # Errors
-/// There is no thread that waits for signals.
+/// No thread waits for signals.
 pub fn listen(then: impl Fn() + Send + 'static) -> Result<(), Deaf> {
     if !STARTED.load(Ordering::Relaxed) {
         return Err(Deaf);
@@ -58,7 +58,7 @@ pub fn interrupted() -> bool {
     arrived().is_some()
 }
 
-/// What `work` returns, unless it is to `stop` before: then its thread, which waits for the network, is left behind.
+/// Returns the result of `work`, unless it is to `stop` before. Then its thread, which waits for the network, is abandoned.
 pub fn unless_stopped<T: Send + 'static>(
     stop: impl Fn() -> bool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -75,7 +75,7 @@ pub fn unless_stopped<T: Send + 'static>(
     }
 }
 
-/// Does `spawn` with no signal blocked in this thread: what a process starts inherits what is blocked.
+/// Calls `spawn` with no signal blocked in this thread. A process inherits the blocked signals of the thread that starts it.
 pub fn unblocked<T>(spawn: impl FnOnce() -> T) -> T {
     let before = SigSet::thread_get_mask();
     let _blocked_signals_stay_so = SigSet::from_iter(ENDING).thread_unblock();
@@ -97,7 +97,7 @@ fn handle(signal: Signal) {
     handler();
 }
 
-/// Whether the process was started with this signal ignored. Other systems than Linux do not tell.
+/// Whether the process was started with this signal ignored. Only Linux reports that.
 fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
@@ -106,7 +106,7 @@ fn is_ignored(signal: Signal) -> bool {
 
 const ENDING: [Signal; 3] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM];
 
-/// How often an interruption is looked for.
+/// The interval between checks for an interruption.
 pub const CHECK: Duration = Duration::from_millis(20);
 
 type Handler = Box<dyn Fn() + Send>;

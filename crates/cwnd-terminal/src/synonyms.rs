@@ -1,4 +1,4 @@
-//! Options by the names that other programs give them.
+//! Options under the names that other programs use.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use cwnd_run::scenario;
 
-/// `error` with the option of the same meaning that the command in `words` has, if an option is unknown to it and known by another name.
+/// `error`, and the option of the same meaning of the command in `words`, if the unknown option is one of another program.
 pub(crate) fn suggest(mut error: Error, whole: &Command, words: &[OsString]) -> Error {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -20,7 +20,7 @@ pub(crate) fn suggest(mut error: Error, whole: &Command, words: &[OsString]) -> 
     error
 }
 
-/// The innermost command that `words` name.
+/// The innermost command in `words`.
 fn called<'a>(whole: &'a Command, words: &[OsString]) -> &'a Command {
     words
         .iter()

@@ -1,4 +1,4 @@
-//! The clients of a server: how many there may be, who makes room for another, and who is too slow to stay.
+//! The clients of a server: their limit, which client gives up its place for another, and when a slow client is removed.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ struct Client {
     progress: Progress,
 }
 
-/// What a client has moved since it was last judged.
+/// The data that a client has moved since it was last judged.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     standing: Standing,
@@ -177,12 +177,12 @@ impl Drop for Place {
 
 /// Each has a thread, and buffers of some megabytes.
 const MAX: usize = 64;
-/// Of them, at one address: several transfers of one user, or some users behind one address, and not all there is.
+/// The maximum for one address. Several transfers of one user or some users behind one address fit, but one address cannot take all places.
 const MAX_PER_ADDRESS: usize = 16;
 /// How long a client may take to prove who it is, or to request something, however many packets it sends.
 const TO_REQUEST: Duration = Duration::from_secs(30);
-/// In each such period a client has to move [`LEAST`] bytes, both ways together: 218 bytes a second. A receiver that verifies what it has
-/// of a large file moves nothing for a while.
+/// The period in which a client has to move [`LEAST`] bytes, both directions together: 218 bytes a second. A receiver that verifies the
+/// stored part of a large file moves nothing for a while.
 const PERIOD: Duration = Duration::from_secs(300);
 const LEAST: u64 = 64 << 10;
 const SWEEP: Duration = Duration::from_secs(1);

@@ -100,7 +100,7 @@ pub(crate) fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
-/// What a client says where the other side has ended the connection before it answered.
+/// The message of a client whose connection the other side has ended before it answered.
 pub(crate) const MAY_BE_FULL: &str =
     "the other side closed the connection before it answered: it may be full, try again";
 

@@ -28,7 +28,7 @@ pub(crate) struct EmulatedLink {
     /// Random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
-    /// Random loss on the way back, where it differs
+    /// Random loss on the reverse path, where it differs
     #[arg(long, value_name = "LOSS", help_heading = "Impairments")]
     loss_back: Option<Written<Loss>>,
     #[command(flatten)]
@@ -36,10 +36,10 @@ pub(crate) struct EmulatedLink {
     /// Deliver this share of the packets twice
     #[arg(long, value_name = "P", default_value = "0", value_parser = probability, help_heading = "Impairments")]
     duplicate: f64,
-    /// Equal seeds give equal draws
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// Watch the clock instead of sleeping for less than this: exacter, and up to a whole core
+    /// Poll the clock instead of sleeping for less than this: more precise, but uses up to one core
     #[arg(long, value_name = "TIME", default_value = "20us")]
     spin: Span,
     /// Print the report as JSON
@@ -48,7 +48,7 @@ pub(crate) struct EmulatedLink {
 }
 
 impl EmulatedLink {
-    /// The link forth and the one back.
+    /// The links of the two directions, forward first.
     pub(crate) fn emulations(&self) -> Result<[Emulation; 2], Failure> {
         let keys = self.impairments.keys();
         if let Some(policer) = keys.as_ref().and_then(|keys| keys.policer.as_ref())
@@ -66,7 +66,7 @@ impl EmulatedLink {
         Ok([forth.clone(), Emulation { loss, ..forth }])
     }
 
-    /// Of each direction.
+    /// The busy-waiting of each direction.
     pub(crate) fn spin(&self) -> Span {
         self.spin
     }
@@ -125,5 +125,5 @@ impl EmulatedLink {
     }
 }
 
-/// What bandwidth-delay products and RED's averages are counted in: UDT's default, headers included.
+/// The packet size in which bandwidth-delay products and RED's averages are counted: UDT's default, headers included.
 const PACKET: Bytes = Bytes(1500);

@@ -17,13 +17,13 @@ use crate::failure::Failure;
 #[command(after_help = "\
 Examples:
   udt key                                      this user's public key, for the other side
-  udt key server.key                           a key of its own for a server
+  udt key server.key                           a separate key for a server
   udt serve public --authorized friends --key server.key
   udt recv 192.0.2.1:9001 --server-key cwnd-public-...
 The file holds the private key, belongs to you alone (mode 0600), and stays on this machine. The public key may be known to all: the
 owner of a server puts that of each client into the file of --authorized, and publishes that of the server for --server-key.")]
 pub(crate) struct Arguments {
-    /// Where the private key is kept [default: cwnd/key in the folder for configuration]
+    /// The file of the private key [default: cwnd/key in the user's configuration directory]
     file: Option<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("{}\n", key.public()))
 }
 
-/// The private key of a file; of the default one if there is none.
+/// The private key in `file`, or in the default file.
 pub(super) fn load(file: Option<&Path>) -> Result<PrivateKey, Failure> {
     let path = place(file)?;
     read(&path).map_err(|error| match error.kind() {
@@ -85,5 +85,5 @@ fn at(path: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: {error}", path.display()))
 }
 
-/// Bytes of a file with a key, of which it takes a hundred.
+/// The maximum size of the file of a key, which has about a hundred bytes.
 const MOST: u64 = 1 << 20;

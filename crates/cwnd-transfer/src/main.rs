@@ -1,7 +1,7 @@
-//! The `udt` command: what moves data. Files and folders, measurements, emulated links and the host they run on.
+//! The `udt` command, which moves data: files and directories, measurements, emulated links and checks of the host.
 //!
-//! The laboratory is `cwnd` (`cwnd-cli`). What both share is in [`cwnd_terminal`]: how arguments are read, how a command prints, fails and
-//! ends by a signal. The exit codes are those of [`failure::Kind`].
+//! The laboratory is `cwnd` (`cwnd-cli`). [`cwnd_terminal`] has the parts that both share: reading arguments, printing, failing and ending
+//! by a signal. The exit codes are those of [`failure::Kind`].
 
 #![deny(clippy::print_stderr, reason = "`say!` does not panic where nobody can read what it says")]
 
@@ -30,7 +30,7 @@ use cwnd_terminal::{arguments, clock, failure, impairments, output, signals};
 
 use failure::{Failure, Kind};
 
-/// Move files and folders over UDT, measure paths and emulate them
+/// Move files and directories over UDT, measure paths and emulate them
 #[derive(Debug, Parser)]
 #[command(name = "udt", version = cwnd_text::VERSION, after_help = EXAMPLES)]
 struct Cli {
@@ -40,21 +40,21 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Send files and folders: to whoever has the code that this prints, or to a server
+    /// Send files and directories, to a receiver with the printed code or to a server
     Send(Box<files::send::Arguments>),
-    /// Receive files and folders from `udt send` or `udt serve`
+    /// Receive files and directories from `udt send` or `udt serve`
     Recv(Box<files::recv::Arguments>),
-    /// Serve the files of a folder to those who have a code or a known key
+    /// Serve the files of a directory to clients with a code or a known key
     Serve(Box<files::serve::Arguments>),
-    /// Print this user's public key, for servers that know their clients
+    /// Print this user's public key, for servers that admit clients by key
     Key(key::Arguments),
-    /// Let two ends behind address translators find each other
+    /// Let two ends behind NAT find each other
     Meet(meet::Arguments),
-    /// Measure how fast bytes get through
+    /// Measure throughput
     Perf(Box<perf::Arguments>),
     /// Emulate a link between UDP ports, or in front of the kernel's TCP
     Link(Box<link::Arguments>),
-    /// Look for what on this host and on a path would hold a fast transfer back
+    /// Find the limits of this host and of a path for a fast transfer
     Doctor(doctor::Arguments),
     /// Print a completion script for a shell
     Completions {
@@ -100,7 +100,7 @@ fn uses_network(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|word| NETWORK.iter().any(|name| word == name))
 }
 
-/// Whether they also ask for JSON, whose last line then names the failure.
+/// Whether they also ask for JSON, whose last line then is the failure.
 fn ends_with_object(words: &[OsString]) -> bool {
     let mut options = words.iter().take_while(|word| *word != "--");
     uses_network(words) && options.any(|word| word == "--json" || word == "--json-stream")
@@ -140,7 +140,7 @@ mod tests {
         assert!(refused > 100, "{refused}");
     }
 
-    /// Those whose help has the exit codes, and no others.
+    /// The commands whose help has the exit codes, and no others.
     #[test]
     fn the_commands_that_use_the_network_are_listed() {
         for command in Cli::command().get_subcommands() {

@@ -18,30 +18,30 @@ use crate::clock::Stopwatch;
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 
-/// Runs a meeting place for two ends behind address translators.
+/// Runs a meeting place for two ends behind NAT.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes("\
 Examples:
   udt meet                                      on a machine that both ends reach, as meet.example.org
   udt send photos --meet meet.example.org:9002  here; prints a code
   udt recv --meet meet.example.org:9002         there; asks for the code
-Both ends learn at which address the other is seen, and connect directly. Where their address translators do not allow for that, what
-they send each other passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
+Both ends learn at which address the other is seen, and connect directly. Where their NATs do not allow that, the data
+passes through here, encrypted. This command sees the addresses of both, and when and how much they send through
 it, but neither the code nor what the files or their names are; it stores nothing. Ctrl-C ends it."))]
 pub(crate) struct Arguments {
-    /// Where both ends reach it, as address:port
+    /// The address at which both ends reach it, as address:port
     #[arg(value_name = "ADDRESS", value_parser = crate::connect::socket_address, default_value = "0.0.0.0:9002")]
     at: SocketAddr,
-    /// Pairs at a time
+    /// Maximum number of pairs at a time
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = whole::<usize>(1..=1_000_000))]
     rooms: usize,
-    /// Ends at a time with one address, of which a network of 64 bits of IPv6 is one
+    /// Maximum number of ends at a time with one address, or in one /64 of IPv6
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole::<usize>(1..=1_000_000))]
     per_address: usize,
-    /// What passes through for one pair at most, both ways together
+    /// Maximum data forwarded for one pair, both directions together
     #[arg(long, value_name = "SIZE", default_value = "100GB", value_parser = quantity::memory)]
     bytes: u64,
-    /// How long a pair may use it
+    /// Maximum time for one pair
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = above_zero)]
     lifetime: Span,
     /// Print an object with the address, and nothing else, on standard output
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// What it says first.
+/// The first line of the command.
 #[derive(Serialize)]
 struct Ready {
     event: &'static str,
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// Handles what arrives until it is to stop.
+/// Handles datagrams until `stop` is set.
 fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result<()> {
     let clock = Stopwatch::start();
     let mut buffer = vec![0; LONGEST];
@@ -91,7 +91,7 @@ fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result
             Err(error) if is_passing(&error) => continue,
             Err(error) => return Err(error),
         };
-        // What cannot be sent is lost, as any datagram may be.
+        // A datagram that cannot be sent is lost, as any datagram may be.
         let _lost_at_worst = match rooms.handle(clock.elapsed(), from, &buffer[..length]) {
             Handled::Answer(answer) => socket.send_to(&answer, from),
             Handled::Forward(to) => socket.send_to(&buffer[..length], to),
@@ -101,15 +101,15 @@ fn serve(socket: &UdpSocket, rooms: &mut Rooms, stop: &AtomicBool) -> io::Result
     Ok(())
 }
 
-/// Whether an error is of a wait that ended, or of a datagram sent before.
+/// Whether an error belongs to a wait that ended, or to a datagram sent before.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), ConnectionRefused | ConnectionReset | Interrupted | TimedOut | WouldBlock)
 }
 
-/// How often an interruption is looked for.
+/// The interval between checks for an interruption.
 const POLL: Duration = Duration::from_millis(200);
-/// A tenth of a second at 300 Mbit/s.
+/// The data of a tenth of a second at 300 Mbit/s.
 const SOCKET_BUFFER: usize = 4 << 20;
 /// The longest datagram of UDP.
 const LONGEST: usize = 1 << 16;

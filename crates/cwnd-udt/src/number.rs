@@ -34,7 +34,7 @@ impl Seq {
         if value <= MASK_31 { Some(Self(value)) } else { None }
     }
 
-    /// As it is on the wire, below 2^31.
+    /// The number on the wire, below 2^31.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -80,7 +80,7 @@ impl AckNumber {
         if value <= MASK_31 { Some(Self(value)) } else { None }
     }
 
-    /// As it is on the wire, below 2^31.
+    /// The number on the wire, below 2^31.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -103,7 +103,7 @@ impl MessageNumber {
         if value <= MASK_29 { Some(Self(value)) } else { None }
     }
 
-    /// As it is on the wire, below 2^29.
+    /// The number on the wire, below 2^29.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -126,7 +126,7 @@ impl SocketId {
         }
     }
 
-    /// As it is on the wire: 1 to 2^31 - 1.
+    /// The number on the wire: 1 to 2^31 - 1.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()

@@ -93,7 +93,7 @@ impl<K: Copy + Ord> Places<K> {
         Self { total, per_address, next: 0, taken, networks, rankings }
     }
 
-    /// Takes a place for `key`, a newcomer at `ip`, which is idle at first. Returns who has lost its place to it.
+    /// Takes a place for `key`, a newcomer at `ip`, which is idle at first. Returns the key that has lost its place to it.
     ///
     /// # Errors
     /// [`Full`] if there is no place, and none that can be lost to a newcomer from there. Nothing has changed then.
@@ -157,7 +157,7 @@ impl<K: Copy + Ord> Places<K> {
         });
     }
 
-    /// Who makes room for a newcomer at `address`.
+    /// The connection that gives up its place for a newcomer at `address`.
     fn loser(&self, address: IpAddr) -> Option<K> {
         let own = self.networks.get(&neighbourhood(address));
         let held = own.map_or(0, |network| network.count);
@@ -203,13 +203,13 @@ impl<K: Copy + Ord> Network<K> {
         }
     }
 
-    /// That which the address with the most places used least recently.
+    /// The place that the address with the most places used least recently.
     fn oldest(&self, losable: usize) -> Option<K> {
         let (_, _, address) = self.rankings[losable].last()?;
         self.addresses[address].oldest(losable)
     }
 
-    /// Who makes room for a newcomer at `address`, which is in this network.
+    /// The connection that gives up its place for a newcomer at `address`, which is in this network.
     fn loser(&self, address: IpAddr, losable: usize) -> Option<K> {
         let own = self.addresses.get(&address);
         let held = own.map_or(0, |own| own.count);
@@ -275,7 +275,7 @@ fn index(standing: Standing) -> Option<usize> {
 
 /// The index of idle places. It is also by how many places more than the newcomer's a network that loses one must have.
 const IDLE: usize = 0;
-/// The same of busy places: without that one place more, two networks would take the last place from each other in turns.
+/// The margin for busy places: without this one place more, two networks would take the last place from each other in turns.
 const BUSY: usize = 1;
 
 #[cfg(test)]
@@ -375,7 +375,7 @@ mod tests {
         places.taken.values().filter(|taken| is(taken.address)).count()
     }
 
-    /// What each step has led to.
+    /// The result of each step.
     fn outcomes(steps: &[Step]) -> Result<Vec<Result<Option<usize>, Full>>, TestCaseError> {
         let mut places = Places::new(8, 4);
         let mut outcomes = Vec::new();

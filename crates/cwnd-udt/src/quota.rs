@@ -1,4 +1,4 @@
-//! What all peers of a port may use together, and those at one address.
+//! Limits for all peers of a port together, and for those at one address.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -62,7 +62,7 @@ impl Quota {
     }
 }
 
-/// What counts as one address: all of IPv4, of IPv6 the first 64 bits.
+/// The unit that counts as one address: all bits of IPv4, the first 64 of IPv6.
 #[must_use]
 pub fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {

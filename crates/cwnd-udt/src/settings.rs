@@ -12,7 +12,7 @@ pub const fn drives<A>(entry: &Entry<A>) -> bool {
     matches!(entry.transport, Transport::Acked | Transport::Reported)
 }
 
-/// What a connection carries.
+/// The mode of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// A stream of bytes.
@@ -45,19 +45,19 @@ pub struct Settings {
     /// How far ahead of its time a paced packet may be sent, so that several can be sent together: not more than an eighth of the peer's
     /// buffer holds.
     pub burst: Span,
-    /// Make up for delays of the host: what a process that runs late did not send in time leaves at twice the pace, as far as half of
-    /// the least round trip. Otherwise a delay beyond `burst` is time lost.
+    /// Make up for delays of the host: overdue packets of a late process leave at twice the pace, up to half of the least round trip of
+    /// them. Otherwise a delay beyond `burst` is lost time.
     pub catch_up: bool,
-    /// Have acknowledgements proven: a few packets are withheld until the peer reports them missing, and a peer that acknowledges one of
-    /// them has lied, which ends the connection. What follows such a packet waits at the receiver for a round trip at most.
+    /// Verify acknowledgements: a few packets are withheld until the peer reports them missing. A peer that acknowledges one of them has
+    /// lied, which ends the connection. Packets after a withheld one wait at the receiver for at most a round trip.
     pub prove_acks: bool,
-    /// What this end receives is acknowledged after so many packets, lightly, between the ticks of UDT's clock of 10 ms; at least 1. An
-    /// algorithm that follows delivery rates sees the path the better, the fewer they are.
+    /// This end acknowledges each time this number of packets has arrived, with a light acknowledgement, between the ticks of UDT's clock
+    /// of 10 ms; at least 1. The fewer they are, the better an algorithm that follows delivery rates measures the path.
     pub ack_every: u32,
-    /// Ask a receiver that has missed packets to report the packets that arrive above them. A receiver that does not know the question, as
-    /// libudt's, acknowledges as before.
+    /// Ask a receiver to report the packets that arrive above missing ones. A receiver that does not know the request, such as libudt's,
+    /// acknowledges as before.
     pub ask_reports: bool,
-    /// How long a connection that is being closed goes on delivering what was written.
+    /// How long a connection that is being closed continues to deliver written data.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
     pub keep_alive: Span,
@@ -86,7 +86,7 @@ pub enum SettingsError {
     Buffer {
         /// `send` or `receive`.
         which: &'static str,
-        /// As it was set.
+        /// The value as set.
         packets: u32,
     },
     /// A live peer would time out between two keep-alive packets.
@@ -94,9 +94,9 @@ pub enum SettingsError {
         "a peer would time out after {idle_timeout}, but keep-alive packets are sent each {keep_alive}: at least 3 must fit"
     )]
     IdleTimeout {
-        /// As it was set.
+        /// The value as set.
         idle_timeout: Span,
-        /// As it was set.
+        /// The value as set.
         keep_alive: Span,
     },
     /// Keep-alive packets too frequent to be cheap, or too rare for libudt.
@@ -105,7 +105,7 @@ pub enum SettingsError {
     /// A packet that holds nothing, or that IP cannot carry.
     #[error("a largest packet of {bytes} B is outside {}..={}", MSS.start(), MSS.end())]
     Mss {
-        /// As it was set.
+        /// The value as set.
         bytes: u16,
     },
     /// A rate that is not positive and finite.
@@ -188,15 +188,15 @@ impl Default for Settings {
     }
 }
 
-/// Largest packets, in bytes with IPv4 headers: the least libudt lets its user set, below which packets carry little or (44)
-/// nothing; the most IP can carry.
+/// The range of the packet size limit, in bytes with IPv4 headers. The minimum is the least that libudt lets its user set; a packet of 44
+/// bytes has no payload. The maximum is the most that IP can carry.
 pub const MSS: RangeInclusive<u16> = 76..=u16::MAX;
 
 /// Buffers and windows in packets: the least libudt lets its user set; far below 2^30, where sequence numbers become ambiguous,
 /// and 1.5 GB of full-size packets.
 pub const BUFFER: RangeInclusive<u32> = 32..=1 << 20;
 
-/// What libudt uses at most by default: 37 MB, enough for 1 Gbit/s over 0.3 s.
+/// The default maximum of libudt: 37 MB, enough for 1 Gbit/s over 0.3 s.
 const DEFAULT_BUFFER: u32 = 25_600;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::interop::Error;
 use crate::interop::programs::{Demo, Programs, Running};
 use tempfile::TempDir;
 
-/// The programs, and a folder for what they leave behind.
+/// The programs, and a directory for what they leave behind.
 pub(crate) struct Bench {
     programs: Programs,
     scratch: TempDir,
@@ -28,7 +28,7 @@ impl Bench {
         }
     }
 
-    /// The command `udt`, built beside this program.
+    /// The command `udt`, built into the directory of this program.
     pub(crate) fn udt(&self) -> PathBuf {
         own().unwrap_or_default().with_file_name("udt")
     }
@@ -74,7 +74,7 @@ pub(crate) fn free() -> Result<SocketAddr, Error> {
     Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// What comes of `work`, and how many seconds it took.
+/// The result of `work`, and its duration in seconds.
 #[expect(clippy::disallowed_methods, reason = "people want to know where the time of a test run goes")]
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What went over the loopback, as Wireshark reads it.
+//! Packets on the loopback, as Wireshark reads them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ pub(crate) struct Capture {
     port: u16,
 }
 
-/// What a dissector that knows nothing of this project made of the packets from one port.
+/// The packets from one port, as read by a dissector that knows nothing of this project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dissection {
     /// Packets it knew, by kind: `data`, or the number of a control type in hexadecimal digits.
@@ -63,7 +63,7 @@ impl Capture {
     /// # Errors
     /// tcpdump cannot be signalled, or tshark is missing or fails.
     pub(crate) fn dissect(mut self, from: u16) -> Result<Dissection, Error> {
-        // What is in its buffers is still to be written: the kernel hands over a block when it is full or a second old.
+        // The buffers are still to be written: the kernel hands over a block when it is full or a second old.
         sleep(Duration::from_millis(1500));
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             kill_process(pid, Signal::INT).map_err(|error| Error::Socket(error.into()))?;
@@ -98,7 +98,7 @@ impl Capture {
     }
 }
 
-/// What tshark prints of a file.
+/// The output of tshark for a file.
 ///
 /// # Errors
 /// tshark is missing, or ends with a failure.

@@ -45,7 +45,7 @@ pub(crate) enum Error {
     File {
         /// Which.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A program is still running when it should have ended.

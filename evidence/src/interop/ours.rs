@@ -193,7 +193,7 @@ impl Partner<'_> {
         Ok(())
     }
 
-    /// Closes the connection after what was sent has been delivered. It is no failure if the peer has closed it before.
+    /// Closes the connection after all sent data has been delivered. It is no failure if the peer has closed it before.
     fn close(self) -> Result<(), Failed> {
         let closed = match self.connection {
             Connection::Stream(stream) => stream.close(),

@@ -1,4 +1,4 @@
-//! Programs on libudt: the partner beside this crate, and the demos that Debian ships with the library.
+//! Programs on libudt: the partner in this crate, and the demos that Debian ships with the library.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ pub(crate) struct Running {
     child: Child,
 }
 
-/// What a partner, ours or libudt's, reports at its end.
+/// The report of a partner, ours or libudt's, at its end.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct PartnerReport {
     /// Until the connection was open.
@@ -35,7 +35,7 @@ pub(crate) struct PartnerReport {
     pub(crate) received: u64,
     /// Messages received from it.
     pub(crate) messages: u64,
-    /// Of these, the ones with a smaller number than one before.
+    /// Received packets with a smaller number than one before.
     pub(crate) out_of_order: u64,
     /// Bytes that `receive-all` received in each second after the first byte.
     pub(crate) received_each_second: Vec<u64>,
@@ -53,9 +53,9 @@ pub(crate) struct PartnerReport {
     pub(crate) period_us: f64,
     /// The round-trip time at the end.
     pub(crate) rtt_ms: f64,
-    /// What failed, if something did.
+    /// The failed step, if any.
     pub(crate) failed: Option<String>,
-    /// libudt's number for it; 0 for what is not the library's.
+    /// libudt's number for it; 0 if the error is not the library's.
     pub(crate) code: i32,
     /// The state of this side's sender over time, with the option `sample=1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +69,7 @@ pub(crate) struct Sample {
     pub(crate) unix_s: f64,
     /// Data packets so far: sent.
     pub(crate) sent: u64,
-    /// Of these, sent again.
+    /// Retransmitted packets among them.
     pub(crate) retransmitted: u64,
     /// Payload bytes acknowledged.
     pub(crate) acked_bytes: u64,
@@ -94,7 +94,7 @@ pub(crate) enum Demo {
     SendFile,
     /// Fetches one.
     RecvFile,
-    /// Discards what it is sent.
+    /// Discards the data it receives.
     AppServer,
     /// Sends without end.
     AppClient,
@@ -108,10 +108,10 @@ impl Programs {
         target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target")).join("libudt")
     }
 
-    /// Compiles what is missing or older than its source.
+    /// Compiles programs that are missing or older than their source.
     ///
     /// # Errors
-    /// A source of libudt's demos is missing, the folder cannot be written, or g++ or gzip fails.
+    /// A source of libudt's demos is missing, the directory cannot be written, or g++ or gzip fails.
     pub(crate) fn build(folder: &Path) -> Result<Self, Error> {
         fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let programs = Self { folder: folder.to_owned() };
@@ -150,7 +150,7 @@ impl Programs {
         let unpacked = self.folder.join(format!("{}.cpp", demo.name()));
         let file = File::create(&unpacked).map_err(Error::file(&unpacked))?;
         run(Command::new("gzip").arg("-dc").arg(&packed).stdout(file))?;
-        // It includes a header that lies beside it.
+        // It includes a header of its directory.
         for header in ["cc.h", "test_util.h"] {
             fs::copy(Path::new(EXAMPLES).join(header), self.folder.join(header)).map_err(Error::file(&unpacked))?;
         }

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::interop::Error;
 
-/// What a datagram is, as far as scenarios care.
+/// The kinds of datagrams that scenarios distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A data packet.
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 pub(crate) struct Datagram {
     /// From the client to the target.
     pub(crate) to_target: bool,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind,
     /// How many of its kind have passed this way before it.
     pub(crate) nth: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Proxy {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is done to datagrams.
+/// How datagrams are treated.
 #[derive(Debug)]
 enum Rule {
     Discard { lose: fn(&Datagram) -> bool, passed: [[u64; 4]; 2] },
@@ -78,7 +78,7 @@ impl Proxy {
         let [down, up] = [UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?];
         for socket in [&down, &up] {
             socket.set_nonblocking(true)?;
-            // The kernel cuts what is more than it allows.
+            // The kernel lowers a size above its limit.
             socket2::SockRef::from(socket).set_recv_buffer_size(BUFFER)?;
         }
         up.connect(target)?;

@@ -17,7 +17,7 @@ pub(crate) struct Raw {
     peer: Option<SocketId>,
 }
 
-/// What a raw client proposes.
+/// The proposal of a raw client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     /// The number of its first packet.
@@ -224,7 +224,7 @@ impl Raw {
     }
 }
 
-/// How long an answer is awaited: long beside the loopback, short beside a test run.
+/// The time to wait for an answer: long compared with the loopback, short compared with a test run.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// libudt's clients repeat their request at this interval.

@@ -1,4 +1,4 @@
-//! What is run on both sides.
+//! The experiments that run on both sides.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) struct Variant {
     /// The paths on which it is run; all on which the algorithm differs if none is given.
     #[serde(default)]
     paths: Vec<String>,
-    /// What the hosts of the simulator do besides, as in a scenario.
+    /// Further features of the hosts of the simulator, as in a scenario.
     #[serde(default)]
     host: Option<String>,
     /// How slow start grows, as in a scenario.
@@ -52,7 +52,7 @@ pub(super) struct Variant {
     /// Runs in the simulator; as many as the kernel's if not given.
     #[serde(default)]
     repeats: Option<u32>,
-    /// What it changes.
+    /// The change.
     pub(super) change: String,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Experiment<'a> {
     pub(super) path: PathCase,
     pub(super) seconds: u64,
     pub(super) warmup: u64,
-    /// Of the simulator, as the next ones; see [`Variant`].
+    /// The host option of the simulator; as for the following ones see [`Variant`].
     host: Option<&'a str>,
     slow_start: Option<&'a str>,
     same_losses: bool,
@@ -156,8 +156,9 @@ impl PathCase {
         )
     }
 
-    /// The same as two links that have the names of those of [`cwnd_link::TunLink`]: what a link draws depends on its name and the seed. A
-    /// packet is then lost on both sides if as many were sent before it, but for some twenty that begin a connection of the kernel's.
+    /// The links as two, with the names of those of [`cwnd_link::TunLink`]: the random numbers of a link depend on its name and the seed. A
+    /// packet is then lost on both sides if as many were sent before it, except for about twenty at the start of a connection of the
+    /// kernel's.
     fn links(&self) -> String {
         let (rate, loss, limit) = (&self.rate, self.loss(), self.queue_limit());
         let delay = self.rtt.value().as_nanos() / 2;
@@ -210,7 +211,7 @@ impl Variant {
 }
 
 impl Experiment<'_> {
-    /// The same for the simulator, with what the kernel has by default: segments of 1448 bytes with timestamps, acknowledgements of 52
+    /// The scenario of the simulator, with the defaults of the kernel: segments of 1448 bytes with timestamps, acknowledgements of 52
     /// bytes, and no pacing, for there is no fair queue in front of the device.
     pub(super) fn scenario(&self, repeats: u32) -> Result<Scenario, Error> {
         let Self { algorithm, path, seconds, warmup, host, slow_start, .. } = self;
@@ -234,7 +235,7 @@ fn one() -> u32 {
     1
 }
 
-/// What bandwidth-delay products are counted in.
+/// The packet size in which bandwidth-delay products are counted.
 const PACKET: cwnd::Bytes = cwnd::Bytes(1500);
 
 #[cfg(test)]

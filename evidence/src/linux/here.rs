@@ -7,7 +7,7 @@ use super::cases::Experiment;
 use crate::Error;
 use crate::plot::Series;
 
-/// What it came to.
+/// The measurements.
 pub(super) struct Simulated {
     pub(super) goodput_bps: Vec<f64>,
     pub(super) queue_delay_s: Vec<f64>,

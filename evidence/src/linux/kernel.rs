@@ -1,4 +1,4 @@
-//! The side of the kernel: `iperf3` between two networks, an emulated link between, and `ss` beside the sender.
+//! The side of the kernel: `iperf3` between two networks, an emulated link between them, and `ss` at the sender.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ struct Sample {
     sockets: BTreeMap<String, Socket>,
 }
 
-/// What `ss -ti` says of a socket.
+/// The values of `ss -ti` for a socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Socket {
     window: f64,
@@ -72,7 +72,7 @@ pub(super) fn run(experiment: &Experiment<'_>, seed: u64) -> Result<Measured, Er
     })
 }
 
-/// What iperf3's client measured, and the samples beside it.
+/// The measurement of iperf3's client, and the samples taken meanwhile.
 fn client(experiment: &Experiment<'_>) -> Result<(f64, Vec<Sample>), Error> {
     let Experiment { algorithm, path, seconds, warmup, .. } = experiment;
     let words = format!("-c {} -J -C {algorithm} -t {seconds} -O {warmup} -P {}", Side::Far.address(), path.flows);
@@ -123,7 +123,8 @@ fn socket(line: &str) -> Option<(String, Socket)> {
     Some((local.to_owned(), socket))
 }
 
-/// Of the flows together, each from its first sample behind the warm-up to its last one: they do not end at the same moment.
+/// The retransmissions of all flows together, each from its first sample behind the warm-up to its last one: they do not end at the same
+/// moment.
 fn retransmitted(samples: &[Sample], warmup_s: f64) -> Option<f64> {
     let mut ends: BTreeMap<&str, (Socket, Socket)> = BTreeMap::new();
     let measured = samples.iter().filter(|sample| sample.at_s >= warmup_s);
@@ -135,7 +136,7 @@ fn retransmitted(samples: &[Sample], warmup_s: f64) -> Option<f64> {
     (sent > 0.0).then(|| grown(|socket| socket.retransmitted) / sent)
 }
 
-/// Of the flow that sent most: the connection over which iperf3 agrees on a test sends little.
+/// The window of the flow that sent most: the connection over which iperf3 agrees on a test sends little.
 fn window(samples: &[Sample], warmup_s: f64) -> Series {
     let sockets = samples.iter().flat_map(|sample| &sample.sockets);
     let Some((local, _)) = sockets.max_by(|a, b| a.1.sent.total_cmp(&b.1.sent)) else { return Series::default() };
@@ -143,7 +144,7 @@ fn window(samples: &[Sample], warmup_s: f64) -> Series {
     Series::plotted(points, warmup_s)
 }
 
-/// What decides how the kernel sends, in the network this thread is in.
+/// The settings that decide how the kernel sends, in the network of this thread.
 fn settings() -> BTreeMap<String, String> {
     let read = |path: String| std::fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
     let sysctls = SYSCTLS.iter().map(|name| (*name, format!("/proc/sys/net/{}", name.replace('.', "/"))));
@@ -151,7 +152,7 @@ fn settings() -> BTreeMap<String, String> {
         .map(|name| (name, format!("/sys/module/tcp_cubic/parameters/{name}")));
     let mut settings: BTreeMap<String, String> =
         sysctls.chain(hystart).filter_map(|(name, path)| Some((name.to_owned(), read(path)?))).collect();
-    // Offloads show in the sizes of what the device takes at once.
+    // Offloads show in the sizes of packets that the device takes at once.
     if let Ok(device) = output(Command::new("ip").args(["-d", "-o", "link", "show", "up", "scope", "global"])) {
         let words: Vec<&str> = device.split_whitespace().collect();
         let pairs = words.windows(2).filter(|pair| {

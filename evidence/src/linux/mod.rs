@@ -16,8 +16,8 @@ use self::record::{Record, Records};
 use crate::Error;
 use crate::provenance::Provenance;
 
-/// Runs the experiments whose names begin with a word of `only`, all if there is none, as far as they lack repetitions, or none if
-/// `recorded`; then compares what is recorded with the simulator and writes the page. Whether every judged difference is within its
+/// Runs the experiments whose names begin with a word of `only` (all if it is empty) as far as they lack repetitions, or none if
+/// `recorded`; then compares the records with the simulator and writes the page. Returns whether every judged difference is within its
 /// tolerance.
 pub(crate) fn validate(root: &Path, only: &[String], repeats: Option<u32>, recorded: bool) -> Result<bool, Error> {
     let cases = Cases::read(root)?;

@@ -24,7 +24,7 @@ struct Judged {
     tolerance: f64,
 }
 
-/// Compares what is recorded with the simulator, and writes the part and its plots; whether every judged difference is within its
+/// Compares the records with the simulator, and writes the part and its plots. Returns whether every judged difference is within its
 /// tolerance.
 pub(super) fn write(
     root: &Path,

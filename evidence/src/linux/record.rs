@@ -1,4 +1,4 @@
-//! What the kernel gave, kept run by run.
+//! The results of the kernel, run by run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ pub(super) struct Record {
     pub(super) measured: Measured,
 }
 
-/// What it came to, between the end of the warm-up and the end.
+/// The measurements, between the end of the warm-up and the end.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Measured {
     pub(super) kernel: String,
     pub(super) date: String,
-    /// Of random loss.
+    /// The seed of random loss.
     pub(super) seed: u64,
     pub(super) goodput_bps: f64,
     /// The mean over samples of what waits, at the rate of the line.
@@ -37,7 +37,7 @@ pub(super) struct Measured {
     /// How late the link was at most for 99 in 100 packets, in each direction.
     pub(super) late_p99_s: [f64; 2],
     pub(super) late_max_s: [f64; 2],
-    /// What the network of the sender has switched on, and of CUBIC's parameters.
+    /// The features that the network of the sender has switched on, and the parameters of CUBIC.
     pub(super) settings: BTreeMap<String, String>,
     /// The window of the first flow, by `ss -ti`.
     pub(super) window: Series,

@@ -42,8 +42,8 @@ impl Agent {
         self.profile.as_deref()
     }
 
-    /// The rows of the paper beside which a number of this release stands: those of its profile, and of `paper` if that takes from this
-    /// release what the paper leaves open.
+    /// The rows of the paper that are compared with a number of this release: those of its profile, and of `paper` if the paper leaves open
+    /// something that this release answers.
     fn rows(&self, id: &str) -> Vec<String> {
         let fills_gaps = (self.release == FILLS_GAPS).then_some("paper");
         self.profile().into_iter().chain(fills_gaps).map(|profile| format!("{profile}: {id}")).collect()
@@ -89,7 +89,7 @@ const FILLS_GAPS: &str = "1.1";
 const TCP: &str = "Sack1";
 
 impl Table {
-    /// Who is run in ns-2.
+    /// The agents that run in ns-2.
     fn sides<'a>(&self, agents: &'a [Agent]) -> Vec<(&'a str, Option<&'a Agent>)> {
         if self.tcp {
             vec![(TCP, None)]
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Who is run here: the profiles of the releases and the paper's, or nothing to choose.
+    /// The profiles that run here: those of the releases and the paper's, or nothing to choose.
     fn profiles<'a>(&self, agents: &'a [Agent]) -> Vec<&'a str> {
         if self.tcp { vec![""] } else { agents.iter().filter_map(Agent::profile).chain(["paper"]).collect() }
     }
@@ -150,8 +150,8 @@ impl Agents {
         Ok(all)
     }
 
-    /// The tables for the page, after runs on this side: what was printed, what ns-2 gave, and what the profiles give at the same
-    /// settings; how many cells of each release are inside; and what ns-2 gave for rows of the paper.
+    /// The tables for the page, after runs on this side: the printed numbers, those of ns-2, and those of the profiles at the same
+    /// settings; how many cells of each release are inside; and the numbers of ns-2 for rows of the paper.
     pub(crate) fn page(&self, root: &Path, runs: &dyn Fn(&str, &str) -> Vec<Run>) -> Result<(String, InNs2), Error> {
         let selection = Selection::of(Some("daimd"), None)?;
         let (published, _) = selection.papers().next().expect("`daimd` is a paper");

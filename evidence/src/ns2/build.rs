@@ -98,7 +98,7 @@ fn headers() -> Result<PathBuf, Error> {
         })?;
         output(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&folder).args(["--wildcards", "*.h"]))?;
     }
-    // What ns-2's `configure` would write is in the options; the file must be there.
+    // The options have the results of ns-2's `configure`; the file must be there.
     write(&scratch().join("autoconf.h"), "")?;
     Ok(unpacked)
 }
@@ -122,7 +122,7 @@ fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 
 const RELEASES: &str = "https://github.com/notpeter/udt";
 
-/// The folders of ns-2 that headers lie in.
+/// The directories of ns-2 that headers lie in.
 const PARTS: &[&str] = &[
     ".",
     "common",

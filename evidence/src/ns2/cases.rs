@@ -70,12 +70,12 @@ struct Note {
     sides: Vec<String>,
     measures: Vec<Measure>,
     text: String,
-    /// What was tried does not explain it.
+    /// No attempt explains the difference.
     #[serde(default)]
     open: bool,
 }
 
-/// What is compared, at the bottleneck or of all flows.
+/// The compared measure, at the bottleneck or of all flows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Measure {
@@ -86,7 +86,7 @@ enum Measure {
     Jain,
 }
 
-/// What a run here or there gives.
+/// The values of a run on one side.
 #[derive(Clone, Copy)]
 struct Values {
     utilisation: f64,
@@ -252,7 +252,7 @@ impl Measure {
         }
     }
 
-    /// Whether two means are within the tolerance; what is no number never is. Two rates of zero are equal.
+    /// Whether two means are within the tolerance; NaN never is. Two rates of zero are equal.
     fn agrees(self, ours: f64, theirs: f64, tolerance: &Tolerance) -> bool {
         let ratio = |most| ours == theirs || (ours / theirs).max(theirs / ours) <= most;
         match self {

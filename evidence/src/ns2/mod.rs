@@ -1,8 +1,8 @@
 //! ns-2 as the judge: the author's own agents of UDT, and TCP and queues as ns-2 had them at a date.
 //!
-//! What is run is data in `evidence/ns2`: the tables of the paper on UDT for the agents of four releases
-//! ([`agents`]), and comparisons of ns-2's TCP with the eras here ([`cases`]). What ns-2 gave is kept in `recorded.json`;
-//! the part of `docs/validation.md` is made from that.
+//! The experiments are data in `evidence/ns2`: the tables of the paper on UDT for the agents of four releases ([`agents`]), and comparisons
+//! of ns-2's TCP with the eras here ([`cases`]). The results of ns-2 are kept in `recorded.json`; the part of `docs/validation.md` is made
+//! from that.
 
 mod agents;
 mod build;
@@ -74,9 +74,9 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// Runs the experiments whose names, `CASE, SIDE`, start with a chosen word; without one, what has no record or one of other settings.
-/// Writes the page once all have records but those that are listed as unrecorded; whether that is so, and every difference is within
-/// its tolerance or explained.
+/// Runs the experiments whose names, `CASE, SIDE`, start with a chosen word; without one, those that have no record or one of other
+/// settings. Writes the page once all have records but those that are listed as unrecorded. Returns whether that is so, and every
+/// difference is within its tolerance or explained.
 pub(crate) fn validate(root: &Path, chosen: &[String]) -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
     let (sources, date, version) = (Provenance::of_record(root)?, today()?, build::version()?);

@@ -1,4 +1,4 @@
-//! What `network.tcl` prints, and what is measured of it.
+//! The output of `network.tcl`, and the measures computed from it.
 
 use cwnd_run::measure::{Curve, Window, jain, mean, stability_index, summarise};
 use cwnd_run::probe::{Kept, Probe};
@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Run {
-    /// Reads what a run printed; the error is the first line that is not as expected, or what is missing.
+    /// Reads the output of a run; the error is the first unexpected line, or the missing value.
     pub(crate) fn read(seed: u64, wall_s: f64, text: &str) -> Result<Self, String> {
         let (mut flows, mut links) = (Vec::new(), Vec::new());
         for line in text.lines() {
@@ -71,7 +71,7 @@ impl Run {
         })
     }
 
-    /// The same numbers of a run on this side.
+    /// The measures of a run on this side.
     pub(crate) fn ours(seed: u64, scenario: &Scenario, trace: &Trace) -> Self {
         let window = Window::measured(trace);
         let curves: Vec<Curve<'_>> = trace.flows.iter().map(|flow| Curve::new(&trace.at, &flow.delivered)).collect();
@@ -97,8 +97,8 @@ impl Run {
         }
     }
 
-    /// What is stored of a run on this side. The sources of [`ours`](Self::ours) are no part of a stored cell's key: who changes what it
-    /// computes changes the name.
+    /// The stored values of a run on this side. The sources of [`ours`](Self::ours) are not part of a stored cell's key: a change of its
+    /// computation has to change the name.
     pub(crate) const KEPT: Probe =
         Probe { name: "ns-2 run", of: |scenario, trace| Self::ours(0, scenario, trace).kept() };
 
@@ -136,9 +136,9 @@ impl Run {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// What arrived of a flow, Mbit/s on the wire.
+    /// The received rate of a flow, Mbit/s on the wire.
     Rate(usize),
-    /// The same of all flows together: EI.
+    /// The measure of all flows together: EI.
     Sum,
     /// FI.
     Jain,

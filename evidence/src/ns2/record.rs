@@ -1,4 +1,4 @@
-//! What ns-2 gave, kept: a page can be made, and a test can compare, without it.
+//! The results of ns-2, stored: a page can be made, and a test can compare, without ns-2.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) case: String,
     /// The release of the agent, or the kind of ns-2's TCP.
     pub(crate) side: String,
-    /// Of the agent.
+    /// The commit of the agent.
     pub(crate) commit: Option<String>,
     /// The script of ns-2, without the seed: a record of another script is of another experiment.
     pub(crate) script: String,
@@ -54,7 +54,7 @@ impl Records {
         self.records.iter().find(|record| experiment.is_of(record)).filter(same)
     }
 
-    /// Takes in a record in place of an older one, drops what is not `wanted` any more, and writes all, one a line.
+    /// Replaces an older record, drops those that are no longer `wanted`, and writes all, one a line.
     pub(crate) fn put(&mut self, record: Record, wanted: &[Experiment<'_>]) -> Result<(), Error> {
         self.records.retain(|old| (&old.case, &old.side) != (&record.case, &record.side));
         self.records.push(record);

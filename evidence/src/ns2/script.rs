@@ -9,7 +9,7 @@ use cwnd_sim::{
     CrowdSetup, Discipline, FlowSetup, Gap, LinkSetup, Loss, QueueLimit, RecoveryScheme, Setup, Sizes, Source,
 };
 
-/// The lines after `begin`; an experiment that ns-2 is not set up for is an error that says what it has.
+/// The lines after `begin`. The error for an experiment that ns-2 cannot run names the unsupported part.
 pub(crate) fn script(scenario: &Scenario, switches: &[String]) -> Result<String, String> {
     let setup = scenario.setup(0);
     if !setup.cbr.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Tells how long it has been running.
+/// Measures how long it has been running.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 

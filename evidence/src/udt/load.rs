@@ -14,7 +14,7 @@ use cwnd_net::{Options, UdtListener, UdtPort, UdtStream};
 use cwnd_udt::testing::first_handshake;
 use serde::{Deserialize, Serialize};
 
-/// What came of it.
+/// The measurements.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Load {
@@ -48,7 +48,7 @@ pub(crate) struct Crowd {
     pub(crate) slowest_s: f64,
 }
 
-/// Forged handshakes beside a transfer.
+/// Forged handshakes during a transfer.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flood {
@@ -64,7 +64,7 @@ pub(crate) struct Flood {
     pub(crate) connect_s: Option<f64>,
 }
 
-/// A transfer beside peers that do not do their part.
+/// A transfer while other peers do not do their part.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stalled {
@@ -86,7 +86,7 @@ pub(crate) struct Sizes {
     pub(crate) stalled: usize,
 }
 
-/// Measures everything. What is idle comes first, while no memory is left over from others.
+/// Measures everything. Idle measurements come first, while no memory is left over from others.
 pub(crate) fn measure(sizes: &Sizes) -> Result<Load, Failure> {
     let mut load = Load { idle: idle(sizes.idle)?, crowd: Vec::new(), flood: Vec::new(), stalled: Vec::new() };
     println!("{:?}", load.idle);
@@ -139,7 +139,7 @@ fn crowd(sizes: &Sizes) -> Result<Crowd, Failure> {
         servers.push(listener.accept()?.0);
     }
     let connect_s = began.elapsed().as_secs_f64();
-    // A connection sends what lies from its number on, so that no two send the same.
+    // A connection sends data from its number on, so that no two send equal data.
     let content = pattern(size + count);
     let began = now();
     let (times, failures) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
@@ -205,7 +205,7 @@ fn send_forged_handshakes(sockets: &[UdpSocket], to: SocketAddr, flooding: &Atom
     let (began, mut count) = (now(), 0_u64);
     while flooding.load(Ordering::Relaxed) {
         let due = (began.elapsed().as_secs_f64() * FLOOD) as u64;
-        // In bursts of half a millisecond, and not more to make up for what was missed.
+        // In bursts of half a millisecond at most, without making up for missed time.
         let until = due.min(count + 50);
         while count < until {
             let _lost = sockets[count as usize % sockets.len()].send_to(&word, to);

@@ -1,6 +1,6 @@
-//! UDT on real sockets beside libudt and TCP: how fast, at what cost, and how far the simulator foretells it.
+//! UDT over UDP sockets compared with libudt and TCP: its speed, its cost, and how well the simulator predicts it.
 //!
-//! Rates of a busy host mean little by themselves. What is compared is measured in turns within one run, and shown as ratios.
+//! Rates of a busy host mean little by themselves. Compared programs are measured in turns within one run, and shown as ratios.
 
 mod clock;
 pub(crate) mod files;
@@ -29,7 +29,7 @@ use run::{Bench, Plan, Who};
 /// How long everything takes.
 struct Times {
     repetitions: usize,
-    /// Of each algorithm and loss, whose runs are long and many.
+    /// Repetitions for each algorithm and loss, whose runs are long and many.
     lossy_repetitions: usize,
     loopback_s: usize,
     /// When a run over a long path has settled, and when it ends.
@@ -41,7 +41,7 @@ struct Times {
     load: Sizes,
 }
 
-/// What is measured.
+/// The measured parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
     /// Between two programs on one host
@@ -100,7 +100,7 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool, repeats: Optio
     paths::write(root, &records)
 }
 
-/// Rewrites the page from what is recorded.
+/// Rewrites the page from the records.
 pub(crate) fn rewrite(root: &Path) -> Result<(), Error> {
     let folder = root.join("evidence/udt");
     let (records, load) = (Records::read(folder.join("recorded.json"))?, Records::read(folder.join("load.json"))?);
@@ -195,7 +195,7 @@ fn lossy(bench: &Bench, times: &Times) -> Result<Measured, Error> {
 
 const LOSSES: [(f64, &str); 3] = [(0.0, "0 %"), (0.001, "0.1 %"), (0.01, "1 %")];
 
-/// A sender with what both ends are told besides.
+/// A sender with the further arguments of both ends.
 fn named(who: &str, ends: &str) -> String {
     if ends.is_empty() { who.to_string() } else { format!("{who}, {ends}") }
 }

@@ -21,7 +21,7 @@ pub(crate) fn text(records: &Records, load: &Records<Load>) -> String {
     tables(records, load).into_iter().map(|(part, table)| format!("{part}\n\n{table}\n")).collect()
 }
 
-/// The tables of what is on record, by the names of their parts.
+/// The tables of the records, by the names of their parts.
 fn tables(records: &Records, load: &Records<Load>) -> Vec<(&'static str, String)> {
     let parts: [(&str, Section); 5] = [
         ("loopback", loopback),
@@ -153,7 +153,7 @@ fn lossy(page: &mut String, measured: &Measured) {
         let rows = LOSSES.map(|(_, shown)| measured.row(&format!("{who} at {shown}")));
         let cells = rows
             .map(|row| row.map_or_else(String::new, |row| format!("{:.1} ({})", row.goodput() * 1e-6, lateness(row))));
-        // What was added since the last measurement has no row.
+        // Parts that were added since the last measurement have no row.
         if rows.iter().any(Option::is_some) {
             let _ = writeln!(page, "| {who} | {} |", cells.join(" | "));
         }

@@ -112,7 +112,7 @@ fn cells<'a>(text: &mut String, row: impl Fn(&str) -> Option<&'a Repetitions>) {
     text.push('\n');
 }
 
-/// What the choices of `--path` are, with their further options at both ends.
+/// The algorithms behind the choices of `--path`, with their further options at both ends.
 const ALGORITHMS: [(&str, &str); 3] = [("udt", ""), ("cubic", ""), ("bbr", "ack-every=8")];
 
 /// Milliseconds.

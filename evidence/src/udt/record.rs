@@ -1,4 +1,4 @@
-//! What was measured, kept.
+//! The stored measurements.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) struct Measured<O = Outcome> {
     pub(crate) rows: Vec<Repetitions<O>>,
 }
 
-/// What one competitor came to, repetition by repetition.
+/// The outcomes of one competitor, repetition by repetition.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repetitions<O = Outcome> {
@@ -85,7 +85,7 @@ impl Repetitions {
 }
 
 impl<O: DeserializeOwned + Serialize> Records<O> {
-    /// Those of a file; none if there is none yet.
+    /// The records in a file; none if there is no file yet.
     pub(crate) fn read(path: PathBuf) -> Result<Self, Error> {
         let parts = match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Records { path: path.clone(), source })?,
@@ -113,7 +113,7 @@ impl<O: DeserializeOwned + Serialize> Records<O> {
     }
 }
 
-/// What a program prints; nothing if it cannot.
+/// The output of a program; nothing if it fails.
 fn printed(program: &str, arguments: &[&str]) -> String {
     let output = std::process::Command::new(program).args(arguments).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()

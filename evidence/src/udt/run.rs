@@ -45,7 +45,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) counted: Range<usize>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Outcome {
@@ -61,7 +61,7 @@ pub(crate) struct Outcome {
     pub(crate) link_cpu: Option<f64>,
     /// Datagrams that the link did not get to read.
     pub(crate) link_overruns: Option<u64>,
-    /// Of the rates of several flows.
+    /// Jain's index of the rates of several flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jain: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ impl Bench {
         let front = link.as_ref().map_or(at, |link| link.at);
         let sender = self.start(plan.who, &format!("{common} {options} client {front} send-for:{}", plan.seconds))?;
         let timeout = Duration::from_secs(plan.seconds as u64 + 90);
-        // What lingers when the time is over is not delivered any more, and nothing has failed by that.
+        // Data that lingers when the time is over is no longer delivered, which is no failure.
         let sender = sender.finish(timeout)?;
         let receiver = receiver.finish(timeout)?;
         let report = link.map(Link::stop).transpose()?;
@@ -176,7 +176,7 @@ impl Link {
     }
 }
 
-/// The same by TCP on the loopback.
+/// A run of TCP on the loopback.
 pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
     let port = free()?.port().to_string();
     let program = |reason: String| Error::Program { command: "iperf3".to_owned(), reason };
@@ -217,7 +217,7 @@ pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
     bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
 }
 
-/// Of a transfer over a link that is late.
+/// The maximum attempts of a transfer over a link that is late.
 const TRIES: u32 = 4;
 
 /// As many as there are flows at a time, at most.

@@ -19,8 +19,7 @@ use super::run::{Bench, Outcome, Plan, Who};
 use crate::Error;
 use crate::plot::{self, Panel, Series};
 
-/// Runs UDT on both, for so many seconds; writes a report with both traces, and the specification of a plot of
-/// their curves.
+/// Runs UDT on both, for `seconds` seconds; writes a report with both traces, and the specification of a plot of their curves.
 pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path) -> Result<Measured, Error> {
     let scenario =
         Scenario::read("evidence/udt", &toml(seconds), &[]).map_err(|error| Error::Scenario(Box::new(error)))?;
@@ -156,7 +155,7 @@ fn curves(trace: &Trace) -> [Series; 4] {
         let packets = (flow.delivered[to] - flow.delivered[from]) as f64;
         ((seconds[from] + seconds[to]) / 2.0, packets * payload / (seconds[to] - seconds[from]))
     });
-    // Slow start asks for a packet each microsecond, beside which nothing else could be seen.
+    // Slow start asks for a packet each microsecond, next to which nothing else would be visible.
     let line = trace.links.first().and_then(|link| link.rate).map_or(f64::INFINITY, |rate| rate as f64);
     let highest = SHOWN * line / Bytes(flow.packet).bits();
     let rate = flow.pacing_rate.iter().map(|rate| if *rate <= highest { *rate } else { f64::NAN }).collect();
@@ -202,7 +201,7 @@ fn save(path: &Path, text: &str) -> Result<(), Error> {
 /// A bandwidth-delay product of 1500-byte packets: 100 Mbit/s for 50 ms.
 const QUEUE: u32 = 417;
 
-/// Rates above so many times the link's are not shown.
+/// Rates above this multiple of the link's are not shown.
 const SHOWN: f64 = 4.0;
 
 /// Samples of 100 ms between the ends of an interval of throughput.

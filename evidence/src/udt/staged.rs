@@ -29,17 +29,17 @@ pub(super) const ALGORITHMS: [&str; 2] = ["udt", "udt:profile=paper"];
 /// Where a row comes from.
 pub(super) const SIDES: [&str; 2] = ["simulator", "wire"];
 
-/// What flows came to in a stage.
+/// The rates of flows in a stage.
 struct Stage {
-    /// Of each, in bits on the wire per second.
+    /// The rate of each flow, in bits on the wire per second.
     rates: Vec<f64>,
     /// The stability index over seconds.
     si: Option<f64>,
-    /// Of the link, where there was one.
+    /// The delay of the link, where there was one.
     link_late_p99_s: Option<f64>,
 }
 
-/// Both sides of every algorithm, with stages of so many seconds; a row for each stage.
+/// Both sides of every algorithm, with stages of `seconds` seconds; a row for each stage.
 pub(crate) fn measure(seconds: usize, bench: &Bench) -> Result<Measured, Error> {
     let mut measured = Measured::new("table-1", &bench.sources);
     for algorithm in ALGORITHMS {
@@ -67,7 +67,7 @@ pub(super) fn row(algorithm: &str, side: &str, stage: usize) -> String {
     format!("{algorithm}, {side}, stage {stage}")
 }
 
-/// What the paper printed of a stage: `aggregate` (Mbit/s of 1 Gbit/s), `Jain index` or `SI`.
+/// The printed value of a stage: `aggregate` (Mbit/s of 1 Gbit/s), `Jain index` or `SI`.
 pub(super) fn printed(what: &str, stage: usize) -> Option<f64> {
     let daimd = PAPERS.iter().find(|paper| paper.id() == "daimd")?;
     let published = daimd.published().ok()?;
@@ -103,7 +103,7 @@ fn simulated(algorithm: &str, seconds: usize) -> Result<Vec<Stage>, Error> {
 
 fn on_sockets(algorithm: &str, seconds: usize, bench: &Bench) -> Result<Vec<Stage>, Error> {
     let spec = Spec::parse(algorithm).expect("one of the two above");
-    // What waits when a flow is to stop is not part of its stages.
+    // Packets that wait when a flow is to stop are not part of its stages.
     let options = Options::default().algorithm(spec).linger(Span::from_secs(1));
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let listener =
@@ -154,7 +154,7 @@ fn on_sockets(algorithm: &str, seconds: usize, bench: &Bench) -> Result<Vec<Stag
     Ok((0..STAGE_COUNT).map(|stage| late(staged(&counts, stage, seconds))).collect())
 }
 
-/// The flows that last through a stage, from what had arrived by each second.
+/// The flows that last through a stage, from the data that had arrived by each second.
 fn staged(counts: &[[u64; FLOWS]], stage: usize, seconds: usize) -> Stage {
     let inside = &counts[stage * seconds..=(stage + 1) * seconds];
     let lasting = 0..=stage.min(STAGE_COUNT - 1 - stage);
@@ -203,7 +203,7 @@ const QUEUE: u32 = 100;
 /// Bytes of a packet, and what of it is the application's.
 const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1456.0;
-/// Of what applications write and read at a time.
+/// The bytes that applications write and read at a time.
 const PIECE: usize = 1 << 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is known to be wrong with these releases, seen on a path of packets and by conformance checks.
+//! The known faults of these releases, on a path of packets and by conformance checks.
 
 #[path = "../../tests/judging/mod.rs"]
 mod judging;
@@ -45,7 +45,7 @@ fn a_conformance_check_finds_what_quinn_0_11_14_cuts() {
     judging::judge("quinn-0.11.14:cubic", "9438-beta-second").deviates(0.585..0.605);
 }
 
-/// smoltcp#1149: the window bounds what is sent at once and not what is in flight, so that the first flight is all that the peer grants.
+/// smoltcp#1149: the window bounds the data sent at once and not the data in flight, so the first flight is all that the peer grants.
 #[test]
 fn a_conformance_check_finds_that_the_window_of_smoltcp_0_12_0_bounds_nothing() {
     judging::judge("smoltcp-0.12.0:reno", "5681-initial").deviates(20.0..100.0);

@@ -18,7 +18,7 @@ pub(crate) struct Driver {
     control: Control,
     facts: Facts,
     epoch: Instant,
-    /// Of the last signal.
+    /// The time of the last signal.
     now: Time,
     mtu: u16,
     /// Bytes that the stack counts as in flight, and before the acknowledgement under way.
@@ -29,7 +29,7 @@ pub(crate) struct Driver {
     /// Packets sent and neither acknowledged nor lost, by number; old ones are forgotten.
     sent: VecDeque<(u64, Departure)>,
     rate: DeliveryRate,
-    /// Of the acknowledgement under way: packets, and when the newest of them left.
+    /// The acknowledgement in progress: its packets, and when the newest of them left.
     newly: u32,
     newest: Option<Time>,
     /// Fast recovery ends when this packet is acknowledged.
@@ -114,7 +114,7 @@ impl Driver {
                     self.rate.on_delivered(now, &departure);
                 }
             }
-            // What is found lost left before the newest packet acknowledged, by two round trips at most.
+            // Packets found lost left before the newest packet acknowledged, by two round trips at most.
             None => {
                 let kept = self.facts.rtt.get().map_or(Span::MAX, |rtt| rtt.smoothed.mul_f64(2.0));
                 while self.sent.front().is_some_and(|(_, departure)| sent.since(departure.sent_at) > kept) {
@@ -182,7 +182,7 @@ impl Driver {
         self.signal(now, &event);
     }
 
-    /// What was taken for lost had been delayed.
+    /// Packets that counted as lost had been delayed.
     pub(crate) fn on_spurious(&mut self) {
         let view = self.view(self.now, self.packets(self.in_flight));
         self.algorithm.get().on_spurious(&view);
@@ -259,7 +259,7 @@ impl Driver {
 
 /// IPv4 and UDP, bytes.
 const HEADERS: u32 = 28;
-/// What QUIC takes of a datagram with stream data: header, packet number, frame and tag, bytes.
+/// The overhead of QUIC in a datagram with stream data: header, packet number, frame and tag, bytes.
 const OVERHEAD: u32 = 38;
 /// A window that nothing on a path comes near, packets.
 const MOST_PACKETS: f64 = 1e6;

@@ -1,4 +1,4 @@
-//! What stands in place of TLS: the messages of its handshake without certificates, and packets with 16 zeros in place of a tag.
+//! A substitute for TLS: the messages of its handshake without certificates, and packets with 16 zeros in place of a tag.
 
 use std::any::Any;
 use std::sync::Arc;

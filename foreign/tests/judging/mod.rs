@@ -14,7 +14,7 @@ pub(crate) fn judge(name: &str, check: &str) -> Found {
     Found(judged)
 }
 
-/// What came of a check.
+/// The outcome of a check.
 pub(crate) struct Found(Judged);
 
 impl Found {

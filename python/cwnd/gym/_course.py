@@ -1,4 +1,4 @@
-"""What all environments share: the networks, and the memory they see them in."""
+"""The common part of all environments: the networks, and the memory of their observations."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Feature(NamedTuple):
     low : float
         The least it can be.
     high : float
-        The most it can be; what lies above is cut.
+        Its maximum; larger values are clipped.
     help : str
-        What it means.
+        Its meaning.
     """
 
     low: float
@@ -141,7 +141,7 @@ class Course:
         self._running = False
 
     def totals(self, index: int) -> list[dict[str, float]]:
-        """Name what the flows of an environment got over its episode."""
+        """Return the results of the flows of an environment over its episode, by name."""
         totals = [episode(total) for total in self.native.totals(index)]
         if self._earn:
             for agent, total in enumerate(totals):
@@ -149,12 +149,12 @@ class Course:
         return totals
 
     def drawn(self, index: int) -> dict[str, Any]:
-        """Name what was drawn for the episode of an environment."""
+        """Return the random draw for the episode of an environment, by name."""
         seed, scenario, path = self.native.episode(index)
         return {"seed": seed, "scenario": scenario, "path": dict(zip(_options.NETWORK, path, strict=True))}
 
     def all_drawn(self, where: NDArray[np.bool_]) -> dict[str, Any]:
-        """Name what was drawn for the episodes of these environments, as Gymnasium names it; elsewhere are zeros."""
+        """Return the random draws for the episodes of these environments, named as in Gymnasium; elsewhere zeros."""
         found: dict[str, Any] = {"path": {}}
         for index in np.flatnonzero(where):
             drawn = self.drawn(int(index))
@@ -167,7 +167,7 @@ class Course:
         return found | {f"_{name}": where for name in found}
 
     def info(self, index: int, agent: int) -> dict[str, Any]:
-        """Name what was measured of a step of a flow."""
+        """Return the measurements of a step of a flow, by name."""
         return dict(zip(NAMES, self.measured[index, agent].tolist(), strict=True))
 
     def _begun(self) -> NDArray[np.bool_]:
@@ -228,7 +228,7 @@ def observation_space(own: Observation | None) -> Space[Any]:
 
 
 def shaped(name: str, found: object, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read what a function of one's own returned, for a flow alone or for all of them."""
+    """Read the result of a custom function, for one flow or for all of them."""
     accepted = [shape, shape[1:]] if shape[0] == 1 else [shape]
     if found is None:
         raise ArgumentError(f"{name}: the function returned None, expected numbers")
@@ -245,6 +245,6 @@ def shaped(name: str, found: object, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def episode(totals: tuple[float, float, float, float]) -> dict[str, float]:
-    """Name what a flow got over an episode."""
+    """Return the results of a flow over an episode, by name."""
     goodput, delay, loss, reward = totals
     return {"goodput": goodput, "delay": delay, "loss": loss, "reward": reward}

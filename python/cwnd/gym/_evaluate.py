@@ -1,4 +1,4 @@
-"""Learners beside built-in algorithms, by the same measures."""
+"""Learners compared with built-in algorithms, by the same measures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Score(NamedTuple):
     reward : float
         Sum over an episode.
     of : str
-        What was evaluated: ``policy``, or ``algorithm`` and its name.
+        The evaluated learner or algorithm: ``policy``, or ``algorithm`` and its name.
     """
 
     goodput: float
@@ -61,7 +61,7 @@ def evaluate(
     ----------
     policy : callable, object, str, CongestionControl, WindowRule or a class of these
         Makes actions ``(episodes, 1)`` of observations ``(episodes, features)``; or an object whose ``predict`` does;
-        or an algorithm, as text or in Python. ``Score.of`` says which it was taken for.
+        or an algorithm, as text or in Python. ``Score.of`` has the kind.
     episodes : int
         How many, all at once.
     seed : int
@@ -113,7 +113,7 @@ def evaluate(
 
 
 def _taken(algorithm: Algorithm | None) -> str:
-    """Say what was evaluated."""
+    """Name the evaluated learner or algorithm."""
     if algorithm is None:
         return "policy"
     return f"{'policy' if isinstance(algorithm, Learnt) else 'algorithm'} {label(algorithm)}"

@@ -91,7 +91,7 @@ NETWORK = ("rate", "rtt", "queue", "loss")
 
 
 class KeywordError(ArgumentError, TypeError):
-    """A keyword is not taken. It is what Python raises then, too, for callers that try again without it."""
+    """A keyword is not accepted. Also the exception of Python for that case, for callers that try without it."""
 
 
 Made = TypeVar("Made", bound=type)
@@ -117,7 +117,7 @@ def completed(made: Made) -> Made:
 
 
 class Repeatable(EzPickle):
-    """Pickles and copies of an environment: another one of the same options, which begins with a reset."""
+    """Pickles and copies of an environment: another one with the same options, which begins with a reset."""
 
     _ezpickle_args: tuple[Any, ...]
     _ezpickle_kwargs: dict[str, Any]
@@ -160,7 +160,7 @@ def changed(before: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[
 def scenarios(given: object, agents: range | list[int] | None) -> list[Scenario]:
     """Read the networks, of which one is drawn for each episode."""
     if given is None:
-        # An episode ends after so many steps: the end of the run is only far away.
+        # An episode ends after a number of steps, long before the end of the run.
         if agents and max(agents) >= MAX_AGENTS:
             raise ArgumentError(f"agents: without a scenario flows are below {MAX_AGENTS}, got {max(agents)}")
         made = Scenario.dumbbell(flows=max(agents, default=0) + 1 if agents else 1, duration="10000s")
@@ -183,7 +183,7 @@ def flows(agents: object) -> range | list[int] | None:
 
 
 def lever(action: object, gain: object) -> dict[str, object]:
-    """Read what an action changes, and by how much."""
+    """Read the target of an action, and the size of the change."""
     over: object = None
     if isinstance(action, (tuple, list)) and len(action) == ENDS and action[0] == "over":
         action, over = action
@@ -197,7 +197,7 @@ def lever(action: object, gain: object) -> dict[str, object]:
 
 
 def settings(given: Options) -> dict[str, object]:
-    """Read what the extension has to know."""
+    """Read the options of the extension."""
     algorithm = given["algorithm"]
     if algorithm is not None and not isinstance(algorithm, OUTSIDE):
         algorithm = text("algorithm", algorithm, "reno")
@@ -261,17 +261,17 @@ def refuse_rendering(render_mode: object) -> None:
         raise KeywordError(f"render_mode: there is nothing to render, got {render_mode!r}")
 
 
-# What only one of the environments takes, and as what.
+# Options of only one of the environments, with the reason.
 OF_SOME = {
     "num_envs": "BottleneckVectorEnv takes it",
     "copy": "BottleneckVectorEnv takes it",
     "render_mode": "there is nothing to render",
 }
-# What an action of 1 does, if nothing is said: doubles a window, Aurora's step of a rate, Orca's two octaves.
+# The default effect of an action of 1: doubles a window, Aurora's step of a rate, Orca's two octaves.
 GAINS = {"window": 1.0, "rate": 0.025, "over": 2.0}
-# Numbers of a range, and parts of what is a pair.
+# Numbers of a range, and parts of a pair.
 ENDS = 2
-# What a scenario accepts.
+# The limits of scenarios.
 MAX_FLOWS = 4_000_000
 # Steered flows of a network that no scenario gives.
 MAX_AGENTS = 1 << 16

@@ -30,7 +30,7 @@ class SharedBottleneckEnv(ParallelEnv[str, Reals, ArrayLike], Repeatable):
     Parameters
     ----------
     agents : int or sequence of int
-        Which flows are steered: the first so many, or those with these numbers.
+        The steered flows: the number of the first ones, or the numbers of each.
     **options
         Those of :class:`BottleneckEnv`. Goodput counts as a share of the whole capacity.
     """

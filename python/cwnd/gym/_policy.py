@@ -39,7 +39,7 @@ def algorithm(
     """Make an algorithm of a trained policy, for wherever an algorithm is named.
 
     It goes through the steps of an environment with one steered flow: on the same network of the same seed
-    (``info["cwnd"]["seed"]`` after a reset) a policy sees the same numbers to the last bit, and does the same.
+    (``info["cwnd"]["seed"]`` after a reset) a policy sees the same numbers to the last bit, and acts equally.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def algorithm(
         Makes actions ``(n, 1)`` of observations ``(n, features)``, as :func:`evaluate` takes it: here of one row. Or an
         object whose ``predict`` does, such as a model of Stable-Baselines3. It keeps no state: all flows share it.
     name : str
-        What tables call it.
+        The name in tables.
     action, gain, packets, observation
         Those of the :class:`BottleneckEnv` in which it was trained.
 
@@ -71,7 +71,7 @@ def algorithm(
 
 
 class PolicyAlgorithm(Learnt):
-    """What :func:`algorithm` makes."""
+    """The result of :func:`algorithm`."""
 
     def __init__(
         self, choose: Chooser, name: str, steering: Mapping[str, object], observation: Observation | None
@@ -82,7 +82,7 @@ class PolicyAlgorithm(Learnt):
         self._observation = observation
 
     def steering(self) -> Mapping[str, object]:
-        """Say what an action changes, and how long a step is."""
+        """Return the target of an action, and the length of a step."""
         return self._steering
 
     def act(self, observation: Sequence[float], step: Sequence[float]) -> float:
@@ -118,7 +118,7 @@ def chooser(name: str, policy: Policy) -> Chooser:
 
 
 class _Predicting:
-    """A method ``predict``, which may return a state beside the actions, and draw them unless it is told not to."""
+    """A method ``predict``, which may return a state with the actions, and draw them unless it is told not to."""
 
     def __init__(self, predict: Callable[..., Any]) -> None:
         self._predict = predict

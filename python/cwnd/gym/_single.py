@@ -26,7 +26,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
     times smaller. An observation has the numbers of :data:`FEATURES`. An episode is cut (``truncated``) after ``steps``
     steps, or at the end of a scenario's ``duration`` if that is earlier: its last step may then be a short one.
 
-    ``info["cwnd"]`` has what was measured of each step, the numbers of :class:`Step` and :class:`Path` by their names.
+    ``info["cwnd"]`` has the measurements of each step, the numbers of :class:`Step` and :class:`Path` by their names.
     After a reset it also has the ``seed`` of the simulation, the number of the ``scenario`` and ``path``, which was
     drawn: ``rate`` in bit/s, ``rtt`` in seconds, ``queue`` in packets and ``loss``, a probability, or NaN where losses
     are not independent. At the end of an episode it has ``episode``, all over the steps after the reset's: goodput as a
@@ -47,14 +47,14 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
         Rate of the bottleneck, or from where to where it is drawn for each episode, evenly over its logarithm. ``None``
         keeps the scenario's, and is the default where ``scenario`` is given, here and in the next three.
     rtt : str or (str, str), default ("10ms", "100ms")
-        Round-trip time without queueing, likewise.
+        Round-trip time without queueing, or the range from which it is drawn, as for ``rate``.
     queue : float or (float, float), default (0.5, 2.0)
-        How much may wait, in bandwidth-delay products, likewise.
+        Size of the queue in bandwidth-delay products, or the range from which it is drawn, as for ``rate``.
     loss : float or (float, float), default 0.0
         Probability of random loss; drawn evenly.
     action : str or (str, Algorithm), default "window"
-        What an action changes: the ``"window"``; the ``"rate"`` in the same way, which is Aurora's; or, with
-        ``("over", "cubic")``, what an algorithm asks for, which is multiplied by ``2 ** (gain * a)`` as Orca does.
+        The target of an action: the ``"window"``; the ``"rate"`` in the same way, which is Aurora's; or, with
+        ``("over", "cubic")``, the window or rate of an algorithm, multiplied by ``2 ** (gain * a)`` as Orca does.
     gain : float, default None
         How much; 1 for a window, Aurora's 0.025 for a rate, Orca's 2 over an algorithm.
     packets : int, default 10
@@ -68,8 +68,8 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
         ``("power", (loss, margin))`` with other numbers. Or a function of a :class:`Step` and a :class:`Path`, whose
         fields are numbers, or arrays where there are many environments: arithmetic that works for both.
     observation : (callable, gymnasium.spaces.Box), default None
-        A function of a :class:`Step`, which is called likewise, and the space of its values, the last axes of what it
-        returns.
+        A function of a :class:`Step`, which is called as ``reward`` is, and the space of its values, the last axes of
+        its result.
     algorithm : str, CongestionControl or WindowRule, default None
         An algorithm in the learner's place: actions then change nothing.
     """
@@ -101,9 +101,9 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
         Returns
         -------
         observation : numpy.ndarray
-            What the first step, in which the learner has no say, looked like.
+            The observation of the first step, in which the learner does not act.
         info : dict
-            ``cwnd``: what was measured of it, and what was drawn.
+            ``cwnd``: the measurements of the step, and the random draw.
         """
         super().reset(seed=optional(whole, "seed", seed, 0, 2**64 - 1), options=options)
         if (changed := self._course.changed(options)) is not None:
@@ -123,7 +123,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
         Returns
         -------
         observation : numpy.ndarray
-            What the step looked like.
+            The observation of the step.
         reward : float
             For the step.
         terminated : bool
@@ -131,7 +131,7 @@ class BottleneckEnv(gymnasium.Env[Reals, ArrayLike], Repeatable):
         truncated : bool
             The episode has had all its steps, or its scenario has ended.
         info : dict
-            ``cwnd``: what was measured of it, and ``episode`` at its end.
+            ``cwnd``: the measurements of the step, and ``episode`` at its end.
         """
         course = self._course
         course.step("action", action, [(1,), ()])

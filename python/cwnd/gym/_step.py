@@ -1,4 +1,4 @@
-"""What is measured of a step, for rewards, observations and records of one's own."""
+"""The measurements of a step, for custom rewards, observations and records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["MASKS", "MEASURED", "NAMES", "Path", "Step", "infos", "split"]
 
 
 class Step(NamedTuple):
-    """What a sender measured of a step. Each is a number, or an array with an element per environment.
+    """The measurements of a sender in a step. Each is a number, or an array with an element per environment.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Step(NamedTuple):
     best_rate : float
         The largest delivery rate of a step so far, packets per second.
     window : float
-        The window at its end, packets; where a rate is steered, what it sends in a smoothed round trip.
+        The window at its end, packets; where a rate is steered, the packets sent in a smoothed round trip.
     """
 
     time: Any
@@ -55,12 +55,12 @@ class Step(NamedTuple):
 
 
 class Path(NamedTuple):
-    """What only the simulator knows of a step: for rewards. Each is a number, or an array.
+    """Measurements of a step that only the simulator knows: for rewards. Each is a number, or an array.
 
     Attributes
     ----------
     capacity : float
-        What the bottleneck could carry, packets per second.
+        The capacity of the bottleneck, packets per second.
     empty_rtt : float
         Round trip of a packet that meets no other, seconds.
     """
@@ -70,7 +70,7 @@ class Path(NamedTuple):
 
 
 MEASURED: dict[str, tuple[str, str]] = {name: (unit, text) for name, unit, text in _native.measured()}
-"""Unit and meaning of what ``info["cwnd"]`` has of each step, by name and in order."""
+"""Unit and meaning of the entries of ``info["cwnd"]`` for each step, by name and in order."""
 
 NAMES = [*Step._fields, *Path._fields]
 MASKS = [f"_{name}" for name in NAMES]

@@ -34,7 +34,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
     num_envs : int
         How many.
     copy : bool
-        Return copies. Without, what is returned is the memory the next step writes to: for callers that need
+        Return copies. Without, the returned arrays are the memory that the next step writes to: for callers that need
         nothing of it by then.
     **options
         Those of :class:`BottleneckEnv`.
@@ -88,7 +88,7 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
         observations : numpy.ndarray
             One row per environment.
         infos : dict
-            ``cwnd``: arrays of what was measured of the first step, and of what was drawn.
+            ``cwnd``: arrays of the measurements of the first step, and of the random draws.
         """
         given = seeds(seed, self.num_envs)
         super().reset(seed=None if given is None else given[0], options=options)
@@ -114,8 +114,8 @@ class BottleneckVectorEnv(VectorEnv[Reals, ArrayLike, NDArray[Any]], Repeatable)
         observations, rewards, terminations, truncations : numpy.ndarray
             As :meth:`BottleneckEnv.step`, one row per environment.
         infos : dict
-            ``cwnd``: arrays of what was measured; where episodes have ended also ``episode``, arrays of its four
-            numbers, and ``_episode``, where they count; where episodes have begun what was drawn, as after a reset.
+            ``cwnd``: arrays of the measurements; where episodes have ended also ``episode``, arrays of its four
+            numbers, and ``_episode``, where they count; where episodes have begun the random draws, as after a reset.
             ``_name`` says where ``name`` counts, as Gymnasium has it.
         """
         begun = self._course.ended.copy()

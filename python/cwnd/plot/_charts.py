@@ -21,7 +21,7 @@ class RunCharts:
     """Charts of a run on Altair, one per method; the arguments are those of :class:`RunPlots`.
 
     A chart shows itself in a notebook, is saved with ``chart.save("window.html")``, and is changed like any other of
-    Altair. What it draws is in it, in the units of the tables' columns.
+    Altair. Its data is in it, in the units of the tables' columns.
     """
 
     def __init__(self, runs: _native.Runs) -> None:
@@ -103,7 +103,7 @@ class RunCharts:
         Parameters
         ----------
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         flows : sequence of str, optional
             The flows to draw.
         seed : int, optional
@@ -122,7 +122,7 @@ class RunCharts:
         Parameters
         ----------
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         seed : int, optional
             The run to draw.
 
@@ -139,7 +139,7 @@ class RunCharts:
         Parameters
         ----------
         interval : float
-            Goodputs are averages over so many seconds: the shorter, the less fair.
+            Averaging interval of goodputs, seconds: the shorter, the less fair.
         seed : int, optional
             The run to draw.
 
@@ -181,7 +181,7 @@ class RunCharts:
         flows : tuple of str, optional
             Two flows; the first, and the first of another algorithm if there is one.
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         seed : int, optional
             The run to draw.
 

@@ -1,4 +1,4 @@
-"""One colour per algorithm, as in the reports of the command line, and the colours of what is no algorithm."""
+"""One colour per algorithm, as in the reports of the command line, and the colours of everything else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["GRID", "MUTED", "SHADE", "TEXT", "colour"]
 
 
 def colour(algorithm: str) -> str:
-    """Say the colour of an algorithm: the same in every plot, and in the reports of the command line.
+    """Return the colour of an algorithm: the same in every plot, and in the reports of the command line.
 
     Parameters
     ----------
@@ -31,4 +31,4 @@ def colour(algorithm: str) -> str:
 
 
 TEXT, MUTED, GRID, SHADE = "#16191d", "#59616b", "#e3e6ea", "#eceef1"
-"""What is written, what stands back, grid lines, the warm-up."""
+"""Text, faint text, grid lines, the warm-up."""

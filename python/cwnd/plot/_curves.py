@@ -1,4 +1,4 @@
-"""What plots show, as plain numbers for whichever library draws them: of runs and comparisons, those of the reports."""
+"""The curves of plots as plain numbers, for any plotting library: of runs and comparisons, those of the reports."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class RunPlots:
         Parameters
         ----------
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         flows : sequence of str, optional
             The flows to draw.
         seed : int, optional
@@ -192,7 +192,7 @@ class RunPlots:
         Parameters
         ----------
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         seed : int, optional
             The run to draw.
         ax : matplotlib.axes.Axes, optional
@@ -211,7 +211,7 @@ class RunPlots:
         Parameters
         ----------
         interval : float
-            Goodputs are averages over so many seconds: the shorter, the less fair.
+            Averaging interval of goodputs, seconds: the shorter, the less fair.
         seed : int, optional
             The run to draw.
         ax : matplotlib.axes.Axes, optional
@@ -239,7 +239,7 @@ class RunPlots:
         flows : tuple of str, optional
             Two flows; the first, and the first of another algorithm if there is one.
         interval : float, optional
-            Average over so many seconds; 0.2, or a round trip if that is longer.
+            Averaging interval, seconds; by default 0.2, or a round trip if that is longer.
         seed : int, optional
             The run to draw.
         ax : matplotlib.axes.Axes, optional
@@ -305,7 +305,7 @@ class ComparisonPlots:
         self._compared = compared
 
     def __call__(self) -> Figure:
-        """Draw what utilisation costs in delay, and the share of every flow.
+        """Draw the delay at each utilisation, and the share of every flow.
 
         Returns
         -------
@@ -512,7 +512,7 @@ def heatmap(
     x, y : str
         The columns that say where a row belongs. Numbers are put in order; text keeps the order it comes in.
     value : str
-        The column to draw. Rows of the same cell, seeds mostly, are averaged; a cell without a number stays empty.
+        The column to draw. Rows of one cell, seeds mostly, are averaged; a cell without a number stays empty.
     title : str, optional
         The title of the colours, with the unit; the name of the column if not given.
     limits : tuple of float, optional
@@ -643,8 +643,8 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def new_figure(size: tuple[float, float], cells: tuple[int, int]) -> tuple[Figure, Any]:
-    """Make a figure of so many inches, and its axes, in rows and columns."""
-    # The figure comes first: what starts the backend of a notebook must outlive the context.
+    """Make a figure of a size in inches, and its axes, in rows and columns."""
+    # The figure comes first: it starts the backend of a notebook, which must outlive the context.
     pyplot = _pyplot()
     from cwnd.plot._once import Once  # noqa: PLC0415  (an optional dependency)
 

@@ -1,4 +1,4 @@
-"""Plots of what is judged or set beside references, for notebooks: at most so many rows, so that a page stays small."""
+"""Plots of verdicts and of numbers with references, for notebooks, with few rows, so that a page stays small."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ratio = tuple[str, Sequence[tuple[str, float]]]
 
 
 def ratios(rows: Iterable[Ratio], title: str, colours: dict[str, str]) -> Figure:
-    """Draw a row of points per number, as multiples of what it is compared with.
+    """Draw a row of points per number, as multiples of its reference.
 
     Parameters
     ----------
@@ -96,4 +96,4 @@ def counts(rows: Iterable[tuple[str, Sequence[str]]], verdicts: dict[str, str]) 
 MOST_ROWS = 30
 MOST_MARKS = 10
 GOOD, BAD, OPEN = "#5a8b1d", "#af240a", MUTED
-"""What is as it should be, what is not, and what is neither."""
+"""The colours of success, failure and neither."""

@@ -16,7 +16,7 @@ def literal(text: str) -> str:
     Returns
     -------
     str
-        Without formulas, which stand between dollars; and not left out of a legend, as what begins with ``_`` is.
+        Without formulas, which stand between dollars; and not left out of a legend, as labels with ``_`` in front are.
     """
     shown = text.replace("$", r"\$")
     return f"{ZERO_WIDTH}{shown}" if shown.startswith("_") else shown

@@ -1,4 +1,4 @@
-"""Plots of what models compute."""
+"""Plots of the results of models."""
 
 from __future__ import annotations
 

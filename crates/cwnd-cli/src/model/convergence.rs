@@ -20,7 +20,7 @@ Examples:
   cwnd model convergence reno aimd:b=1/16 iiad simd:beta=1/16
   cwnd model convergence --capacity 100 --start 10,80 --epsilon 1 reno simd exp-tcp
 T1: round trips until the windows add up to the capacity; Delta: their gap there; T2: round trips until it is below epsilon.
-Algorithms without a closed form are run in the model, and their rows say so.")]
+Algorithms without a closed form are run in the model, which their rows state.")]
 pub(crate) struct Convergence {
     /// Algorithms, such as `simd` or `aimd:b=1/8`
     #[arg(value_name = "ALGORITHM", required = true)]

@@ -23,12 +23,12 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::{files, progress};
 
-/// What to compute.
+/// The models.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Windows against loss, in closed form
     Response(response::Response),
-    /// How fast two flows become efficient and fair under synchronous feedback
+    /// Times until two flows are efficient and fair under synchronous feedback
     Convergence(convergence::Convergence),
     /// The paths of windows under synchronous feedback
     Rounds(rounds::Rounds),
@@ -36,13 +36,13 @@ pub(crate) enum Command {
     Udt(udt::Udt),
 }
 
-/// What to do with the results.
+/// The options for results.
 #[derive(Args, Debug)]
 struct Output {
     /// Print one JSON document and nothing else
     #[arg(long)]
     json: bool,
-    /// A new folder for report.html, with plots, and summary.json
+    /// A new directory for report.html, with plots, and summary.json
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,7 +50,7 @@ struct Output {
 }
 
 impl Output {
-    /// Starts the folder of a page with such plots, if there is to be one: it fails before the work.
+    /// Starts the directory of a page with such plots, if one is wanted. Done before the work, so that it fails early.
     fn folder(&self, plots: &[&str]) -> Result<Option<Folder>, Failure> {
         // A model computes without asking whether to go on.
         progress::end_when_interrupted()?;
@@ -58,7 +58,7 @@ impl Output {
         Ok(self.out.as_deref().map(Folder::start).transpose()?)
     }
 
-    /// Fills the folder with the document and its page, and chooses what to print of `document` and `text`.
+    /// Fills the directory with the document and its page, and chooses what to print of `document` and `text`.
     fn finish(
         &self,
         folder: Option<Folder>,
@@ -87,26 +87,26 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
     }
 }
 
-/// Names the parameters on which nothing that is printed depends.
+/// Warns of parameters on which no printed number depends.
 fn warn(algorithms: &[&Spec], origin: Origin) {
     model::unread(algorithms, origin).iter().for_each(|warning| say!("warning: {warning}"));
 }
 
-/// Names the flags on which nothing that is printed of an algorithm depends.
+/// Warns of flags on which no printed number of an algorithm depends.
 fn warn_of(idle: &[Idle]) {
     for Idle { setting, algorithm, why } in idle {
         say!("warning: --{setting} has no effect on {algorithm}: {why}");
     }
 }
 
-/// Those that mean something under synchronous feedback.
+/// Refuses algorithms that have no meaning under synchronous feedback.
 fn synchronous(algorithms: &[Written<Spec>]) -> Result<Vec<&Spec>, Failure> {
     let specs = specs(algorithms);
     model::synchronous(&specs).map_err(|error| Failure::input(error.to_string()))?;
     Ok(specs)
 }
 
-/// Refuses a --start that an algorithm does not take.
+/// Refuses a --start that an algorithm does not accept.
 fn started(algorithms: &[&Spec], setup: &Setup) -> Result<(), Failure> {
     model::started(algorithms, setup).map_err(|error| Failure::input(format!("--start: {error}")))
 }

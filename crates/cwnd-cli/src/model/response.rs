@@ -21,7 +21,7 @@ Examples:
   cwnd model response reno simd highspeed
   cwnd model response reno aimd:b=1/8 udt:capacity=1gbit --loss 1e-5,1e-4 --rtt 50ms
   cwnd model response reno simd --random 5
-One packet in every 1/p is lost; no timeouts.")]
+One loss per 1/p packets, without timeouts.")]
 pub(crate) struct Response {
     /// Algorithms, such as `simd` or `aimd:b=1/8`
     #[arg(value_name = "ALGORITHM", required = true)]
@@ -32,11 +32,11 @@ pub(crate) struct Response {
     /// Round-trip time, for algorithms that grow by the clock and for rates
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
-    /// Packet on the wire
+    /// Size of a packet on the wire
     #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
-    /// Also run the algorithms under random loss, over this many seeds; 0 for not. A seed takes 3000 losses, and all together at most
-    /// 10^11 packets
+    /// Also run the algorithms under random loss, over this many seeds; 0 disables it. A seed takes 3000 losses; all seeds together are
+    /// limited to 10^11 packets
     #[arg(long, value_name = "SEEDS", default_value_t = 0, value_parser = whole::<u32>(0..=1000))]
     random: u32,
     #[command(flatten)]

@@ -39,10 +39,10 @@ pub(crate) struct Rounds {
     /// Round-trip times of the flows, one per window of --start; all have --rtt if not given
     #[arg(long, value_name = "TIME,…", value_delimiter = ',', value_parser = round_trip)]
     flow_rtt: Vec<Span>,
-    /// Times of common congestion to show
+    /// Number of common congestion events to show
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
     events: u32,
-    /// Round trips to run at most; a run ends before where it has done 10^9 steps of flows and packets that receivers see
+    /// Maximum round trips of a run; it ends earlier after 10^9 steps of flows and packets that receivers see
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = whole::<u32>(1..=1_000_000))]
     rounds: u32,
     /// How often per round trip the rules are applied; 1 is the papers' form, with congestion seen at its end
@@ -54,7 +54,7 @@ pub(crate) struct Rounds {
     /// Probability per packet of a loss that only its flow reacts to
     #[arg(long, default_value = "0", value_parser = arguments::probability)]
     loss: f64,
-    /// For these losses
+    /// Seed of these losses
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX), requires = "loss")]
     seed: u64,
     #[command(flatten)]
@@ -119,7 +119,7 @@ impl Rounds {
 }
 
 impl Rounds {
-    /// What the table does not show of a run that ended before its events.
+    /// The part of a run that the table does not show, if the run ended before its events.
     fn ending(&self, end: &PathEnd) -> String {
         let PathEnd { algorithm, events, losses, at_rtt, why } = end;
         let after = match *why {

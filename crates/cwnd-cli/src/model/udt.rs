@@ -30,7 +30,7 @@ pub(crate) struct Udt {
     /// Round-trip time, for the comparison with TCP
     #[arg(long, default_value = "100ms", value_parser = round_trip)]
     rtt: Span,
-    /// Packet on the wire
+    /// Size of a packet on the wire
     #[arg(long, default_value = "1500B", value_parser = packet_size)]
     packet: Bytes,
     /// Flows that share the capacity in the table over round trips
@@ -91,7 +91,7 @@ impl Udt {
             delays.row(head.into_iter().chain(shares.map(|share| number(Some(share)))));
         }
         let friendly = if document.friendly { "no more" } else { "perhaps more" };
-        text.push_str(&format!("beside TCP over {} ms: takes {friendly} than it (eq. 20)\n", document.rtt_s * 1e3));
+        text.push_str(&format!("against TCP over {} ms: takes {friendly} than TCP (eq. 20)\n", document.rtt_s * 1e3));
         text.push_str(&format!(
             "\n{} equal flows as a fluid without a queue, without and with the window of eq. 21 (model)\n\n{}",
             document.flows,

@@ -1,4 +1,4 @@
-//! Bad input: one clear error that names the place and what is accepted, exit code 2, nothing written.
+//! Bad input: one clear error that names the place and the accepted values, exit code 2, nothing written.
 
 use super::{Cwnd, SHORT};
 
@@ -159,7 +159,7 @@ fn flags() {
             &["paper", "newaimd", "table-1", "--set", "queue=fifo"],
             "error: --set queue=fifo: cannot read `fifo`: expected a queue and its size",
         ),
-        (&["sweep", "status", "nowhere"], "error: FOLDER: `nowhere` is no folder of a sweep"),
+        (&["sweep", "status", "nowhere"], "error: DIR: `nowhere` is not the directory of a sweep"),
         (&["sweep", "x.toml", "--check", "--json"], "error: the argument '--check' cannot be used with '--json'"),
         (&["run", "x.toml", "--check", "--json"], "error: the argument '--check' cannot be used with '--json'"),
         (
@@ -268,7 +268,7 @@ fn overrides() {
 fn folders() {
     let cwnd = Cwnd::new();
     cwnd.file("taken", "");
-    cwnd.refuses(&["compare", "--out", "taken"], "error: --out: `taken` exists already: name a new folder");
+    cwnd.refuses(&["compare", "--out", "taken"], "error: --out: `taken` exists already: name a new directory");
     cwnd.refuses(&["compare", "--out", "taken/below"], "error: --out: cannot write `taken/below`: ");
     cwnd.refuses(&["compare", "--out", "/proc/results"], "error: --out: cannot write `/proc/results`: ");
 }

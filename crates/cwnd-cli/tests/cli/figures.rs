@@ -1,8 +1,8 @@
-//! Figures: their size, their bytes, and what is said of those that cannot be.
+//! Figures: their size, their bytes, and the errors of figures that cannot be drawn.
 
 use super::{Cwnd, SHORT};
 
-/// What is refused before any work, in builds that draw and in those that do not.
+/// Refused before any work, in builds that draw and in those that do not.
 #[test]
 fn figures_are_refused_by_their_flags() {
     let cwnd = Cwnd::new();
@@ -19,13 +19,16 @@ fn figures_are_refused_by_their_flags() {
         return;
     }
     refused(&["--figure", "x.gif"], "--figure: `x.gif` ends in none of .pdf, .svg and .png");
-    refused(&["--figure", "nowhere/x.pdf"], "--figure: there is no folder `nowhere`");
+    refused(&["--figure", "nowhere/x.pdf"], "--figure: there is no directory `nowhere`");
     for option in ["--json", "--check"] {
         let result = cwnd.run(&["paper", "newaimd", "table-1", "--figure", "x.pdf", option]);
-        let why = format!("error: --figure is made of the page: with {option}, name its folder with --out");
+        let why = format!("error: --figure is made of the page: with {option}, name its directory with --out");
         assert!(result.code == Some(2) && result.err.starts_with(&why), "{option}: {}", result.err);
     }
-    refused(&["--figure", "x.pdf", "--json"], "--figure is made of the page: with --json, name its folder with --out");
+    refused(
+        &["--figure", "x.pdf", "--json"],
+        "--figure is made of the page: with --json, name its directory with --out",
+    );
     refused(
         &["--figure", "x.pdf", "--width", "8.5"],
         "--width: cannot read `8.5`: expected a number above 0 with a unit",
@@ -58,7 +61,7 @@ fn every_page_has_figures() {
         assert!(result.code == Some(2) && result.err.starts_with(why), "{command:?}: {}", result.err);
         let result = cwnd.run(&[command, &["--figure", "nowhere/x.svg"]].concat());
         assert_eq!(result.code, Some(2), "{command:?}: {}", result.err);
-        let why = if cfg!(feature = "figures") { "there is no folder" } else { "this build draws no figures" };
+        let why = if cfg!(feature = "figures") { "there is no directory" } else { "this build draws no figures" };
         assert!(result.err.contains(why), "{command:?}: {}", result.err);
     }
     assert_eq!(cwnd.files(), ["s.toml", "x.toml"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{CommandResult, Cwnd, SHORT, SIGNALS, is_ignored, root};
 
-/// Commands with a little to do, each with the folder or file it writes as `out`.
+/// Commands with a little to do, each with the directory or file it writes as `out`.
 const SHORT_WORK: [&[&str]; 8] = [
     &["run", "short.toml"],
     &["run", "short.toml", "--trace", "flent"],
@@ -42,7 +42,7 @@ const LONG_WORK: [&[&str]; 6] = [
     ],
 ];
 
-/// What the commands read.
+/// The files that the commands read.
 const READ: [&str; 3] = ["short.toml", "ss.txt", "sweep.toml"];
 
 /// Visible and hidden files, but for what belongs to a store.
@@ -61,7 +61,7 @@ fn place() -> Cwnd {
     cwnd
 }
 
-/// Starts a command and sends it a signal once it has made the folder `a`, which it does when it listens to signals.
+/// Starts a command and sends it a signal once it has made the directory `a`, which it does when it listens to signals.
 fn interrupted(cwnd: &Cwnd, arguments: &[&str], signal: &str) -> CommandResult {
     let mut command = cwnd.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
@@ -101,7 +101,7 @@ fn a_signal_leaves_nothing() {
     }
 }
 
-/// The folder of a sweep stays, and has whole files alone, so that the same command goes on from there.
+/// The directory of a sweep stays, and has whole files alone, so that the same command goes on from there.
 #[test]
 fn an_unfinished_sweep_has_whole_files_alone() {
     let began = ["a", "a/out", "a/out/sweep.json", "a/out/sweep.toml"];
@@ -124,7 +124,7 @@ fn an_unfinished_sweep_has_whole_files_alone() {
     }
 }
 
-/// What had no bound: each ends at once, with one error that names the part.
+/// Inputs that once had no bound: each ends at once, with one error that names the part.
 #[test]
 fn what_did_not_end_says_why() {
     let cwnd = place();

@@ -8,7 +8,7 @@ use super::{Cwnd, SHORT, root};
 
 const PATH: [&str; 8] = ["--rate", "10mbit", "--duration", "4s", "--warmup", "1s", "--seeds", "2"];
 
-/// What anybody sees first: `CWND_BLESS=1 cargo test -p cwnd-cli --test cli first_screen` brings it into README.
+/// The first screen: `CWND_BLESS=1 cargo test -p cwnd-cli --test cli first_screen` brings it into README.
 #[test]
 fn the_first_screen_fits_and_is_the_one_of_the_readme() {
     let cwnd = Cwnd::new();
@@ -38,7 +38,7 @@ fn the_first_screen_fits_and_is_the_one_of_the_readme() {
 fn readme_links_every_page_of_the_documentation() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("text");
     let pages =
-        std::fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("a file").file_name());
+        std::fs::read_dir(root().join("docs")).expect("a directory").map(|entry| entry.expect("a file").file_name());
     let missing: Vec<String> = pages
         .filter_map(|name| name.into_string().ok())
         .filter(|name| name.ends_with(".md") && !readme.contains(&format!("(docs/{name})")))
@@ -211,5 +211,5 @@ fn the_help_says_when_the_usual_path_has_no_dip() {
         assert_eq!(shown.contains("recovery"), dips, "{times:?}\n{shown}");
     }
     let help: Vec<String> = cwnd.succeed(&["compare", "--help"]).split_whitespace().map(str::to_string).collect();
-    assert!(help.join(" ").contains("a --warmup below 25s or without one and a --duration below 50s"));
+    assert!(help.join(" ").contains("With a --warmup below 25s, or a --duration below 50s and no --warmup"));
 }

@@ -4,7 +4,7 @@ use cwnd_terminal::testing::refuses_nonsense;
 
 use super::{Cwnd, SHORT, root};
 
-/// A command, and arguments with which it ends soon: what would work for long writes into a folder that exists.
+/// A command, and arguments with which it ends soon: what would work for long writes into a directory that exists.
 pub(super) const COMMANDS: [(&str, &[&str]); 20] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
@@ -27,10 +27,10 @@ pub(super) const COMMANDS: [(&str, &[&str]); 20] = [
     ("sweep status", &["nowhere"]),
     ("docs", &["json"]),
 ];
-/// Where a folder that is not there yet lets a command work for minutes.
+/// Where a directory that is not there yet lets a command work for minutes.
 const LONG: [(&str, &str); 2] = [("evaluate", "--out"), ("paper", "--out")];
 
-/// A folder with what the commands read.
+/// A directory with what the commands read.
 pub(super) fn place() -> Cwnd {
     let cwnd = Cwnd::new();
     cwnd.file("short.toml", SHORT);

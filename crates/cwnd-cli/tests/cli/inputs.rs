@@ -1,4 +1,4 @@
-//! What commands read: files, and pipes that something writes to. Nothing waits for a writer that does not come.
+//! Inputs of commands: files, and pipes that something writes to. Nothing waits for a writer that does not come.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use cwnd_terminal::testing::{ends_while_it_reads, new_pipe, reads_no_empty_pipe}
 
 use super::flags::{COMMANDS, place};
 
-/// What the commands of [`COMMANDS`] read of their arguments, which are no flags.
+/// The arguments that the commands of [`COMMANDS`] read as files, without a flag.
 const READ: [&str; 3] = ["short.toml", "ss.txt", "sweep.toml"];
 
-/// What `conform` writes into pipes, as a shell does: it waits for a reader, and a signal ends it.
+/// The files that `conform` writes into pipes, as a shell does: it waits for a reader, and a signal ends it.
 const WRITTEN: [&str; 3] = ["--junit", "--html", "--write-baseline"];
 
 #[test]

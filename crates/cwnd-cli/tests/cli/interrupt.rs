@@ -16,7 +16,7 @@ fn an_interrupted_run_leaves_nothing() {
     let mut command =
         cwnd.command(&["compare", "reno", "--rate", "10gbit", "--duration", "10h", "--seeds", "2", "--out", "a/b"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    // Ctrl-C is listened to before the folder is made, and the run itself lasts for hours.
+    // Ctrl-C is listened to before the directory is made, and the run itself lasts for hours.
     while !cwnd.path().join("a").exists() {
         sleep(Duration::from_millis(10));
     }

@@ -52,7 +52,7 @@ const VALUES: [(&str, &str); 13] = [
 /// Flags whose effect is not in the numbers.
 const OTHER: [&str; 8] = ["--json", "--out", "--figure", "--plot", "--width", "--height", "--font", "--font-size"];
 
-/// What leaves the numbers as they are, and why.
+/// Flags that leave the numbers unchanged, and why.
 const SAME: [(&str, &str, &str); 5] = [
     ("reno", "--steps", "a straight line needs no fine steps"),
     ("new-aimd", "--steps", "a straight line needs no fine steps"),
@@ -61,7 +61,7 @@ const SAME: [(&str, &str, &str); 5] = [
     ("miad", "--random", "the column says that it is not defined: it outgrows all losses"),
 ];
 
-/// The numbers of a document, and what was said of them.
+/// The numbers of a document and the printed messages.
 fn numbers(cwnd: &Cwnd, arguments: &[String]) -> Result<(Value, String), CommandResult> {
     let result = cwnd.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     if result.code != Some(0) {
@@ -71,7 +71,7 @@ fn numbers(cwnd: &Cwnd, arguments: &[String]) -> Result<(Value, String), Command
     Ok((Value::Array(vec![document["rows"].clone(), document["ends"].clone()]), result.err))
 }
 
-/// What is wrong with a flag, if anything.
+/// The fault of a flag, if any.
 fn fault(command: &str, given: &[&str], kind: &str, flag: &str, value: &str) -> Option<String> {
     let cwnd = Cwnd::new();
     let given: Vec<&str> = [kind, "--json"].into_iter().chain(given.iter().copied()).collect();
@@ -139,7 +139,7 @@ fn a_start_reaches_rules_that_set_a_rate() {
     assert!(refused.code == Some(2) && refused.err.contains("cannot start from 10 packets"), "{}", refused.err);
 }
 
-/// What would run for years is refused or ends, and an empty table says why it is empty.
+/// Work that would run for years is refused or ends, and an empty table states why it is empty.
 #[test]
 fn models_are_bounded_and_say_how_they_ended() {
     let cwnd = Cwnd::new();

@@ -43,7 +43,7 @@ const COMMANDS: [(&str, &[&str]); 11] = [
 /// Commands whose documents say how fast this host is, or take long.
 const OTHERS: [&str; 5] = ["bench sim", "evaluate", "overlay", "paper", "sweep status"];
 
-/// What each flag is given; none for those that take no value. One with a space is for that command.
+/// The value for each flag; none for those without a value. One with a space is for that command.
 const VALUES: [(&str, &str); 71] = [
     ("--allow-unclear", ""),
     ("--by", "loss_rate"),
@@ -152,7 +152,7 @@ impl Case {
         arguments
     }
 
-    /// What is wrong, if anything.
+    /// The fault, if any.
     fn fault(&self) -> Option<String> {
         let (command, flag) = (self.command, &self.flag);
         let run = |arguments: &[String]| {
@@ -422,7 +422,7 @@ fn options_that_would_be_ignored_are_refused() {
             "bbr3+hystart++: `bbr3` starts in a way of its own, which `+hystart++` would not change",
         ),
         ("paper --no-store", "--no-store: nothing is run without a PAPER, --quick, --full or --check"),
-        ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their folder with --out"),
+        ("sweep sweep.toml --json --chunk 1s", "--chunk is about files: with --json, name their directory with --out"),
         ("compare reno cubic --paired --json", "the argument '--paired' cannot be used with '--json'"),
     ] {
         let result = cwnd.run(&line.split(' ').collect::<Vec<_>>());

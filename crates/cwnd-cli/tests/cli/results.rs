@@ -1,4 +1,4 @@
-//! What a run prints and writes.
+//! The output and the files of a run.
 
 use serde_json::Value;
 
@@ -349,7 +349,7 @@ fn the_examples_run() {
     names.sort();
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
-        assert_eq!(cwnd.succeed(&["run", &name, "--check"]), format!("{name} is a scenario\n"));
+        assert_eq!(cwnd.succeed(&["run", &name, "--check"]), format!("{name}: valid scenario\n"));
         // Late starters start within the second too.
         let mut arguments =
             vec!["run", &name, "--json", "--seeds", "1", "--set", "duration=1s", "--set", "warmup=0.5s"];

@@ -23,9 +23,9 @@ fn cwnd() -> Cwnd {
     cwnd
 }
 
-/// The rows in a folder, by file.
+/// The rows in a directory, by file.
 fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
-    let entries = fs::read_dir(cwnd.path().join(folder).join("cells")).expect("a folder of rows");
+    let entries = fs::read_dir(cwnd.path().join(folder).join("cells")).expect("a directory of rows");
     let read = |path: &Path| fs::read_to_string(path).expect("a file");
     entries
         .map(|entry| entry.expect("an entry"))
@@ -33,7 +33,7 @@ fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The page in a folder.
+/// The page in a directory.
 fn page(cwnd: &Cwnd, folder: &str) -> String {
     fs::read_to_string(cwnd.path().join(folder).join("report.html")).expect("a page")
 }
@@ -68,10 +68,10 @@ fn shards_together_are_the_whole_and_nothing_is_run_twice() {
 
     let status = cwnd.succeed(&["sweep", "status", "parts"]);
     assert!(status.starts_with("8 of 8 cells, "), "{status}");
-    // The page of the last shard has what the store has of the others: it is that of the whole sweep.
+    // The page of the last shard also has the stored cells of the others: it is the page of the whole sweep.
     let [one, other] = ["whole", "parts"].map(|folder| page(&cwnd, folder));
     assert!(one == other && one.contains("8 of 8 runs"), "{}", one.len());
-    // The folder's own sweep needs no other file.
+    // The directory's own sweep needs no other file.
     cwnd.succeed(&["sweep", "parts/sweep.toml", "--check"]);
 }
 
@@ -190,13 +190,13 @@ fn a_failed_cell_is_recorded_and_the_rest_goes_on() {
     let cwnd = cwnd();
     let arguments = [&["sweep", "s.toml", "--store", "cells", "--out", "out", "--json"][..], &CHUNK].concat();
     cwnd.succeed(&arguments);
-    // Cells that can be neither read nor stored: the place of their folder is taken.
+    // Cells that can be neither read nor stored: the place of their directory is taken.
     let stored = cwnd.stored();
-    let place = Path::new(stored.keys().next().expect("cells were stored")).parent().expect("a folder");
+    let place = Path::new(stored.keys().next().expect("cells were stored")).parent().expect("a directory");
     let blocked: usize =
         stored.iter().filter(|(file, _)| Path::new(file).starts_with(place)).map(|(_, cells)| cells).sum();
     let place = cwnd.path().join(place);
-    fs::remove_dir_all(&place).expect("a folder");
+    fs::remove_dir_all(&place).expect("a directory");
     fs::write(&place, "in the way").expect("writable");
 
     let result = cwnd.run(&arguments);
@@ -233,14 +233,14 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         ),
         (&["sweep", "s.toml", "--set", "dumbbell.rtt=1ms"], "error: --set dumbbell.rtt=1ms: the sweep gives this key"),
         (&["sweep", "s.toml", "--out", "taken"], "error: --out: `taken` holds something else than a sweep"),
-        (&["sweep", "status", "taken"], "error: FOLDER: `taken` is no folder of a sweep"),
+        (&["sweep", "status", "taken"], "error: DIR: `taken` is not the directory of a sweep"),
     ] {
         let result = cwnd.run(arguments);
         assert_eq!(result.code, Some(2), "{arguments:?}: {}", result.err);
         assert!(result.err.starts_with(expected), "{arguments:?}: {}", result.err);
         assert_eq!(cwnd.files(), before, "{arguments:?}");
     }
-    assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml is a sweep: 4 points, 8 cells, "));
+    assert!(cwnd.succeed(&["sweep", "s.toml", "--check"]).starts_with("s.toml: valid sweep, 4 points, 8 cells, "));
 }
 
 /// A Python that has the package gets the command as it was given; any other is an error that names what to install.
@@ -277,7 +277,7 @@ fn the_example_is_a_sweep() {
     assert!(Cwnd::new().succeed(&["sweep", &path, "--check"]).contains("16 points, 80 cells"));
 }
 
-/// What `--check` says of a sweep of `grid` over a base with `flow`.
+/// The output of `--check` for a sweep of `grid` over a base with `flow`.
 fn checked(grid: &str, base: &str) -> (String, String) {
     let cwnd = Cwnd::new();
     cwnd.file("short.toml", base);
@@ -297,7 +297,7 @@ fn points_that_are_the_same_scenario_are_named() {
     let grid = "[grid]\n\"dumbbell.rate\" = [\"10mbit\", \"20mbit\"]\n\"dumbbell.rtt\" = [\"20ms\", \"20ms\"]\n";
     assert_eq!(said(grid), "warning: points 1 and 2 of 4 are the same scenario (and so in 1 other group)\n");
     assert_eq!(said("[grid]\nfirst_seed = [1, 2]\n"), "");
-    assert!(checked("[grid]\nfirst_seed = [1]\n", SHORT).0.contains("is a sweep: 1 point, 2 cells, 1 chunk"));
+    assert!(checked("[grid]\nfirst_seed = [1]\n", SHORT).0.contains(": valid sweep, 1 point, 2 cells, 1 chunk"));
 }
 
 /// A hundred points that share a cause have one line, whatever their values are.
@@ -350,7 +350,7 @@ fn equal_quantities_are_one_value() {
     }
 }
 
-/// What keeps all cells from their results is named once, with the number of cells that it is true of.
+/// A common cause of failed cells is named once, with their number.
 #[test]
 fn the_cause_of_failed_cells_is_named() {
     let cwnd = Cwnd::new();

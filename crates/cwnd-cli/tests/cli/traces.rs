@@ -39,7 +39,7 @@ fn formats_are_named() {
     let result = cwnd.run(&["run", &name, "--trace", "flent", "--json"]);
     assert_eq!(
         (result.code, result.err.as_str()),
-        (Some(2), "error: --trace writes files: with --json, name their folder with --out\n")
+        (Some(2), "error: --trace writes files: with --json, name their directory with --out\n")
     );
     // Not the feature of this crate: where the whole workspace is built, another may have turned Parquet on.
     if PartFormat::USUAL != PartFormat::Parquet {
@@ -78,7 +78,7 @@ fn an_overlay_has_the_flows_of_the_kernel() {
     }
     let report = std::fs::read_to_string(cwnd.path().join("one/report.html")).expect("a report");
     assert!(report.contains("ss.txt: 10.7.0.1:59886 to 10.7.0.2:5201"));
-    // The folder of a run has its traces, and `--kernel` is only a name of inputs.
+    // The directory of a run has its traces, and `--kernel` is only a name of inputs.
     cwnd.succeed(&["run", &name, "--out", "run"]);
     let label = ["--label", "x.toml", "--out", "two"];
     assert_eq!(cwnd.succeed(&[&["overlay", "run", &probe, &ss][..], &label].concat()), first);
@@ -97,7 +97,7 @@ fn an_overlay_has_the_flows_of_the_kernel() {
     assert_eq!((result.code, result.err.as_str()), (Some(2), "error: broken.txt, line 1: `snd_nxt` cannot be `y`\n"));
 }
 
-/// What was exported of a run, and what was kept of it, shows what the run shows.
+/// The exported and the stored traces of a run show the same as the run.
 #[test]
 fn an_overlay_takes_any_run() {
     let cwnd = Cwnd::new();
@@ -130,7 +130,7 @@ fn an_overlay_takes_any_run() {
         }
         assert_eq!(flow["algorithm"], one["algorithm"]);
     }
-    // The folder of an overlay is one of results.
+    // The directory of an overlay is one of results.
     cwnd.succeed(&["overlay", "out", "run", "--out", "again"]);
 
     let refused = |arguments: &[&str], why: &str| {

@@ -15,7 +15,7 @@ use super::spurious::{Undoings, reporting_spurious};
 pub(crate) struct Case {
     /// As in the draft.
     pub(crate) title: &'static str,
-    /// What is to be seen, run by run.
+    /// The conditions to check, run by run.
     pub(crate) conditions: fn(&Spec) -> Vec<Condition>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Case {
 pub(crate) struct Condition {
     pub(crate) text: &'static str,
     pub(crate) met: bool,
-    /// What was found.
+    /// The finding.
     pub(crate) found: String,
 }
 
@@ -135,8 +135,8 @@ fn drain_inflight(own: &Spec) -> Vec<Condition> {
     ]
 }
 
-/// The draft's ten percent less, and sixty: DRAIN sends at 0.495 of the estimate, which drains what is left of the bandwidth by 0.4 of
-/// it per second in the first case, and not at all in the second.
+/// Ten percent less, as in the draft, and sixty: DRAIN sends at 0.495 of the estimate, which drains the remaining bandwidth by 0.4 of it
+/// per second in the first case, and not at all in the second.
 fn drain_time(own: &Spec) -> Vec<Condition> {
     let rounds = |changes: &'static [Change]| {
         let log = PathSetup { when: Some((DRAIN, 1)), changes, queue: 8.0, ..PathSetup::of(own) }.run();
@@ -213,7 +213,7 @@ fn never_when_limited(own: &Spec) -> Vec<Condition> {
     let stayed = exit.at - up.looks[entry].at;
     vec![
         condition(
-            "STARTUP of 30 s: no state but ProbeRTT beside it",
+            "STARTUP of 30 s: no other state but ProbeRTT",
             other.is_none(),
             other.map_or(String::new(), |look| format!("{} at {:.1} s", name(look), look.at)),
         ),
@@ -447,7 +447,7 @@ fn a_tenth(own: &Spec) -> Vec<Condition> {
     a_tenth_behind(own, 0.5)
 }
 
-/// The same behind a queue of so many BDP of the first rate.
+/// The conditions of ten percent less, behind a queue of `queue` BDP of the first rate.
 pub(super) fn a_tenth_behind(own: &Spec, queue: f64) -> Vec<Condition> {
     let log = PathSetup {
         rate: 100_000_000,
@@ -543,7 +543,7 @@ pub(super) fn spurious_timeout(own: &Spec) -> Vec<Condition> {
     undone_conditions(&log, &undone, 1)
 }
 
-/// What both cases of spurious recovery ask for, in at least `least` recoveries.
+/// The common conditions of both cases of spurious recovery, in at least `least` recoveries.
 fn undone_conditions(log: &Log, undone: &Mutex<Vec<super::spurious::Undone>>, least: usize) -> Vec<Condition> {
     let undone = undone.lock().expect("nobody panicked");
     let restored = |name| undone.iter().all(|each| each.after(name) >= each.before(name));

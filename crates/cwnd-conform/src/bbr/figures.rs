@@ -1,4 +1,4 @@
-//! What `bbr3` is for, as figures with bounds that were fixed before the first run.
+//! The goals of `bbr3`, as figures with bounds that were fixed before the first run.
 
 use cwnd::{Span, Spec, Time};
 use cwnd_sim::{Loss, RateSchedule, Simulation, Source};
@@ -104,7 +104,7 @@ pub(super) fn a_tenth(own: &Spec) -> Vec<Condition> {
         .into()
 }
 
-/// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of what it is offered.
+/// Thirty seconds after ten, a queue of 1 BDP; the link itself carries `1 - p` of the packets offered to it.
 pub(super) fn random_loss(own: &Spec) -> Vec<Condition> {
     let utilisation = |algorithm: &Spec, p: f64| {
         let path =
@@ -147,7 +147,7 @@ pub(super) fn queueing(own: &Spec) -> Vec<Condition> {
     )]
 }
 
-/// Of the last ten of the thirty seconds after the second began.
+/// Measured in the last ten of the thirty seconds after the second flow began.
 pub(super) fn two_flows(own: &Spec) -> Vec<Condition> {
     [(1.0, "a queue of 1 BDP: Jain at least 0.95"), (4.0, "a queue of 4 BDP: Jain at least 0.95")]
         .map(|(queue, text)| {
@@ -162,8 +162,9 @@ pub(super) fn two_flows(own: &Spec) -> Vec<Condition> {
         .into()
 }
 
-/// A source of 30 Mbit/s on 100 Mbit/s. In the first round trips it waits for the window, and what has come together leaves faster: samples
-/// that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so that the wish that none ever does cannot hold.
+/// A source of 30 Mbit/s on 100 Mbit/s. In the first round trips it waits for the window, and the data gathered meanwhile leaves faster:
+/// samples that are not limited. Section 5.5.4 counts a limited sample above the estimate too, so the condition that none ever is cannot
+/// hold.
 fn limited(own: &Spec) -> Vec<Condition> {
     let source = Source::Rate(RateSchedule::constant(30_000_000));
     let log = PathSetup { rate: 100_000_000, source, seconds: 20, ..PathSetup::of(own) }.run();

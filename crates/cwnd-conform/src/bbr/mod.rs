@@ -1,8 +1,8 @@
-//! BBR on packets: the test cases of draft-ietf-ccwg-bbr appendix A, and how near `bbr3` comes to what it is for.
+//! BBR on packets: the test cases of draft-ietf-ccwg-bbr appendix A, and how closely `bbr3` reaches its goals.
 //!
-//! `cases.txt` and `figures.txt` show each condition with what was found; a condition that is not met has its reason in docs/bbr.md, and
-//! `rules.txt` shows what becomes of it without a rule of the draft.
-//! `CWND_BLESS=1 cargo test -p cwnd-conform --lib bbr` records it anew; the diff then shows what changed.
+//! `cases.txt` and `figures.txt` show each condition with the finding. A condition that is not met has its reason in docs/bbr.md, and
+//! `rules.txt` shows the condition without a rule of the draft. `CWND_BLESS=1 cargo test -p cwnd-conform --lib bbr` records it anew; the
+//! diff then shows what changed.
 
 mod cases;
 #[cfg(test)]

@@ -24,27 +24,27 @@ pub(crate) struct PathSetup {
     pub(crate) queue: f64,
     pub(crate) seconds: u64,
     pub(crate) algorithm: Spec,
-    /// What the application hands over.
+    /// The data that the application hands over.
     pub(crate) source: Source,
     /// Anything else.
     pub(crate) adapt: fn(&mut Setup),
-    /// What happens when the flow enters a state for the n-th time.
+    /// A change when the flow enters a state for the n-th time.
     pub(crate) when: Option<(u8, usize)>,
     pub(crate) changes: &'static [Change],
 }
 
-/// What happens to the path or the application.
+/// A change of the path or the application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// The rate of the bottleneck becomes this share of what it was.
+    /// The rate of the bottleneck becomes this share of the previous one.
     Rate(f64),
-    /// The application hands over data in the first so many milliseconds of every ten only, for so long.
+    /// The application hands over data only in the first milliseconds, of this number, of every ten, for this time in milliseconds.
     Limit(u64, u64),
-    /// The application hands over nothing for so many milliseconds.
+    /// The application hands over nothing for this number of milliseconds.
     Pause(u64),
     /// Every n-th of the packets sent from then on is lost, from the first to the second of these numbers on.
     Lose(u64, u64, u64),
-    /// The path is longer by so many milliseconds for a tenth of a second.
+    /// The path is longer by this number of milliseconds for a tenth of a second.
     Detour(u64),
 }
 
@@ -265,7 +265,7 @@ impl Log {
         self.looks.last().expect("there is a state at the start")
     }
 
-    /// Of the packets sent between two times in seconds, the share found lost.
+    /// The lost share of the packets sent between two times in seconds.
     pub(crate) fn lost_share(&self, from: f64, to: f64) -> f64 {
         let [first, last] = [from, to].map(|at| self.at(at).unwrap_or(self.looks.len() - 1));
         let (first, last) = (&self.looks[first], &self.looks[last]);

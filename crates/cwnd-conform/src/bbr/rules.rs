@@ -1,4 +1,4 @@
-//! What is missed, and the rules of the draft that may be the reason: each is left out alone (`bbr3:without=RULE`).
+//! The missed conditions, and the rules of the draft that may be the reason: each is left out alone (`bbr3:without=RULE`).
 
 use cwnd::Spec;
 

@@ -6,7 +6,7 @@ use cwnd::{Ack, Cause, Congestion, CongestionControl, Maker, Spec, Start, View, 
 
 use super::path::UP;
 
-/// What BBR saved, and what it had again once the recovery was known to be spurious.
+/// The state that BBR saved, and the state it restored once the recovery was known to be spurious.
 #[derive(Clone, Debug)]
 pub(crate) struct Undone {
     /// A loss of the recovery ended `ProbeBW_UP`.

@@ -1,4 +1,4 @@
-//! The cases and figures of `bbr3`, compared with what is on record.
+//! The cases and figures of `bbr3`, compared with the records.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn the_figures() {
     compare("figures.txt", &table);
 }
 
-/// What is missed, with one rule of the draft left out at a time.
+/// The missed conditions, with one rule of the draft left out at a time.
 #[test]
 fn the_rules_that_misses_come_from() {
     let mut table = "What bbr3 misses, without one rule of the draft at a time.\n".to_string();

@@ -40,7 +40,7 @@ pub(super) fn flight_size(lab: &Lab<'_>) -> Measured {
     Ok(threshold / flight)
 }
 
-/// What is left of the window where a new packet is lost in the slow start after a timeout.
+/// The part of the window that is left after the loss of a new packet in the slow start after a timeout.
 pub(super) fn loss_after_timeout(lab: &Lab<'_>) -> Measured {
     lab.timeout()?;
     let from = 18.0 + 0.02 * lab.phase();

@@ -66,7 +66,7 @@ fn scattered(lab: &Lab<'_>, rtt_ms: u64, most: usize) -> Result<(Record, f64), U
     Ok((lab.run(&course.lose_numbers(&numbers[..most.min(numbers.len())]))?, flight))
 }
 
-/// The same with a second packet lost so long after the first cut, and both cuts.
+/// The record of a run with a second packet lost `after` seconds after the first cut, and both cuts.
 fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
     let at = first(lab, rtt_ms);
     let once = lab.run(&wide(lab, rtt_ms, ONE_CUT * rtt_ms as f64 / 1e3).lose(at, 1))?.cut(at)?;
@@ -98,7 +98,7 @@ fn cut_above(lab: &Lab<'_>, seconds: f64) -> Result<(Record, Cut), Unfit> {
     Ok((record, second))
 }
 
-/// The same with a mark in place of the second loss, at 100 ms.
+/// The cut of a mark in place of the second loss, at 100 ms.
 fn marked_cut(lab: &Lab<'_>, after: f64) -> Result<Cut, Unfit> {
     let at = first(lab, 100);
     let once = lab.run(&wide(lab, 100, 0.1 * ONE_CUT).ecn().lose(at, 1))?.cut(at)?;
@@ -184,8 +184,8 @@ struct Undone {
     undo: f64,
 }
 
-/// A packet is lost, so many round trips after [`first`], and 1.5 s later the path stalls for a second and a half or longer: packets are late, are taken
-/// for lost and arrive after all.
+/// A packet is lost `rounds` round trips after [`first`], and 1.5 s later the path stalls for 1.5 s or longer. Packets are late, are
+/// treated as lost and arrive after all.
 fn undoing(lab: &Lab<'_>, rtt_ms: u64, rounds: f64) -> Result<Undone, Unfit> {
     let lost = first(lab, rtt_ms) + rounds * rtt_ms as f64 / 1e3;
     let late = lost + 1.5;
@@ -202,7 +202,7 @@ fn undoing(lab: &Lab<'_>, rtt_ms: u64, rounds: f64) -> Result<Undone, Unfit> {
     let once = record.cut(lost)?;
     let cut = record.cuts().into_iter().find(|cut| cut.at >= late);
     let cut = cut.ok_or_else(|| Unfit::Absent("it takes nothing for lost that is late".to_string()))?;
-    // Back at once: no growth of congestion avoidance doubles what a cut has left within a round trip.
+    // Back at once: no growth of congestion avoidance doubles the window after a cut within a round trip.
     let after: Vec<_> = record.between(cut.at, cut.at + 4.0).collect();
     let undo = after.windows(2).find(|pair| pair[1].window > 1.2 * pair[0].window && pair[1].window > 0.9 * cut.before);
     let undo = undo.ok_or_else(|| Unfit::Absent("it undoes no cut".to_string()))?[1].at;

@@ -32,7 +32,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         id: "3168-reacts-wire",
-        requirement: "and what is sent with it",
+        requirement: "and the sent data with it",
         looks: Looks::Wire,
         measured: "packets sent in the third round trip after a mark in congestion avoidance over those in the one before it",
         accepted: Range::at_most(0.92),
@@ -90,7 +90,7 @@ pub(crate) const CHECKS: &[Check] = &[
         applies: Applies::Law(Law::Reno),
         measured: "window after the cut over the one before",
         accepted: Range::within(0.4, 0.81),
-        basis: "whole packets at windows of a hundred and more; half of what is in flight is less than half of the window where a sender paces",
+        basis: "whole packets at windows of a hundred and more; half of the flight is less than half of the window where a sender paces",
         measure: reacts,
         ..BASE
     },

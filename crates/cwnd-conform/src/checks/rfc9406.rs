@@ -144,7 +144,7 @@ fn longer(lab: &Lab<'_>, rtt_ms: u64, by_ms: u64, back: Option<f64>) -> Result<(
         let mut steps = vec![(Span::from_secs_f64(at), link.delay + Span::from_millis(by_ms))];
         steps.extend(back.map(|late| (Span::from_secs_f64(at + late * rtt), link.delay)));
         link.delay_steps = Schedule { steps, repeat: None };
-        // What is in flight is bounded by what ten round trips of a careful slow start need.
+        // The flight is bounded by the need of ten round trips of a conservative slow start.
         setup.flows[0].max_window = Some(20_000.0);
     });
     let record = lab.run(&course)?;

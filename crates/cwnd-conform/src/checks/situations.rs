@@ -54,7 +54,7 @@ pub(crate) const CHECKS: &[Check] = &[
         looks: Looks::Window,
         measured: "largest window in the six round trips after the pause over the one before it",
         accepted: Range::at_most(1.5),
-        basis: "it may start anew, or go on as before: some packets per round trip",
+        basis: "it may start anew, or continue as before: some packets per round trip",
         measure: pause,
         ..BASE
     },
@@ -173,7 +173,7 @@ fn pause(lab: &Lab<'_>) -> Measured {
     let (from, to) = (2.0, 32.0);
     let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
     record.cut(at)?;
-    // What a stack had buffered is acknowledged by then.
+    // The data that a stack had buffered is acknowledged by then.
     let before = record.window(from + 1.0)?;
     Ok(record.largest(to, to + 6.0 * record.rtt)? / before)
 }

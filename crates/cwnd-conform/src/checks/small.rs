@@ -21,7 +21,7 @@ pub(super) fn small_window(lab: &Lab<'_>) -> Measured {
     let (course, _) = reduced(lab, 0.2)?;
     let record = lab.run(&course)?;
     record.cut(0.0)?;
-    // One packet, or two, is what a timeout leaves.
+    // A timeout leaves one packet, or two.
     let least = record.cuts().iter().map(|cut| cut.after).filter(|after| *after > 2.5).fold(f64::INFINITY, f64::min);
     must(least.is_finite(), "only timeouts reduce the window")?;
     Ok(least)

@@ -1,4 +1,4 @@
-//! The checks against senders that are written from the RFCs alone: what is wrong turns the check of its clause red, what is right none.
+//! The checks against senders that are written from the RFCs alone: a faulty one fails the check of its clause, a correct one none.
 //!
 //! `CWND_BLESS=1 cargo test -p cwnd-conform --test mutants -- --ignored` judges every wrong sender and records the table,
 //! `tests/mutants.txt`; the diff then shows what changed. The ordinary test repeats the check of each clause.

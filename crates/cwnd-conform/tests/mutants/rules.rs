@@ -1,5 +1,5 @@
-//! What a window sender does by Reno (RFC 5681), CUBIC (RFC 9438) and the `NewReno` of QUIC (RFC 9002). Each number and each choice is a field: a
-//! wrong sender is a right one with one field changed.
+//! The rules of a window sender by Reno (RFC 5681), CUBIC (RFC 9438) and the `NewReno` of QUIC (RFC 9002). Each number and each choice is a
+//! field: a wrong sender is a right one with one field changed.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) struct Rules {
     pub(crate) host: Host,
     /// Probes stand in the place of the retransmission timeout.
     pub(crate) quic: bool,
-    /// Windows are whole packets, and what is missing to the next one is counted.
+    /// Windows are whole packets, and the fractions are counted up to the next packet.
     pub(crate) whole: bool,
     pub(crate) rfc8312: bool,
     pub(crate) growth: Growth,
@@ -56,26 +56,26 @@ pub(crate) struct Growth {
     pub(crate) ramp_again: f64,
     /// Packets per round trip in congestion avoidance.
     pub(crate) increase: f64,
-    /// What an acknowledgement counts for in slow start, packets.
+    /// The packets for which an acknowledgement counts in slow start.
     pub(crate) ramp_counts: fn(&Ack) -> u32,
     /// The packets that an acknowledgement counts for in congestion avoidance.
     pub(crate) counts: fn(&Ack) -> u32,
-    /// What becomes of a window that the application does not use.
+    /// The use of a window that the application does not fill.
     pub(crate) unused: Unused,
     /// Only a window that is full counts as used.
     pub(crate) only_full: bool,
-    /// Of whole windows: what exceeds a packet is dropped, and not kept for the next one.
+    /// For whole windows: the part above a packet is dropped, and not kept for the next one.
     pub(crate) drops_rest: bool,
 }
 
-/// What becomes of a window that the application does not use.
+/// The use of a window that the application does not fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unused {
     Stays,
     Grows,
     GrowsInSlowStart,
     GrowsInAvoidance,
-    /// By a hundredth with each acknowledgement.
+    /// By 1 % with each acknowledgement.
     Shrinks,
 }
 
@@ -109,10 +109,10 @@ pub(crate) struct Curve {
     pub(crate) missing: fn(f64, f64) -> f64,
 }
 
-/// What congestion but a timeout does.
+/// The effect of congestion other than a timeout.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// Parts are those of what is in flight (RFC 5681 equation 4), and not of the window.
+    /// Parts are those of the flight (RFC 5681 equation 4), and not of the window.
     pub(crate) flight: bool,
     /// The part of the window that a loss leaves.
     pub(crate) loss: f64,
@@ -130,7 +130,7 @@ pub(crate) struct Cut {
     pub(crate) threshold: fn(f64, f64) -> f64,
     /// The threshold, of the window before and after a mark.
     pub(crate) mark_threshold: fn(f64, f64) -> f64,
-    /// Losses and marks after so many change nothing.
+    /// Losses and marks after this number change nothing.
     pub(crate) losses: u32,
     pub(crate) marks: u32,
     /// A loss of the same window is another congestion event, or a mark of the same window, or one of the two after the other.
@@ -143,13 +143,13 @@ pub(crate) struct Cut {
     pub(crate) grows: bool,
     /// Losses in the slow start after a timeout change nothing.
     pub(crate) deaf_after_timeout: bool,
-    /// How the window gets to what is left of it.
+    /// How the window reaches its reduced size.
     pub(crate) reduction: Reduction,
     /// The loss at which the sender panics, from 1 on.
     pub(crate) panics: u32,
 }
 
-/// How congestion takes the window to what is left of it.
+/// How congestion takes the window to its reduced size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     AtOnce,
@@ -161,7 +161,7 @@ pub(crate) enum Reduction {
     Halving,
 }
 
-/// What an expiry of the retransmission timer does.
+/// The effect of an expiry of the retransmission timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
     /// The window that is left, packets; as after a loss if none.
@@ -172,7 +172,7 @@ pub(crate) struct Timeout {
     pub(crate) again: bool,
 }
 
-/// What a pause does.
+/// The effect of a pause.
 #[derive(Clone, Debug)]
 pub(crate) struct Restart {
     /// How long a pause must be, timeouts.
@@ -183,7 +183,7 @@ pub(crate) struct Restart {
     pub(crate) threshold: fn(f64, f64, f64) -> f64,
 }
 
-/// What the sender restores that has found out that a loss was none.
+/// The state that the sender restores when it finds out that a loss was none.
 #[derive(Clone, Debug)]
 pub(crate) struct Undo {
     /// The window over the one before the cut.
@@ -193,7 +193,7 @@ pub(crate) struct Undo {
     pub(crate) curve: Restored,
 }
 
-/// What an undo restores of CUBIC's epoch.
+/// The part of CUBIC's epoch that an undo restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restored {
     All,
@@ -217,16 +217,16 @@ pub(crate) struct HyStart {
     /// The rise that matters, at least and at most.
     pub(crate) least: Span,
     pub(crate) most: Span,
-    /// And as a part of the round-trip time: one of so many.
+    /// The rise as a part of the round-trip time, too: `1 / part`.
     pub(crate) part: u64,
     pub(crate) samples: u32,
-    /// What growth is divided by in conservative slow start.
+    /// The divisor of growth in conservative slow start.
     pub(crate) divisor: f64,
     /// How many rounds that lasts.
     pub(crate) rounds: u32,
     /// It ends where the round-trip time falls below that at which it began.
     pub(crate) resumes: bool,
-    /// What an acknowledgement counts for at most without pacing.
+    /// The packets for which an acknowledgement counts at most without pacing.
     pub(crate) most_per_ack: u32,
 }
 
@@ -242,7 +242,7 @@ impl Base {
         }
     }
 
-    /// What it does.
+    /// Its rules.
     pub(crate) fn rules(self) -> Rules {
         let reno = Rules::reno();
         match self {

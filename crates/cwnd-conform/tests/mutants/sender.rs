@@ -36,9 +36,9 @@ struct Sender {
     rules: Rules,
     initial: f64,
     state: State,
-    /// What was there before the last congestion.
+    /// The state before the last congestion.
     saved: Option<State>,
-    /// Those that were acted upon.
+    /// The losses that were acted upon.
     losses: u32,
     marks: u32,
     /// By RFC 9406.
@@ -56,7 +56,7 @@ struct State {
     maximum: f64,
     /// Losses of packets below belong to the last cut.
     next: u64,
-    /// Of the last cut.
+    /// The cause of the last cut.
     cause: Option<Cause>,
     /// The last congestion was a timeout, then.
     timed_out: Option<Time>,
@@ -168,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// What one packet adds in slow start.
+    /// The growth for one packet in slow start.
     fn ramp(&self) -> f64 {
         let growth = &self.rules.growth;
         let ramp = if self.state.timed_out.is_some() { growth.ramp_again } else { growth.ramp };
@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// What one packet adds in congestion avoidance.
+    /// The growth for one packet in congestion avoidance.
     fn avoidance(&mut self, view: &View) -> f64 {
         let State { window, maximum, timed_out, .. } = self.state;
         if self.rules.law != Law::Cubic {

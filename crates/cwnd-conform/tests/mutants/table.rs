@@ -14,7 +14,7 @@ struct Mutant {
     kind: &'static str,
     base: Base,
     fault: &'static Fault,
-    /// Of its clause.
+    /// The check of its clause.
     check: &'static str,
 }
 
@@ -33,7 +33,7 @@ impl Mutant {
         plan.judge(&rules.subject(&format!("{}: {}", self.base.name(), self.fault.name))).checks
     }
 
-    /// The check of its clause over so many seeds; none if there is no such check.
+    /// The check of its clause over `seeds` seeds; none if there is no such check.
     fn by_clause(&self, seeds: u64) -> Option<Judged> {
         self.judge(&Plan { only: vec![self.check.to_string()], seeds, ..Plan::default() }).into_iter().next()
     }
@@ -108,7 +108,7 @@ fn totals(lines: &[Line]) -> String {
     text
 }
 
-/// Those that are on record as found by the check of their clause, with one seed.
+/// The mutants on record as found by the check of their clause, with one seed.
 #[test]
 fn the_check_of_its_clause_still_finds_each_mutant() {
     let recorded = recorded();

@@ -54,7 +54,7 @@ fn least_timeout(millis: u64) -> Host {
     Host { least_timeout: Span::from_millis(millis), granularity, acks: 1 }
 }
 
-/// Renos whose growth counts acknowledgements, of 2 and of 8 packets: RFC 9002 section 7.3.1 counts what is acknowledged.
+/// Renos whose growth counts acknowledgements, of 2 and of 8 packets: RFC 9002 section 7.3.1 counts acknowledged packets.
 fn per_ack() -> Vec<(String, Rules)> {
     let way = |packets| {
         let usual = Base::Reno.rules();
@@ -86,7 +86,7 @@ fn tcp() -> Vec<Suite> {
     suites().into_iter().filter(|suite| *suite != Suite::Rfc9002).collect()
 }
 
-/// Those that differ most from one another. The rest follows over twenty seeds.
+/// The senders that differ most from one another. The rest follows over twenty seeds.
 #[test]
 fn right_senders_give_no_alarm() {
     let few = [

@@ -4,7 +4,7 @@ use cwnd::{Span, Spec};
 use cwnd_export::About;
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, Sampling, Setup, Trace};
 
-/// What the files of a test say of themselves.
+/// The description in the files of a test.
 pub(crate) const ABOUT: About<'static> =
     About { title: "a test", program: "cwnd 0", command: "cwnd run x.toml", seed: 7 };
 

@@ -1,4 +1,4 @@
-//! What is compared, on which path and against what, where a comparison names none of them.
+//! The algorithms, path and opponent of a comparison that names none.
 
 use cwnd::Span;
 use cwnd_run::scenario::{Document, Dumbbell, Schedule, Step, Written};
@@ -27,10 +27,10 @@ pub fn default_base(duration: Written<Span>, warmup: Option<Written<Span>>) -> D
     }
 }
 
-/// What each algorithm is set against on the path of [`default_base`].
+/// The opponent of each algorithm on the path of [`default_base`].
 pub const DEFAULT_OPPONENT: &str = "reno";
 
-/// What is compared by default: Reno, CUBIC and BBRv3 with the algorithms of the five papers.
+/// The algorithms compared by default: Reno, CUBIC and BBRv3 with the algorithms of the five papers.
 pub const DEFAULT: [&str; 13] = [
     "reno",
     "cubic",

@@ -1,4 +1,4 @@
-//! How groups of flows share a run, and how soon flows take a bottleneck back.
+//! The shares of groups of flows in a run, and the time in which flows recover the rate of a bottleneck.
 
 use cwnd_run::measure::{Domain, Estimate, mean, recovery_time};
 use cwnd_run::run::Runs;
@@ -35,14 +35,14 @@ impl Versus {
     }
 }
 
-/// How many flows each group of a scenario has.
+/// The number of flows of each group of a scenario.
 #[must_use]
 pub fn group_sizes(scenario: &Scenario) -> Vec<usize> {
     scenario.document().flow.iter().map(|group| group.count as usize).collect()
 }
 
-/// The share of each group of flows in what all flows have, 0..=1: `rates` are of the flows, `counts` says how many each group has. A flow
-/// without a rate counts as the mean of its group. None where a group has no rate at all, or all rates are zero.
+/// The share of each group of flows in the total, 0..=1: `rates` has a rate for each flow, `counts` the number of flows of each group. A
+/// flow without a rate counts as the mean of its group. None where a group has no rate at all, or all rates are zero.
 #[must_use]
 pub fn group_shares(rates: &[Option<f64>], counts: &[usize]) -> Option<Vec<f64>> {
     let shares = shares(&group_means(rates, counts)?, counts);

@@ -8,24 +8,24 @@ use super::Shown;
 /// A number of one seed's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
-    /// One of a run.
+    /// A measure of a run.
     Kept(&'static measure::Measure),
-    /// The goodput of the contender's flows as a share of that of all; the first so many flows are its own.
+    /// The goodput of the contender's flows as a share of the total; the first flows, of this number, are its own.
     Share(usize),
-    /// The goodput of the worst-off flow over its max-min fair share.
+    /// The smallest goodput of a flow over its max-min fair share.
     Least,
-    /// Harm (Ware et al. 2019) to the goodput of the others: what they lose against having only themselves there, as a share. The
-    /// first run is the mixture with so many flows of the contender, the second is theirs alone.
+    /// Harm (Ware et al. 2019) to the goodput of the others: their loss against having only themselves there, as a share. The first run is
+    /// the mixture with this number of flows of the contender, the second has only the others.
     GoodputHarm(usize),
     /// Harm to the queueing delay: the part of it in the mixture that they would not have alone.
     DelayHarm,
-    /// Harm to the share of packets lost, likewise.
+    /// Harm to the share of packets lost: the part of it in the mixture that they would not have alone.
     LossHarm,
     /// The goodput of the flow with the long round-trip time over that of the one with the short.
     LongOverShort,
     /// Mean time to completion of the short flows.
     Completion,
-    /// Packets a flow sends in so many round trips, over their number.
+    /// Packets that a flow sends in this number of round trips, per round trip.
     SentPerRound(f64),
 }
 
@@ -35,7 +35,7 @@ impl Measure {
         let goodput = first.all("flow_goodput_bps");
         let total: f64 = goodput.iter().sum();
         let pair = |of: &measure::Measure| Some((first.one(of.key)?, runs.get(1)?.one(of.key)?));
-        // Less is better: harm is the part of what there is that would not be there.
+        // Less is better: harm is the part of the value that would not exist otherwise.
         let less_is_better = |(with, without): (f64, f64)| (with > 0.0).then(|| (with - without) / with);
         let value = match self {
             Self::Kept(measure) => first.one(measure.key),
@@ -64,7 +64,7 @@ impl Measure {
         match self {
             Self::Kept(measure) => measure.title,
             Self::Share(_) => "share of the goodput",
-            Self::Least => "worst-off flow over its fair share",
+            Self::Least => "smallest flow over its fair share",
             Self::GoodputHarm(_) => "harm to goodput",
             Self::DelayHarm => "harm to delay",
             Self::LossHarm => "harm to loss",
@@ -74,7 +74,7 @@ impl Measure {
         }
     }
 
-    /// The values it can have with so many flows.
+    /// The values it can have with `flows` flows.
     pub(super) fn domain(self, flows: usize) -> Domain {
         match self {
             Self::Kept(measure) => (measure.domain)(flows),
@@ -84,7 +84,7 @@ impl Measure {
         }
     }
 
-    /// What a table multiplies it by, and the unit that it then has: shares in per cent, times in milliseconds.
+    /// The factor by which a table multiplies it, and the resulting unit: shares in per cent, times in milliseconds.
     pub(super) fn shown(self) -> Shown {
         let scale = match self {
             Self::Kept(measure) if measure.scale == Scale::Time => Scale::Delay,

@@ -1,7 +1,7 @@
-//! Evaluating an algorithm under the headings of a document that says what is to be looked at.
+//! Evaluates an algorithm by the criteria of a document.
 //!
-//! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. What comes out here are therefore numbers: those
-//! of the algorithm, and of Reno and CUBIC put in its place in the same cells. What the simulator cannot answer is listed as not
+//! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. The results are therefore numbers: those of the
+//! algorithm, and of Reno and CUBIC put in its place in the same cells. Criteria that the simulator cannot answer are listed as not
 //! covered. [`plan`] makes the cells, which run as those of sweeps do, through the store.
 
 mod measure;
@@ -23,10 +23,10 @@ use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, W
 
 use measure::Measure;
 
-/// The algorithms an evaluated one is set beside.
+/// The algorithms that an evaluated one is compared with.
 pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
 
-/// How long and how often each cell is run, and how many settings there are.
+/// The length and the number of runs of each cell, and the number of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// A few settings at reduced length.
@@ -38,13 +38,13 @@ pub struct Extent {
 /// An evaluation: `cwnd evaluate --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Evaluation {
-    /// Always `simulated`: what kind of numbers these are.
+    /// Always `simulated`: the kind of the numbers.
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// What it was evaluated against.
+    /// The paths and opponents of the evaluation.
     pub profile: &'static str,
     /// Whether settings and lengths were reduced.
     pub quick: bool,
@@ -54,13 +54,13 @@ pub struct Evaluation {
     pub duration_s: f64,
     /// Measuring starts after this time, seconds.
     pub warmup_s: f64,
-    /// The runs, each counted once for each number it is needed for.
+    /// The number of runs, each counted once for each number that needs it.
     pub cells: u64,
-    /// Of those, the failed ones; no number has them.
+    /// Failed cells; no number includes them.
     pub failed_cells: u64,
     /// The errors of failed cells, each once: those of most cells first.
     pub failures: Vec<Cause>,
-    /// What was left out because the algorithm cannot do it.
+    /// Questions that the algorithm cannot answer, with the reasons.
     pub left_out: Vec<LeftOut>,
     /// The parameters of the algorithm that none of the runs depends on.
     pub warnings: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Evaluation {
 pub struct LeftOut {
     /// The number of its heading in the document.
     pub section: &'static str,
-    /// The flows, and what else would have been there.
+    /// The flows and the other traffic of the question.
     pub traffic: String,
     /// Why the algorithm cannot do it.
     pub reason: String,
@@ -86,7 +86,7 @@ pub struct Section {
     pub number: &'static str,
     /// Its title there.
     pub title: &'static str,
-    /// What is asked there as it is read here, or why it is not covered.
+    /// The criterion in the sense in which it is measured here, or why it is not covered.
     pub reading: &'static str,
     /// Whether there are numbers.
     pub covered: bool,
@@ -94,7 +94,7 @@ pub struct Section {
     pub rows: Vec<EvaluationRow>,
 }
 
-/// A number of the algorithm, beside that of the references in its place.
+/// A number of the algorithm, next to those of the references in its place.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct EvaluationRow {
     /// The rate of the bottleneck.
@@ -103,29 +103,29 @@ pub struct EvaluationRow {
     pub rtt: String,
     /// The queue of the bottleneck.
     pub queue: String,
-    /// The flows, and what else is there.
+    /// The flows and other traffic.
     pub traffic: String,
     /// The measure.
     pub measure: &'static str,
     /// Its unit; 1 for plain numbers, and for shares, of 1.
     pub unit: &'static str,
-    /// How tables for people have it.
+    /// Its form in tables for people.
     #[serde(skip)]
     pub shown: Shown,
-    /// The algorithm's.
+    /// The value of the algorithm.
     pub algorithm: Option<Estimate>,
-    /// That of Reno in its place.
+    /// The value with Reno in its place.
     pub reno: Option<Estimate>,
-    /// That of CUBIC in its place.
+    /// The value with CUBIC in its place.
     pub cubic: Option<Estimate>,
 }
 
-/// How a table for people has a measure.
+/// The form of a measure in a table for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What the value is multiplied by.
+    /// The factor by which the value is multiplied.
     pub scale: f64,
-    /// The unit that it then has; empty for a plain number.
+    /// The unit after scaling; empty for a plain number.
     pub unit: &'static str,
 }
 
@@ -141,7 +141,7 @@ impl EvaluationRow {
     }
 }
 
-/// What is to be run.
+/// The runs of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Plan {
     algorithm: Written<Spec>,
@@ -152,7 +152,7 @@ pub struct Plan {
     runs: Vec<(Arc<Scenario>, Probe)>,
 }
 
-/// What shares the path in a run, and what is kept of it.
+/// The flows that share the path in a run, and the results that are kept of it.
 struct Traffic {
     flows: Vec<FlowGroup>,
     probe: Probe,
@@ -167,7 +167,7 @@ struct Part {
     asked: Vec<Asked>,
 }
 
-/// A question with what is run for it: for each contender its runs.
+/// A question with its runs for each contender.
 #[derive(Clone, Debug)]
 struct Asked {
     path: Bottleneck,
@@ -182,12 +182,12 @@ struct Bottleneck {
     rate: &'static str,
     rtt: &'static str,
     queue: String,
-    /// What else is set, `key=value`.
+    /// Further settings, `key=value`.
     also: Vec<String>,
 }
 
-/// The plan of evaluating `algorithm` on paths with ordinary routers: one that wants routers of its own (XCP) is out of its element.
-/// What it cannot do at all, such as transfers of a size where nothing is sent twice, is left out.
+/// The plan of evaluating `algorithm` on paths with ordinary routers: an algorithm that needs routers of its own (XCP) gets none. Questions
+/// that it cannot answer at all, such as transfers of a size where nothing is sent twice, are left out.
 ///
 /// # Errors
 /// A scenario of the plan is not valid with the algorithm, Reno or CUBIC in its place.
@@ -199,7 +199,7 @@ pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioE
 }
 
 impl Plan {
-    /// How many cells it has, each counted as often as it is needed.
+    /// The number of cells, each counted as often as it is needed.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.runs.len() as u64 * u64::from(self.extent.seeds)
@@ -211,7 +211,7 @@ impl Plan {
         self.len() == 0
     }
 
-    /// Runs it on all cores.
+    /// Runs the plan on all cores.
     ///
     /// # Errors
     /// `progress` ended the work. Cells computed by then are in the store.
@@ -219,7 +219,7 @@ impl Plan {
         self.run_by(|jobs| Executor::new(cells, progress).run_each(jobs))
     }
 
-    /// Has `runner` run it: what was kept of each job or why there is nothing, in their order.
+    /// Lets `runner` run it. Returns the results of each job or the reason why there are none, in the order of the jobs.
     ///
     /// # Errors
     /// `runner` fails, whose error is passed on.
@@ -270,7 +270,7 @@ impl Plan {
                 index.and_then(|index| flows.get(index)).is_some_and(own)
             };
             let said = scenario.unused().iter().filter(|one| of_own(&one.key)).map(ToString::to_string);
-            // Some runs are of what it is set beside alone.
+            // In some runs the references are alone.
             flows.iter().any(own).then(|| said.collect::<BTreeSet<_>>())
         };
         let everywhere = asked.filter_map(named).reduce(|all, own| &all & &own);
@@ -364,7 +364,7 @@ impl Plan {
 }
 
 impl Extent {
-    /// The usual number of seeds where none is given: 5, or 2 where it is to be quick.
+    /// The default extent: `seeds` runs of each cell; without a number 5, or 2 if `quick`.
     #[must_use]
     pub fn new(quick: bool, seeds: Option<u32>) -> Self {
         Self { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 5 }) }
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// What sends nothing twice completes no transfers; everything else is run.
+    /// Algorithms that send nothing twice complete no transfers; everything else is run.
     #[test]
     fn what_an_algorithm_cannot_do_is_left_out() {
         let (nothing, all) = left_out("simd");

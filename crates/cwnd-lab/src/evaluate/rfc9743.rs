@@ -1,4 +1,4 @@
-//! The sections of RFC 9743 (BCP 133, *Specifying New Congestion Control Algorithms*, 2025), with what is run for each.
+//! The sections of RFC 9743 (BCP 133, *Specifying New Congestion Control Algorithms*, 2025), and the runs for each.
 //!
 //! Rate, round-trip time and buffer are crossed, as section 6 asks for a range of each; everything else is varied alone.
 
@@ -37,7 +37,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
         "5.1.1",
         "Protection Against Congestion Collapse",
         "Under persistent heavy loss a sender should come down to a packet per round trip and less; and a crowd on a thin path should \
-         not fill it with packets that are dropped later. Read here: packets sent per round trip under 50 % random loss; loss and \
+         not fill it with packets that are dropped later. Metric: packets sent per round trip under 50 % random loss; loss and \
          retransmissions of 32 flows on 1 Mbit/s.",
     );
     let mut lossy = path("10mbit", "50ms", "droptail:1bdp");
@@ -52,7 +52,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.1.2",
         "Protection Against Bufferbloat",
-        "A sender should try not to keep long queues. Read here: the queueing delay of 2 flows in buffers of 4 and 16 \
+        "A sender should try not to keep long queues. Metric: the queueing delay of 2 flows in buffers of 4 and 16 \
          bandwidth-delay products.",
     );
     for queue in ["droptail:4bdp", "droptail:16bdp"] {
@@ -61,7 +61,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.1.3",
         "Protection Against High Packet Loss",
-        "A sender should not cause high rates of loss. Read here: the loss of 8 flows in buffers below one and a half \
+        "A sender should not cause high rates of loss. Metric: the loss of 8 flows in buffers below one and a half \
          bandwidth-delay products, where the RFC reports the failure of BBRv1.",
     );
     for queue in ["droptail:0.125bdp", "droptail:0.5bdp", "droptail:1bdp"] {
@@ -70,7 +70,7 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.1.4",
         "Fairness Within the Proposed Congestion Control Algorithm",
-        "How the capacity is shared among flows of the algorithm alone. Read here: Jain's index for several numbers of flows that \
+        "How the capacity is shared among flows of the algorithm alone. Metric: Jain's index for several numbers of flows that \
          start together, the time until a late starter has its share, and two flows of which one has three times the round-trip time.",
     );
     for count in [2, 8, 32] {
@@ -93,8 +93,8 @@ fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.1.5",
         "Short Flows",
-        "How short and long flows affect each other. Read here: the mean completion time of ten flows of 70 packets that start one \
-         by one beside a long flow of the same algorithm.",
+        "How short and long flows affect each other. Metric: the mean completion time of ten flows of 70 packets that start one \
+         by one next to a long flow of the same algorithm.",
     );
     plan.ask(path("10mbit", "50ms", "droptail:1bdp"), "1 long and 10 short flows", &[Measure::Completion], |x| {
         vec![transfers(flows(x, 1), short(x, start))]
@@ -106,7 +106,7 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.2.1",
         "Existing General-Purpose Congestion Control",
-        "Whether flows under standard algorithms are harmed more than by each other. Read here: the share of the goodput, and harm to \
+        "Whether flows under standard algorithms are harmed more than by each other. Metric: the share of the goodput, and harm to \
          goodput, delay and loss (Ware et al. 2019: what the others lose against having only themselves there). The columns of Reno \
          and CUBIC are the yardstick: the harm that the standard algorithms do in the same place.",
     );
@@ -130,19 +130,19 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "5.2.2",
         "Real-Time Congestion Control",
-        "Coexistence with senders that want little and want it soon. No adaptive one is here. Read here: delay and loss at the \
+        "Coexistence with senders that want little and want it soon. No adaptive one is here. Metric: delay and loss at the \
          queue that a constant 2 Mbit/s shares with 2 flows.",
     );
     for queue in ["droptail:1bdp", "droptail:4bdp"] {
         let mut shared = path("10mbit", "50ms", queue);
         shared.also.push("cbr=[{ rate = \"cbr:2mbit\" }]".to_string());
-        plan.ask(shared, "2 flows beside 2 Mbit/s", &[DELAY_P99, LOSS], |x| vec![summary([flows(x, 2)])])?;
+        plan.ask(shared, "2 flows with 2 Mbit/s of CBR", &[DELAY_P99, LOSS], |x| vec![summary([flows(x, 2)])])?;
     }
     plan.section(
         "5.2.3",
         "Short and Long Flows",
-        "The same as 5.1.5 with flows under common algorithms. Read here: the mean completion time of ten flows of 70 packets under \
-         Reno and CUBIC beside a long flow of the algorithm.",
+        "The same as 5.1.5 with flows under common algorithms. Metric: the mean completion time of ten flows of 70 packets under \
+         Reno and CUBIC next to a long flow of the algorithm.",
     );
     let start = plan.extent.times().1.as_secs_f64();
     for opponent in REFERENCES {
@@ -162,7 +162,7 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "6.1",
         "Paths with Tail-Drop Queues",
-        "First-in-first-out queues over a range of rates, delays and depths. Read here: 2 flows alone over the whole grid.",
+        "First-in-first-out queues over a range of rates, delays and depths. Metric: 2 flows alone over the whole grid.",
     );
     for path in grid(plan) {
         plan.ask(path, "2 flows", &[UTILISATION, JAIN, DELAY, LOSS], |x| vec![summary([flows(x, 2)])])?;
@@ -171,7 +171,7 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "6.3",
         "Wired Paths",
-        "Stable capacity and no loss but that of queues: the grid of 6.1 is of this kind. Read here: one flow in the middle of it.",
+        "Stable capacity and no loss but that of queues: the grid of 6.1 is of this kind. Metric: one flow in the middle of it.",
     );
     plan.ask(path("100mbit", "50ms", "droptail:1bdp"), "1 flow", &[UTILISATION, DELAY, LOSS], |x| {
         vec![summary([flows(x, 1)])]
@@ -179,7 +179,7 @@ fn general(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "6.4",
         "Wireless Paths",
-        "Losses that are no congestion, capacity that varies, jitter by repetition on the link. Read here: the first two; \
+        "Losses that are no congestion, capacity that varies, jitter by repetition on the link. Metric: the first two; \
          `cwnd compare --jitter` has something like the third.",
     );
     for (loss, words) in [
@@ -201,7 +201,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.1",
         "Active Queue Management (AQM)",
-        "Several queue disciplines. Read here: 2 flows alone at each, and the share against CUBIC.",
+        "Several queue disciplines. Metric: 2 flows alone at each, and the share against CUBIC.",
     );
     for queue in ["red:1bdp", "codel:1000p", "pie:1000p", "fq_codel:1000p"] {
         plan.ask(path("10mbit", "50ms", queue), "2 flows", &[UTILISATION, DELAY, LOSS], |x| {
@@ -215,13 +215,13 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.3",
         "Paths with Varying Delay",
-        "A minimum delay that changes. Read here: 20 ms more every other second.",
+        "A minimum delay that changes. Metric: 20 ms more every other second.",
     );
     let mut varying = path("10mbit", "50ms", "droptail:1bdp");
     varying.also.push(schedule("{ at = \"1s\", extra_delay = \"20ms\" }", Some("2s")));
     plan.ask(varying, "2 flows", &[UTILISATION, DELAY], |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.4", "Internet of Things and Constrained Nodes", "Power and processors are not modelled.");
-    plan.section("7.5", "Paths with High Delay", "Satellites. Read here: 2 flows at a round-trip time of 600 ms.");
+    plan.section("7.5", "Paths with High Delay", "Satellites. Metric: 2 flows at a round-trip time of 600 ms.");
     let measures = [UTILISATION, Measure::Kept(&table::TIME_TO_90_UTILISATION), DELAY];
     plan.ask(path("50mbit", "600ms", "droptail:1bdp"), "2 flows", &measures, |x| vec![summary([flows(x, 2)])])?;
     plan.section("7.6", "Misbehaving Nodes", "All senders and receivers here do as they should.");
@@ -235,7 +235,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.8",
         "Transient Events",
-        "Sudden congestion, routing changes, lost connectivity. Read here: an outage of one second in the middle of the \
+        "Sudden congestion, routing changes, lost connectivity. Metric: an outage of one second in the middle of the \
          measured time.",
     );
     let mut outage = path("10mbit", "50ms", "droptail:1bdp");
@@ -248,7 +248,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.9",
         "Sudden Changes in the Path",
-        "Another path from one moment to the next. Read here: in the middle of the measured time the rate is divided or \
+        "Another path from one moment to the next. Metric: in the middle of the measured time the rate is divided or \
          multiplied by 4 and the delay grows by 40 ms.",
     );
     for (to, words) in [("2500kbit", "to a quarter of the rate"), ("40mbit", "to four times the rate")] {
@@ -264,7 +264,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.11",
         "Data Centers",
-        "Latencies below 2 ms. Read here: 8 flows at 1 Gbit/s and half a millisecond; no signalling beyond drops.",
+        "Latencies below 2 ms. Metric: 8 flows at 1 Gbit/s and half a millisecond; no signalling beyond drops.",
     );
     plan.ask(path("1gbit", "500us", "droptail:100p"), "8 flows", &[UTILISATION, JAIN, LOSS, DELAY_P99], |x| {
         vec![summary([flows(x, 8)])]

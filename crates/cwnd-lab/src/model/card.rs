@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{MODEL, ModelError, Origin, ShouldContinue, started, synchronous, unread};
 
-/// What an algorithm is like: `cwnd algorithms NAME --card --json`.
+/// The scores of an algorithm: `cwnd algorithms NAME --card --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Card {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
@@ -26,13 +26,13 @@ pub struct Card {
 pub struct AxiomRow {
     /// Its name.
     pub name: &'static str,
-    /// Null where the algorithm never came to what is measured.
+    /// Null where the algorithm never reached the measured situation.
     pub value: Option<f64>,
     /// Its unit; empty for a ratio.
     pub unit: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub definition: &'static str,
-    /// Where the definition comes from.
+    /// The source of the definition.
     pub source: &'static str,
 }
 

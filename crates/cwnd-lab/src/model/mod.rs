@@ -1,6 +1,6 @@
-//! Results on paper: what `cwnd model` prints.
+//! Results of models: the documents of `cwnd model`.
 //!
-//! Every row says of what kind its numbers are: `closed form`, or `model` for what the synchronous-feedback host computed.
+//! Every row has the kind of its numbers: `closed form`, or `model` for numbers that the synchronous-feedback host computed.
 
 mod card;
 mod response;
@@ -23,15 +23,15 @@ pub use rounds::{
 };
 pub use udt::{DelayRow, EquilibriumRow, StageRow, Stages, Udt, stages};
 
-/// Why a model does not compute what was asked.
+/// Why a model cannot compute a request.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ModelError {
-    /// An algorithm needs what synchronous feedback does not have: its numbers would be those of another one.
+    /// An algorithm needs signals that synchronous feedback does not have: its numbers would be those of another algorithm.
     #[error("`{algorithm}` is not defined under synchronous feedback: {reason}")]
     Undefined {
         /// The algorithm as it was written.
         algorithm: String,
-        /// What it needs.
+        /// Its requirement.
         reason: &'static str,
     },
     /// A rule does not begin with the window that was asked for.
@@ -60,7 +60,7 @@ pub enum ModelError {
     },
 }
 
-/// Whether synchronous feedback has all that `algorithms` look at.
+/// Checks that synchronous feedback has all signals that `algorithms` use.
 ///
 /// # Errors
 /// The first algorithm that needs more than synchronous feedback: a rate without a window, routers that write, or measured delays.
@@ -72,10 +72,10 @@ pub fn synchronous(algorithms: &[&Spec]) -> Result<(), ModelError> {
     algorithms.iter().find_map(undefined).map_or(Ok(()), Err)
 }
 
-/// Whether `algorithms`, which synchronous feedback must suit, begin with the windows of `setup`.
+/// Checks that `algorithms`, which synchronous feedback must suit, begin with the windows of `setup`.
 ///
 /// # Errors
-/// The first whose rule has other than its window in the network then.
+/// The first algorithm whose rule starts with another window in the network.
 pub fn started(algorithms: &[&Spec], setup: &Setup) -> Result<(), ModelError> {
     let unstarted = |spec: &&Spec| {
         let setup = with_algorithm(setup, spec);
@@ -93,7 +93,7 @@ pub fn has_closed_form(spec: &Spec) -> bool {
     rounds::scheme(spec).is_some()
 }
 
-/// What numbers come of.
+/// The source of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Closed forms of windows against loss, and runs under random loss as well or not.
@@ -101,7 +101,7 @@ pub enum Origin {
         /// Whether there are runs.
         random: bool,
     },
-    /// The closed form of two flows' convergence, or synchronous feedback where there is none.
+    /// The closed form of two flows' convergence, or synchronous feedback where none is known.
     Convergence,
     /// Synchronous feedback.
     Rounds,
@@ -114,11 +114,11 @@ pub struct Idle {
     pub setting: &'static str,
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// Why it has none.
+    /// Why it has no effect.
     pub why: String,
 }
 
-/// The parameters that were given although none of the numbers depends on them, a sentence for each.
+/// The given parameters on which none of the numbers depends, a sentence for each.
 #[must_use]
 pub fn unread(algorithms: &[&Spec], origin: Origin) -> Vec<String> {
     let of = |spec: &&Spec| -> Vec<String> {

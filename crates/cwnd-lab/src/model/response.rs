@@ -16,9 +16,9 @@ use cwnd_run::measure::{Domain, Estimate};
 pub struct Responses {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// Round trip, seconds. It matters to what grows by the clock, and to rates.
+    /// Round trip, seconds. It matters to algorithms that grow by the clock, and to rates.
     pub rtt_s: f64,
-    /// Packet on the wire, bytes.
+    /// Size of a packet on the wire, bytes.
     pub packet_bytes: u32,
     /// One object per algorithm and loss probability.
     pub rows: Vec<ResponseRow>,
@@ -29,10 +29,10 @@ pub struct Responses {
 pub struct ResponseRow {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// Loss probability per packet: one packet in every 1/p is lost.
+    /// Loss probability per packet: one loss per 1/p packets.
     pub loss: f64,
-    /// What all but `random_window_packets` are: `closed form`, or `not defined` where none is known: for algorithms that answer to
-    /// delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
+    /// The kind of all numbers except `random_window_packets`: `closed form`, or `not defined` where none is known: for algorithms that
+    /// answer to delay, to routers or to a measured capacity, and for rules that outgrow every loss rate.
     pub kind: &'static str,
     /// The mean under random loss instead, by renewal Monte Carlo over the seeds; null unless requested, and for algorithms that
     /// set a rate or follow the delay.
@@ -92,7 +92,7 @@ pub fn bounded(algorithms: &[&Spec], losses: &[f64], random_seeds: u32) -> Resul
     if packets <= MOST_PACKETS { Ok(()) } else { Err(ModelError::Packets { packets }) }
 }
 
-/// The round trip and the packet of a response where none are given.
+/// The default round trip and packet size of a response.
 pub const USUAL_PATH: (Span, Bytes) = (Span::from_millis(100), Bytes(1500));
 
 /// The round trip and the packet of `path` where they are not those of [`USUAL_PATH`] and no number of an algorithm depends on them, and seeds
@@ -117,7 +117,8 @@ pub fn idle_of_responses(algorithms: &[&Spec], losses: &[f64], path: (Span, Byte
         let algorithm = spec.label().to_string();
         let no_rate = "no closed form is known that gives a rate";
         let not_run = random && !bernoulli::is_defined(spec);
-        let no_run = "what it does under random loss depends on more than the loss: it sets a rate, or follows queues or routers";
+        let no_run =
+            "its rate under random loss depends on more than the loss: it sets a rate, or follows queues or routers";
         let all = [(rtt, "rtt", no_rate), (packet, "packet", no_rate), (not_run, "random", no_run)];
         let idle = all.into_iter().filter(|(is_idle, ..)| *is_idle);
         idle.map(move |(_, setting, why)| Idle { setting, algorithm: algorithm.clone(), why: why.to_string() })
@@ -141,7 +142,7 @@ fn random_window(
 const NOT_DEFINED: &str = "not defined";
 /// Losses of a run under random loss: a seed's mean is then good to about two percent.
 pub(super) const LOSSES: f64 = 3000.0;
-/// Of all runs under random loss together: about half an hour of a processor.
+/// The maximum packets of all runs under random loss together: about half an hour of a processor.
 pub(super) const MOST_PACKETS: f64 = 1e11;
 
 #[cfg(test)]

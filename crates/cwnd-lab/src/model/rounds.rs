@@ -39,7 +39,7 @@ pub struct ConvergenceRow {
     pub delta_packets: Option<f64>,
     /// Round trips from there until the gap at congestion is below epsilon; null if that was not seen to happen.
     pub t2_rtt: Option<f64>,
-    /// The same summed over epochs of their exact lengths; null where it would be `t2_rtt` again.
+    /// `t2_rtt` summed over epochs of their exact lengths; null where both are equal.
     pub t2_iterated_rtt: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ pub struct Paths {
     pub flow_rtt_s: Vec<f64>,
     /// Probability per packet of a loss that only its flow is notified of.
     pub loss: f64,
-    /// For these losses.
+    /// The seed of these losses.
     pub seed: u64,
     /// One object per algorithm and time of common congestion.
     pub rows: Vec<PathRow>,
@@ -91,9 +91,9 @@ pub struct PathRow {
     pub event: usize,
     /// When, round trips from the start.
     pub at_rtt: f64,
-    /// What each flow had in the network, packets.
+    /// The packets that each flow had in the network before its reaction.
     pub before_packets: Vec<f64>,
-    /// What its reaction left, packets.
+    /// The packets that each flow had in the network after its reaction.
     pub after_packets: Vec<f64>,
     /// Jain's index of the first.
     pub jain: Option<f64>,
@@ -151,8 +151,8 @@ pub(super) fn with_algorithm(setup: &Setup, spec: &Spec) -> Setup {
     Setup { flows, ..setup.clone() }
 }
 
-/// What was set of `setup` and has no effect on the path of an algorithm in `walks`, which are of it: a round trip or a seed other than
-/// the usual one, and steps that reports overrule.
+/// The settings of `setup` that have no effect on the path of an algorithm in `walks`, which are of it: a round trip or a seed other than
+/// the default, and steps that reports overrule.
 #[must_use]
 pub fn idle_of_walks(setup: &Setup, walks: &[Walk], should_continue: ShouldContinue<'_>) -> Vec<Idle> {
     let usual = Setup::default();
@@ -355,7 +355,7 @@ mod tests {
                 (closed.t2_iterated_rtt, ran.t2_rtt),
             ] {
                 let (closed, ran) = (closed.expect("closed"), ran.expect("ran"));
-                // SIMD's path is curved, and its epochs add up what each step of 1/64 round trip is off.
+                // SIMD's path is curved, and its epochs add up the errors of each step of 1/64 round trip.
                 assert!((ran / closed - 1.0).abs() < 0.03, "{text}: {ran} for {closed}");
             }
         }

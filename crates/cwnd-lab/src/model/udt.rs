@@ -61,7 +61,7 @@ pub struct EquilibriumRow {
     pub packets_per_syn: f64,
     /// The rate this is, bit/s (eq. 12).
     pub rate_bps: f64,
-    /// The same, not below the lower edge of its stage, bit/s.
+    /// The rate, but at least the lower edge of its stage, bit/s.
     pub clipped_bps: f64,
 }
 
@@ -73,13 +73,13 @@ pub struct DelayRow {
     pub kind: &'static str,
     /// Round trip, seconds.
     pub rtt_s: f64,
-    /// Share of what was sent that was lost, by rate control alone.
+    /// Share of the sent packets that is lost, with rate control alone.
     pub loss_by_rate_alone: f64,
-    /// The same with the window.
+    /// Share of the sent packets that is lost, with the window.
     pub loss: f64,
-    /// Share of the capacity that was carried, by rate control alone.
+    /// Share of the capacity that is used, with rate control alone.
     pub utilisation_by_rate_alone: f64,
-    /// The same with the window.
+    /// Share of the capacity that is used, with the window.
     pub utilisation: f64,
 }
 

@@ -163,7 +163,7 @@ struct Frame<'a> {
     at: u64,
     /// The kind of its link.
     link: u32,
-    /// What was kept of it.
+    /// The captured bytes.
     packet: &'a [u8],
     /// The bytes that it had.
     length: u32,
@@ -220,12 +220,12 @@ impl Connections {
     }
 }
 
-/// What an IP packet carries.
+/// The payload of an IP packet.
 struct Datagram<'a> {
     from: IpAddr,
     to: IpAddr,
     protocol: u8,
-    /// What was captured behind the headers of IP.
+    /// The captured bytes after the IP header.
     bytes: &'a [u8],
     /// The bytes that were there.
     length: usize,

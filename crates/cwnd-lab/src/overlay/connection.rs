@@ -8,7 +8,8 @@ use super::{RecordedFlow, Sample};
 /// The two ends of a flow: from its sender to its receiver.
 pub(super) type Ends = (SocketAddr, SocketAddr);
 
-/// What is read of a TCP segment or a packet of UDT. Numbers are bytes of TCP, and half packets of UDT, whose 31 bits then wrap as TCP's 32 do.
+/// The fields that are read of a TCP segment or a packet of UDT. Numbers are bytes of TCP, and half packets of UDT, whose 31 bits then wrap
+/// as TCP's 32 do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Segment {
     udt: bool,
@@ -46,7 +47,7 @@ impl Segment {
         })
     }
 
-    /// What may be a packet of UDT: its header lies behind the 8 bytes of UDP's.
+    /// A possible packet of UDT: its header follows the 8 bytes of UDP's.
     pub(super) fn of_udt(bytes: &[u8], length: usize) -> Option<Self> {
         let word = |at: usize| Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
         let head = word(8)?;
@@ -131,7 +132,7 @@ impl Connection {
         self.payload = self.payload.max(segment.payload);
         self.options = self.options.max(segment.options);
         let ahead = segment.first.wrapping_sub(self.una_wrapped);
-        // What lies below was acknowledged already, and is sent again.
+        // Lower numbers were acknowledged already, and are retransmissions.
         let end = if ahead < HALF { self.una + u64::from(ahead) + u64::from(segment.count) } else { 0 };
         if end > self.next {
             self.next = end;
@@ -219,7 +220,7 @@ const ACK: u8 = 16;
 /// The bit of UDT's control packets, and the head of its acknowledgements.
 const CONTROL: u32 = 1 << 31;
 const UDT_ACK: u32 = 0x8002;
-/// Half of the numbers: what is further ahead lies behind.
+/// Half of the numbers: a number further ahead counts as behind.
 const HALF: u32 = 1 << 31;
 /// The largest payload of a frame.
 const JUMBO: u32 = 9000;

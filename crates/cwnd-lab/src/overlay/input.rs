@@ -1,4 +1,4 @@
-//! What an input is, and how much of the memory reading it may take.
+//! Kinds of inputs, and the memory that reading them may take.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -18,16 +18,16 @@ use super::{
 /// An input as it was read.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// To be run with one seed.
+    /// A scenario, to be run with one seed.
     Scenario(Box<Scenario>),
-    /// What a run left.
+    /// The stored results of a run.
     Stored {
         /// Its traces.
         traces: Vec<Trace>,
         /// Its path in one line, where a summary tells.
         path: Option<String>,
     },
-    /// What others recorded.
+    /// A recording by another program.
     Recorded(Source, Vec<RecordedFlow>),
 }
 
@@ -60,7 +60,7 @@ pub fn lay(inputs: &[Input], labels: &[String], offsets: &[Offset], runs: Vec<Ru
         Some(Part { path, ..Part::simulated(label, traces, offset.of_run) })
     });
     let simulated: Vec<Option<Part>> = simulated.collect();
-    // What was recorded after the last run has nothing to be compared with.
+    // Samples recorded after the last run have no counterpart.
     let until = simulated.iter().flatten().map(Part::end).max();
     let parts = simulated.into_iter().zip(each()).map(|(part, ((input, label), offset))| match (part, input) {
         (None, Input::Recorded(source, flows)) => Part::recorded(label, *source, flows, offset.of_recording, until),
@@ -113,7 +113,7 @@ impl Reader {
         if needed > self.most { Err(InputError::Memory { needed, most: self.most }) } else { Ok(()) }
     }
 
-    /// What to look at before believing the inputs read so far, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -130,7 +130,7 @@ impl Reader {
         some.map(note).collect()
     }
 
-    /// Reads a folder of results or a file, which is recognised by its content.
+    /// Reads a directory of results or a file, which is recognised by its content.
     ///
     /// # Errors
     /// It cannot be read or is not recognised, needs more than the memory that is left, or its scenario cannot be run.
@@ -165,7 +165,7 @@ impl Reader {
                 let Recording { flows, left_out: fewer, cut } = import(&name, &bytes, self.mss)?;
                 self.warnings.extend(cut.map(|line| {
                     let name = one_line(&name);
-                    format!("{name}, line {line}: the file ends within a record; what is before it is read")
+                    format!("{name}, line {line}: the file ends within a record; the records before it are read")
                 }));
                 *left_out = (flows.len(), fewer);
                 Ok(Input::Recorded(source, flows))
@@ -174,7 +174,7 @@ impl Reader {
         }
     }
 
-    /// The traces of a folder of results, or its scenario where it has none or where keys are to be set.
+    /// The traces of a directory of results, or its scenario where it has none or where keys are to be set.
     fn folder(&mut self, path: &Path) -> Result<Input, InputError> {
         let summary = path.join("summary.json");
         if !summary.exists() {
@@ -215,7 +215,7 @@ impl Reader {
         Ok(Input::Scenario(Box::new(Scenario::read(name, text, &overrides)?)))
     }
 
-    /// The trace in a file of flows and the file of links in the same folder.
+    /// The trace in a file of flows and the file of links in the same directory.
     fn table(&self, path: &Path, flows: &str) -> Result<Trace, InputError> {
         let stem = path.to_str().and_then(|name| name.strip_suffix(FLOWS));
         let links = stem.map(|stem| PathBuf::from(format!("{stem}{LINKS}"))).filter(|links| links.is_file());
@@ -239,19 +239,19 @@ impl Reader {
 /// An input cannot be read, or not all of them together be laid over each other.
 #[derive(Debug, Error)]
 pub enum InputError {
-    /// A file cannot be read as what it is.
+    /// A file cannot be read in its recognised format.
     #[error("{}", one_line(&.0.to_string()))]
     Import(#[from] ImportError),
     /// All inputs together need too much memory.
-    #[error("what is laid over each other needs {}, more than {}", size(*.needed), size(*.most))]
+    #[error("the overlay needs {}, more than {}", size(*.needed), size(*.most))]
     Memory {
         /// Bytes.
         needed: u64,
         /// Bytes.
         most: u64,
     },
-    /// A folder without a summary.
-    #[error("`{}` is no folder of results: it has no summary.json", shown(.folder))]
+    /// A directory without a summary.
+    #[error("`{}` is not a directory of results: it has no summary.json", shown(.folder))]
     NoResults {
         /// Which.
         folder: PathBuf,
@@ -261,17 +261,17 @@ pub enum InputError {
     NoSummary {
         /// Which.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: serde_json::Error,
     },
-    /// A folder of results from which no trace comes.
-    #[error("`{}` has no traces, and is no folder of `cwnd run`, which could be run again", shown(.folder))]
+    /// A directory of results from which no trace comes.
+    #[error("`{}` has no traces and is not a directory of `cwnd run`, which could be run again", shown(.folder))]
     NoTraces {
         /// Which.
         folder: PathBuf,
     },
-    /// A folder of results in which nothing can be changed.
-    #[error("{item}: `{}` is no folder of `cwnd run`, which alone is run again", shown(.folder))]
+    /// A directory of results in which nothing can be changed.
+    #[error("{item}: `{}` is not a directory of `cwnd run`; only those can be run again", shown(.folder))]
     NotRunAgain {
         /// The change, `KEY=VALUE`.
         item: String,
@@ -287,7 +287,7 @@ pub enum InputError {
     /// A scenario cannot be run.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A file is longer than what is left of the memory.
+    /// A file is longer than the remaining memory allows.
     #[error("cannot read `{}`: {error}", shown(.path))]
     TooLong {
         /// Which.
@@ -310,7 +310,7 @@ fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
-/// The files of flows in a folder of results, by name; of a comparison those of each algorithm alone.
+/// The files of flows in a directory of results, by name; of a comparison those of each algorithm alone.
 fn tables(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder.join("traces")).into_iter().flatten().flatten();
     let is_table = |path: &PathBuf| {
@@ -326,7 +326,7 @@ const FLOWS: &str = ".flows.csv";
 const LINKS: &str = ".links.csv";
 /// Columns of a stored flow.
 const COLUMNS: usize = 13;
-/// Bytes of memory for each of a file: its text, and what it is read as.
+/// Bytes of memory for each byte of a file: its text, and the values read from it.
 const PER_BYTE: u64 = 4;
 /// Bytes of a file: an hour of a busy flow's acknowledgements.
 const MOST_RECORDED: u64 = 1 << 30;

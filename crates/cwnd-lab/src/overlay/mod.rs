@@ -1,9 +1,10 @@
-//! Runs laid over each other: simulated ones, stored ones, and what other programs recorded of theirs.
+//! Overlays of runs: simulated ones, stored ones, and recordings by other programs.
 //!
-//! [`recognise`] tells by the content of a file what it is. [`import`] reads recordings: what the Linux kernel says of its connections (the
+//! [`recognise`] determines the format of a file from its content. [`import`] reads recordings: the connections of the Linux kernel (the
 //! trace point `tcp:tcp_probe` as ftrace, trace-cmd and perf print it, or repeated outputs of `ss -ti`), qlog of any stack, and captures at
-//! a sender. [`stored()`] reads traces that this program wrote. A [`Reader`] reads files and folders of any kind, and [`lay`] makes a [`Part`] of
-//! each, on the common time and with a [`Trace`] for everything that shares its instants. What a source does not report stays unknown.
+//! a sender. [`stored()`] reads traces that this program wrote. A [`Reader`] reads files and directories of any kind, and [`lay`] makes a
+//! [`Part`] of each, on the common time and with a [`Trace`] for everything that shares its instants. Values that a source does not report
+//! stay unknown.
 
 mod capture;
 mod connection;
@@ -32,7 +33,7 @@ pub struct RecordedFlow {
     pub algorithm: Option<String>,
     /// Payload bytes of a segment.
     pub mss: u32,
-    /// What was seen, by time.
+    /// The samples, by time.
     pub samples: Vec<Sample>,
 }
 
@@ -57,14 +58,14 @@ pub struct Sample {
     pub pacing: f64,
 }
 
-/// What a file says.
+/// The content of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Its connections, at most [`MOST_FLOWS`].
     pub flows: Vec<RecordedFlow>,
     /// How many connections with fewer bytes than those are left out.
     pub left_out: usize,
-    /// The line, from 1, within which the file ends: what is before it was read.
+    /// The line, from 1, within which the file ends; the lines before it were read.
     pub cut: Option<usize>,
 }
 
@@ -73,11 +74,11 @@ pub struct Recording {
 pub enum Source {
     /// A run of the simulator.
     Simulated,
-    /// What a kernel says of its connections.
+    /// The connections that a kernel reports.
     Kernel,
     /// A log of a stack's events.
     Qlog,
-    /// Packets beside a sender.
+    /// Packets captured at a sender.
     Capture,
 }
 
@@ -94,7 +95,7 @@ impl Source {
     }
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A scenario, to be run.
@@ -105,7 +106,7 @@ pub enum Content {
     Recorded(Source),
 }
 
-/// Tells what a file is by its content; none where it is nothing that can be laid over a run.
+/// Determines the kind of a file from its content; none if no overlay can contain it.
 #[must_use]
 pub fn recognise(bytes: &[u8]) -> Option<Content> {
     if capture::is_capture(bytes) {
@@ -131,7 +132,7 @@ fn contains(bytes: &[u8], mark: &str) -> bool {
     bytes.windows(mark.len()).any(|part| part == mark.as_bytes())
 }
 
-/// A file cannot be read as what it is.
+/// A file cannot be read in its recognised format.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{file}{}: {fault}", .line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct ImportError {
@@ -139,11 +140,11 @@ pub struct ImportError {
     pub file: String,
     /// Where, from 1; none for the file as a whole.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The fault.
     pub fault: ImportFault,
 }
 
-/// What is wrong with it.
+/// The fault of a file.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ImportFault {
     /// No connection sent anything.
@@ -157,15 +158,15 @@ pub enum ImportFault {
     Number {
         /// Its name.
         field: &'static str,
-        /// What stands there.
+        /// The text in the file.
         given: String,
     },
     /// A number that no connection can have.
     #[error("{what} of {given} at {at_s} s of `{flow}`: accepted is 0 to {most:e}")]
     Range {
-        /// What it is of.
+        /// The kind of number.
         what: &'static str,
-        /// What stands there.
+        /// The number in the file.
         given: f64,
         /// When, seconds on the clock of the source.
         at_s: f64,
@@ -191,7 +192,7 @@ pub enum ImportFault {
     Block {
         /// Where it begins.
         at: usize,
-        /// What it says.
+        /// The length in the file.
         length: u32,
     },
     /// Something else.
@@ -199,7 +200,7 @@ pub enum ImportFault {
     Unknown,
 }
 
-/// What [`recognise`] knows.
+/// The message about the kinds of files that [`recognise`] knows.
 const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), events of \
                           tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
 
@@ -218,7 +219,7 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
         Source::Capture => capture::read(bytes, mss).map(whole).map_err(|fault| error((None, fault))),
         Source::Qlog => qlog::read(bytes).map_err(|(line, fault)| error((Some(line), fault))),
         Source::Kernel | Source::Simulated => {
-            // Names of processes may be anything; what is read has plain letters.
+            // Names of processes may be anything; the fields that are read are ASCII.
             let text = String::from_utf8_lossy(bytes);
             let numbered = text.lines().zip(1..);
             let read = match text.contains(probe::MARK) {
@@ -280,7 +281,7 @@ pub fn unknown(file: &str) -> ImportError {
     ImportError { file: file.to_string(), line: None, fault: ImportFault::Unknown }
 }
 
-/// Takes one of what is left, if there is one.
+/// Takes one of the remaining units, if there is one.
 fn take_one(left: &mut usize) -> bool {
     let some = *left > 0;
     *left -= usize::from(some);

@@ -12,8 +12,8 @@ pub struct Offset {
 }
 
 impl Offset {
-    /// The offsets of so many inputs from those `given`, nanoseconds. One for several inputs is that of recordings, and runs begin at 0; one for
-    /// each input is that of runs too. None for another number of them.
+    /// The offsets of `inputs` inputs from those `given`, nanoseconds. One offset for several inputs applies to recordings, and runs begin
+    /// at 0; with one for each input, runs have theirs too. None for any other number of offsets.
     #[must_use]
     pub fn each(given: &[u64], inputs: usize) -> Option<Vec<Self>> {
         match given {

@@ -9,13 +9,13 @@ use super::{RecordedFlow, Sample, Source, end};
 /// One input of an overlay. All of its instants are on the common time.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What its flows are named after.
+    /// The name of its flows.
     pub label: String,
     /// Where its numbers come from.
     pub source: Source,
     /// The path that its flows used, in one line; none where the input does not tell.
     pub path: Option<String>,
-    /// Whether it says what was sent again.
+    /// Whether it reports retransmissions.
     pub knows_retransmissions: bool,
     /// A trace for everything that shares its instants: a run, or one recorded flow.
     pub traces: Vec<Trace>,
@@ -85,7 +85,7 @@ fn named(mut trace: Trace, label: &str) -> Trace {
     trace
 }
 
-/// The trace so many nanoseconds later: nothing is there before.
+/// The trace `offset` nanoseconds later, with nothing before that.
 fn later(mut trace: Trace, offset: u64) -> Trace {
     if offset == 0 {
         return trace;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
-/// What its lines have and nothing else has.
+/// The text that its lines have and no other file has.
 pub(super) const MARK: &str = "tcp_probe:";
 
 /// Reads what ftrace, trace-cmd or perf print of it. Other lines are passed over.
@@ -18,7 +18,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = (&'a str, usize)>, mss: u32) 
             let name = format!("{} to {}", event.from, event.to);
             (event.una, RecordedFlow { name, algorithm: None, mss, samples: Vec::new() })
         });
-        // Numbers wrap; what is acknowledged only grows.
+        // Numbers wrap, and the acknowledged number only grows.
         let newly = event.una.wrapping_sub(*una);
         let newly = if newly < 1 << 31 { newly } else { 0 };
         *una = una.wrapping_add(newly);

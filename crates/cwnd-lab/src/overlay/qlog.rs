@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{ImportFault, Located, RecordedFlow, Sample};
 
-/// What the head of a file has, in any version.
+/// The keys in the head of a file, in any version.
 pub(super) const MARKS: [&str; 2] = ["\"qlog_version\"", "urn:ietf:params:qlog:"];
 /// Precedes every record of a JSON text sequence (RFC 7464).
 pub(super) const SEPARATOR: u8 = 0x1e;
@@ -82,7 +82,7 @@ fn json(line: usize, error: &serde_json::Error) -> Located {
     (line, ImportFault::Json(error.to_string()))
 }
 
-/// Tells a document from a record.
+/// Distinguishes a document from a record.
 #[derive(Deserialize)]
 struct Begin {
     traces: Option<IgnoredAny>,
@@ -102,7 +102,7 @@ struct WholeTrace<'a> {
     events: Vec<Record<'a>>,
 }
 
-/// What is said of a trace as a whole.
+/// The fields that describe a trace as a whole.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TraceHead {
@@ -123,7 +123,7 @@ struct Record<'a> {
     trace: Option<TraceHead>,
 }
 
-/// What is known of a connection while its events are read.
+/// The state of a connection while its events are read.
 struct Connection {
     flow: RecordedFlow,
     /// Times are since the event before.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ImportFault, Located, RecordedFlow, Sample, nanoseconds};
 
-/// What its lines have, as against files of another kind.
+/// The text that its lines have and no other file has.
 pub(super) const MARK: &str = " cwnd:";
 
 /// Reads the outputs. Sockets without a window, headings and empty lines are passed over.
@@ -93,13 +93,13 @@ impl Info<'_> {
             srtt: rtt * 1e-3,
             acked: self.whole("bytes_acked", "bytes_acked:")?.unwrap_or(0),
             in_flight: self.whole("unacked", "unacked:")?.unwrap_or(0),
-            // What is 0 is not printed.
+            // `ss` omits counters that are 0.
             retransmitted: Some(retransmitted.transpose()?.unwrap_or(0)),
             pacing: self.pacing()?,
         })
     }
 
-    /// What follows `key` in its word.
+    /// The text after `key` in its word.
     fn value(&self, key: &str) -> Option<&str> {
         self.words.iter().find_map(|word| word.strip_prefix(key))
     }

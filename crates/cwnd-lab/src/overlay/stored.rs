@@ -1,4 +1,4 @@
-//! Traces that this program wrote: `traces/NAME.flows.csv` and `traces/NAME.links.csv` of a folder of results.
+//! Traces that this program wrote: `traces/NAME.flows.csv` and `traces/NAME.links.csv` of a directory of results.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,13 @@ use cwnd_trace::{Column, FlowTrace, LinkTrace, Trace};
 
 use super::{ImportError, ImportFault, Located, nanoseconds};
 
-/// What a file of flows begins with.
+/// The beginning of a file of flows.
 pub(super) const MARK: &str = "seed,time_s,flow,algorithm,";
 
 /// Reads the first seed of a file of flows called `file`, and of one of links if there is one.
 ///
-/// The files have no bytes of a packet: those of its payload follow from goodput and packets. What is not in them is 0 or empty.
+/// The files do not have the bytes of a packet: the payload per packet follows from goodput and packets. Values that the files lack are 0
+/// or empty.
 ///
 /// # Errors
 /// A column is missing, or a cell is no number.

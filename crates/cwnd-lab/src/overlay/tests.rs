@@ -1,4 +1,4 @@
-//! What recorded runs of a kernel are read as, and what becomes of anything else.
+//! Reading recorded runs of a kernel, and the errors for anything else.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 /// Linux 6.18, iperf3 -C cubic for four seconds through a token bucket of 10 Mbit/s; every 120th event.
 const PROBED: &str = include_str!("../../tests/kernel/tcp_probe.txt");
-/// The same transfer, every sixth output.
+/// The outputs of `ss -ti` of the transfer, every sixth one.
 const LISTED: &str = include_str!("../../tests/kernel/ss.txt");
 
 fn only(file: &str, bytes: impl AsRef<[u8]>) -> RecordedFlow {
@@ -280,7 +280,7 @@ fn a_log_that_ends_within_a_record_is_read_up_to_there() {
             let flows = |recording: &Recording| format!("{:?}", recording.flows);
             assert_eq!((cut.cut, flows(&cut)), (Some(records.len()), flows(&shorter)), "{kept}");
         }
-        // What is no record in the middle is still a fault.
+        // An incomplete record in the middle is still a fault.
         let damaged = records[0].clone() + separator + "{\n" + &records[1..].concat();
         assert!(import("x", damaged.as_bytes(), 1448).is_err());
     }
@@ -346,7 +346,7 @@ fn captures_at_the_sender() {
         .map(|sample| (sample.at / 1_000_000, sample.acked, sample.in_flight, sample.retransmitted))
         .collect();
     assert_eq!(samples, [(1000, 0, 0, Some(0)), (1020, 1000, 1, Some(0)), (1120, 2000, 0, Some(1))]);
-    // No round-trip time is taken of what was sent twice.
+    // No round-trip time is taken from a retransmitted packet.
     assert!((flow.samples[2].srtt - 0.02).abs() < 1e-12);
     // A capture may end in a packet.
     let cut = &capture()[..capture().len() - 10];

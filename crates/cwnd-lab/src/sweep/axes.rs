@@ -9,7 +9,7 @@ use super::{Sweep, Value};
 pub struct Axis {
     /// Indexes [`Sweep::keys`].
     pub key: usize,
-    /// What it is called: the last name in the key, or all of it where several keys end in that.
+    /// Its name: the last name in the key, or the whole key where several keys end in that.
     pub name: String,
     /// The unit in which its numbers are shown; empty for plain numbers and words.
     pub unit: &'static str,
@@ -21,7 +21,7 @@ pub struct Axis {
 /// A value on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisValue {
-    /// As it is shown: the number in the unit of the axis, or the text.
+    /// The label: the number in the unit of the axis, or the text.
     pub label: String,
     /// The number in the unit of the axis; none for a word.
     pub number: Option<f64>,

@@ -1,7 +1,7 @@
-//! The folder of a sweep: `sweep.toml` and `sweep.json` say what it is, `cells/` has a file of rows per chunk, `failed/` a file per
+//! The directory of a sweep: `sweep.toml` and `sweep.json` describe it, `cells/` has a file of rows per chunk, `failed/` a file per
 //! chunk in which something failed.
 //!
-//! Any number of processes may fill it. A file appears whole, and is the same whoever writes it.
+//! Any number of processes may fill it. A file appears complete, with contents that do not depend on the process that writes it.
 
 use std::fmt::{self, Write};
 use std::fs;
@@ -24,7 +24,7 @@ use cwnd_run::files::write_whole;
 use cwnd_run::scenario::{ScenarioError, unknown};
 use cwnd_text::cell;
 
-/// The folder of a sweep.
+/// The directory of a sweep.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     folder: PathBuf,
@@ -43,10 +43,10 @@ pub enum PartFormat {
     Parquet,
 }
 
-/// Not a format of rows.
+/// The error for a name that is not a format of rows.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PartFormatError {
-    /// There is none of this name.
+    /// No format has this name.
     #[error("{}", unknown("format", .0, &PartFormat::ALL.map(PartFormat::ending)))]
     Unknown(String),
     /// It was left out of this program.
@@ -56,14 +56,14 @@ pub enum PartFormatError {
     WithoutParquet,
 }
 
-/// A folder cannot be that of a sweep.
+/// A directory cannot be that of a sweep.
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// It is something else.
-    #[error("`{0}` holds something else than a sweep: name a new folder, or that of a sweep")]
+    #[error("`{0}` holds something else than a sweep: name a new directory, or that of a sweep")]
     NoSweep(PathBuf),
-    /// It is the folder of another sweep.
-    #[error("`{0}` holds another sweep, or one of another program, format or chunk size: name a new folder")]
+    /// It is the directory of another sweep.
+    #[error("`{0}` holds another sweep, or one of another program, format or chunk size: name a new directory")]
     Other(PathBuf),
     /// Its sweep cannot be read.
     #[error(transparent)]
@@ -71,25 +71,25 @@ pub enum DatasetError {
     /// It cannot be written.
     #[error("cannot write `{path}`: {error}")]
     Unwritable {
-        /// What could not be written.
+        /// The file that could not be written.
         path: PathBuf,
         /// Why.
         error: io::Error,
     },
 }
 
-/// How far a sweep's folder is: `cwnd sweep status --json`.
+/// How far a sweep's directory is: `cwnd sweep status --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Progressed {
     /// Identifies the sweep.
     pub id: String,
     /// The runs of the sweep.
     pub cells: u64,
-    /// The runs in the folder, failed ones among them.
+    /// The runs in the directory, failed ones among them.
     pub present_cells: u64,
-    /// Of those, the failed ones.
+    /// The failed runs among those in the directory.
     pub failed_cells: u64,
-    /// The runs that are in the store and not in the folder yet: the next attempt finds them there.
+    /// The runs that are in the store and not in the directory yet: the next attempt finds them there.
     pub stored_cells: u64,
     /// The files of rows that there will be.
     pub chunks: u64,
@@ -106,13 +106,13 @@ pub struct Unfinished {
     pub cell: u64,
     /// Its seed.
     pub seed: u64,
-    /// What the sweep set, `key=value`.
+    /// The settings of the sweep, `key=value`.
     pub set: Vec<String>,
     /// Why.
     pub error: String,
 }
 
-/// What must be equal for two processes to fill one folder.
+/// The data that must be equal for two processes to fill one directory.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Manifest {
     id: String,
@@ -122,10 +122,10 @@ struct Manifest {
 }
 
 impl Dataset {
-    /// The folder of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
+    /// The directory of `sweep`, cut into chunks of some `chunk_s` seconds: a new one, or one that holds the same.
     ///
     /// # Errors
-    /// The folder holds another sweep or other files, or cannot be written.
+    /// The directory holds another sweep or other files, or cannot be written.
     pub fn open(folder: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
         let manifest = Manifest {
             id: sweep.id(),
@@ -137,9 +137,9 @@ impl Dataset {
         match read_manifest(folder) {
             Some(found) if found == dataset.manifest => return Ok(dataset),
             Some(_) => return Err(DatasetError::Other(folder.to_path_buf())),
-            // An empty folder may have been made for this.
+            // An empty directory may have been made for this.
             None if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
-                // Another process may just be making it: what it wrote first is the sweep.
+                // Another process may just be making it: the first file written is the sweep.
                 if fs::read_to_string(folder.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
                     dataset.put(MANIFEST, to_json(&dataset.manifest).as_bytes())?;
                     return Ok(dataset);
@@ -153,10 +153,10 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// The folder of a sweep as it was left.
+    /// The directory of a sweep as it was left.
     ///
     /// # Errors
-    /// The folder holds no sweep, or that of a program whose sources differ in what a run computes.
+    /// The directory holds no sweep, or that of a program whose sources differ in what a run computes.
     pub fn found(folder: &Path) -> Result<Self, DatasetError> {
         let none = || DatasetError::NoSweep(folder.to_path_buf());
         let manifest = read_manifest(folder).ok_or_else(none)?;
@@ -185,7 +185,7 @@ impl Dataset {
         let failures: Vec<Unfinished> = rows.iter().filter_map(|row| self.failure(row)).collect();
         let failed = format!("{FAILED}/{}.jsonl", chunk.name());
         if failures.is_empty() {
-            // What failed in an earlier attempt has not failed now.
+            // Cells that failed in an earlier attempt have not failed now.
             match fs::remove_file(self.folder.join(&failed)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(&failed, error)),
                 _ => {}
@@ -197,7 +197,7 @@ impl Dataset {
         self.put(&self.part(chunk), &part)
     }
 
-    /// How far it is, with the runs that a store has of the chunks that are not in the folder.
+    /// How far it is, with the runs that a store has of the chunks that are not in the directory.
     #[must_use]
     pub fn progressed(&self, cells: &Cells) -> Progressed {
         let chunks = self.chunks();
@@ -313,7 +313,7 @@ fn write_list(text: &mut String, values: &[f64]) -> fmt::Result {
     values.iter().enumerate().try_for_each(|(nth, value)| write!(text, "{}{value}", if nth > 0 { " " } else { "" }))
 }
 
-/// What JSON has no number for is null.
+/// Values that JSON has no number for become null.
 fn json_lines(columns: &[Column], rows: usize) -> String {
     let number = |value: f64| Number::from_f64(value).map_or(serde_json::Value::Null, Into::into);
     let line = |row: usize| {

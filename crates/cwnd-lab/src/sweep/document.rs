@@ -14,12 +14,12 @@ use super::{By, ByError, Outside, Point, Quantity, Sweep, Value, outside};
 use cwnd_run::files::read_text;
 use cwnd_run::scenario::{Document, Fault, Place, ScenarioError, Source};
 
-/// A sweep of cwnd: a base scenario, and what is set in it. Every setting of `[[cell]]` is run at every point of `[grid]`, with
+/// A sweep of cwnd: a base scenario, and the settings that vary. Every setting of `[[cell]]` is run at every point of `[grid]`, with
 /// every seed of the scenario.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// What this sweep shows, in a line.
+    /// A title of this sweep, one line.
     #[serde(default)]
     title: Option<String>,
     /// The measure that its points are ranked by, such as `goodput_bps`, `loss_rate` or `queue_delay_p99_s`; `goodput_bps` if not given.
@@ -38,7 +38,7 @@ struct Written {
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[expect(dead_code, reason = "its shape is checked here; its values are taken from the source, with their places")]
     grid: toml::Table,
-    /// Keys of the scenario, each with a value: what is set together.
+    /// Keys of the scenario, each with a value, which are set together.
     #[serde(default)]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     #[expect(dead_code, reason = "its shape is checked here; its values are taken from the source, with their places")]
@@ -91,7 +91,7 @@ pub(super) fn read(
         title: written.title,
         by,
         base: toml::to_string(&base.with(overrides)?.document::<toml::Table>()?)
-            .expect("what was read as TOML can be written"),
+            .expect("a document that was read as TOML can be written"),
         listed: listed.iter().map(|set| set.iter().map(|(key, at)| (*key, at.value.clone())).collect()).collect(),
         axes: axes.iter().map(|(key, at)| (*key, at.iter().map(|at| at.value.clone()).collect())).collect(),
         keys,
@@ -111,7 +111,7 @@ pub(super) fn write(sweep: &Sweep) -> String {
         root.insert("by".to_string(), sweep.by.measure().key.into());
     }
     root.insert("base".to_string(), base.into());
-    let mut text = toml::to_string(&root).expect("what was read as TOML can be written");
+    let mut text = toml::to_string(&root).expect("a document that was read as TOML can be written");
     let quoted = |key: &usize| toml::Value::from(sweep.keys[*key].clone()).to_string();
     if !sweep.axes.is_empty() {
         text.push_str("\n[grid]\n");
@@ -139,7 +139,7 @@ struct Located {
 type Listed = Vec<Vec<(usize, Located)>>;
 type Axes = Vec<(usize, Vec<Located>)>;
 
-/// What points set, as it is found in the file.
+/// The settings of points, as they are found in the file.
 struct Settings<'a, 's> {
     source: &'a Source<'s>,
     outside: &'a [Outside],
@@ -227,7 +227,7 @@ fn leaves<'t, 's>(table: &'t DeTable<'s>) -> Vec<(String, &'t Spanned<DeValue<'s
     found
 }
 
-/// Checks every point, and finds what changes nothing. What is wrong with one is wrong where its value was written.
+/// Checks every point, and finds settings without effect. A fault of a point is reported where its value was written.
 fn points(
     source: &Source<'_>,
     base: &Source<'_>,
@@ -318,7 +318,7 @@ fn fault(place: Place, what: &str) -> ScenarioError {
 
 /// More would not fit into memory, nor into a week.
 const MAX_POINTS: usize = 1_000_000;
-/// What a slow core simulates; a fast one does four times as many (docs/performance.md).
+/// The speed of a slow core; a fast one simulates four times as many packets (docs/performance.md).
 const PACKETS_PER_S: f64 = 2e6;
-/// What a run takes besides its packets.
+/// The time of a run besides its packets.
 const RUN_S: f64 = 1e-3;

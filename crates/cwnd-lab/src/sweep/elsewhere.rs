@@ -107,7 +107,7 @@ impl Pending {
         self.missing.len()
     }
 
-    /// What is to be run.
+    /// The runs of the chunk.
     #[must_use]
     pub fn task(&self, sweep: &Sweep) -> Task {
         let parts = self.missing.chunk_by(|a, b| a.point == b.point).map(|runs| Part {

@@ -1,4 +1,4 @@
-//! What a sweep shows: estimates per point.
+//! Results of a sweep: estimates per point.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct Swept {
     pub kind: &'static str,
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub version: &'static str,
-    /// What the sweep shows.
+    /// The title of the sweep.
     pub title: Option<String>,
     /// The path of its base in one line; its points set some of it.
     pub path: String,
@@ -30,14 +30,14 @@ pub struct Swept {
     pub failed_cells: u64,
     /// The errors of failed runs, each once: those of most runs first.
     pub errors: Vec<String>,
-    /// What to look at before believing the numbers: settings that change nothing.
+    /// Warnings to read before the numbers: settings without effect.
     pub warnings: Vec<String>,
     /// The measure that the points are ranked by.
     pub by: &'static str,
     /// Which values of it come first: `higher` or `lower` ones.
     pub better: &'static str,
-    /// The key whose values are set against each other at each setting of the other keys: that of an algorithm. None where all points are set
-    /// against each other.
+    /// The key whose values are compared at each setting of the other keys: that of an algorithm. None where all points are compared with
+    /// one another.
     pub contender: Option<String>,
     /// How often each value of that key is the best, those that are most often first.
     pub standings: Vec<Standing>,
@@ -51,7 +51,7 @@ pub struct PointResult {
     /// Indexes [`Sweep::points`].
     #[serde(skip)]
     pub point: usize,
-    /// What the sweep sets there.
+    /// The settings of the sweep there.
     pub set: Vec<Setting>,
     /// Its runs that failed; no measure has them.
     pub failed: u64,

@@ -1,11 +1,11 @@
-//! What changes nothing in a sweep: settings at its points, and points that are the same scenario.
+//! Parts of a sweep without effect: settings at its points, and points that are equal scenarios.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cwnd_run::scenario::Scenario;
 use cwnd_text::counted;
 
-/// What was found so far.
+/// The settings without effect found so far.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     settings: Vec<Setting>,
@@ -18,7 +18,7 @@ pub(super) struct Idle {
 /// A cause, whatever the values are that it is one of.
 #[derive(Debug)]
 struct Setting {
-    /// What is said of the first value.
+    /// The message about the first value.
     text: String,
     values: BTreeSet<String>,
     points: usize,
@@ -75,5 +75,5 @@ impl Idle {
     }
 }
 
-/// Of the points that are the same.
+/// The maximum number of equal points that a warning names.
 const MOST_NAMED: usize = 5;

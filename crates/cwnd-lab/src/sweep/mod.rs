@@ -5,7 +5,7 @@
 //! of the sweep alone, so that any scheduler may hand out chunks to any machines, also twice: a chunk's file is the same each time.
 //!
 //! [`Sweep::read`] checks every point before anything runs. [`run_chunks`] takes cells from the store or computes them; one that
-//! fails is a row with its error, and the others go on. [`Dataset`] is the folder of the results. [`Task`] is what a worker on
+//! fails is a row with its error, and the others go on. [`Dataset`] is the directory of the results. [`Task`] is what a worker on
 //! another machine needs of a chunk.
 
 mod axes;
@@ -60,11 +60,11 @@ pub struct Sweep {
     points: Vec<Point>,
     /// Algorithms that its text cannot name.
     outside: Vec<Outside>,
-    /// What changes nothing.
+    /// The settings without effect.
     warnings: Vec<String>,
 }
 
-/// What a point sets a key to.
+/// The value of a key at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// As it was written, in TOML.
@@ -78,12 +78,12 @@ pub struct Value {
 /// A scenario of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// What each key of [`Sweep::keys`] is set to; none where the base's value stays.
+    /// The value of each key of [`Sweep::keys`]; none where the base's value stays.
     pub values: Vec<Option<Value>>,
     /// Its cells.
     cells: Range<u64>,
     first_seed: u64,
-    /// What one of its runs will take, seconds of one core, by a rule of thumb.
+    /// The estimated time of one of its runs, seconds of one core.
     cost_s: f64,
 }
 
@@ -114,7 +114,7 @@ pub struct Shard {
     count: u32,
 }
 
-/// Not a shard.
+/// The error for a text that is not a shard.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("expected a shard and how many there are, such as `1/8`, from `1/8` to `8/8`")]
 pub struct ShardError;
@@ -160,11 +160,11 @@ impl Sweep {
     /// Identifies this sweep, and the program: one that would compute something else gives another.
     #[must_use]
     pub fn id(&self) -> String {
-        // What its points are ranked by changes no run.
+        // The measure that ranks its points changes no run.
         Key::of_parts(&["sweep", &self.clone().ranked_by(By::default()).to_toml()]).to_string()
     }
 
-    /// What it shows, in a line.
+    /// The title of the sweep, one line.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
@@ -288,7 +288,7 @@ impl Sweep {
         chunks
     }
 
-    /// What a point lays over the base.
+    /// The settings of a point, which override the base.
     fn items<'a>(&'a self, values: &'a [Option<Value>]) -> impl Iterator<Item = String> + 'a {
         let set = self.keys.iter().zip(values).filter_map(|(key, value)| Some((key, value.as_ref()?)));
         set.map(|(key, value)| format!("{key}={}", value.literal))
@@ -316,7 +316,7 @@ impl Chunk {
 }
 
 impl Shard {
-    /// Those of `chunks` that are this shard's. All shards together have each chunk once.
+    /// The chunks of this shard among `chunks`. All shards together have each chunk once.
     #[must_use]
     pub fn of(self, chunks: &[Chunk]) -> Vec<Chunk> {
         chunks.iter().copied().skip(self.index as usize - 1).step_by(self.count as usize).collect()

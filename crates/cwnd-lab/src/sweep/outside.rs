@@ -39,7 +39,7 @@ pub(super) fn scenario(source: &Source<'_>, outside: &[Outside]) -> Result<Scena
     Ok(scenario)
 }
 
-/// What tables call what is written as `text`.
+/// The name in tables of the value written as `text`.
 pub(super) fn shown<'a>(text: &'a str, outside: &'a [Outside]) -> &'a str {
     outside.iter().find(|one| one.stand_in == text).map_or(text, |one| one.algorithm.text())
 }

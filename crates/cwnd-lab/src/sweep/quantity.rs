@@ -4,7 +4,7 @@ use cwnd::quantity;
 
 use super::Value;
 
-/// What kind of quantity the values of a key are.
+/// The kind of quantity of the values of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Plain numbers: counts, probabilities, factors.
@@ -32,7 +32,7 @@ pub struct Quantity {
 impl Unit {
     const ALL: [Self; 6] = [Self::Plain, Self::BitRate, Self::Time, Self::Bytes, Self::Packets, Self::Bdp];
 
-    /// What the name of a column ends in.
+    /// The end of the name of a column.
     #[must_use]
     pub fn suffix(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Unit {
 }
 
 impl Quantity {
-    /// What `values` are; none where one of them is a word, they are of several kinds, or there are none.
+    /// The kind of `values`; none where one of them is a word, they are of several kinds, or there are none.
     pub(super) fn of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<Self> {
         let texts: Vec<&str> = values.map(|value| value.text.as_str()).collect();
         let around = around(texts.first()?);
@@ -115,7 +115,7 @@ impl Quantity {
         self.read(&value.text)
     }
 
-    /// What stands before the number in every value, such as `droptail`; empty for a bare quantity.
+    /// The text before the number in every value, such as `droptail`; empty for a bare quantity.
     #[must_use]
     pub fn of_what(&self) -> &str {
         self.around.0.trim_end_matches(':')
@@ -126,7 +126,7 @@ impl Quantity {
     }
 }
 
-/// What is before and behind the size of `droptail:1bdp` or of `red:20p,max_p=0.1`.
+/// The text before and after the size of `droptail:1bdp` or of `red:20p,max_p=0.1`.
 fn around(text: &str) -> (String, String) {
     let (head, rest) = text.split_once(':').map_or(("", text), |(head, rest)| (head, rest));
     let tail = rest.find(',').map_or("", |at| &rest[at..]);

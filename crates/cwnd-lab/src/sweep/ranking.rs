@@ -19,7 +19,7 @@ pub struct By {
     better: Better,
 }
 
-/// Not a measure to rank by.
+/// The error for a name that is not a measure to rank by.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{}", unknown("measure", .0, &By::all().map(|by| by.measure.key).collect::<Vec<_>>()))]
 pub struct ByError(String);
@@ -29,12 +29,12 @@ pub struct ByError(String);
 pub struct Ranking {
     /// The measure.
     pub by: By,
-    /// The key whose values are set against each other at each setting of the others: the first that ends in `algorithm` and varies. None
-    /// where there is no such key, or nothing to set against each other; then all points are set against each other.
+    /// The key whose values are compared at each setting of the others: the first that ends in `algorithm` and varies. None where there is
+    /// no such key, or nothing to compare; then all points are compared with one another.
     pub contender: Option<usize>,
     /// An axis for every key of the sweep.
     pub keys: Vec<Axis>,
-    /// Those that vary, without the contender's: indexes `keys`.
+    /// The keys that vary, without the contender's: indexes of `keys`.
     pub axes: Vec<usize>,
     /// The points, by setting: all of them in one where there is no contender.
     pub settings: Vec<Place>,
@@ -69,11 +69,11 @@ pub struct Ranked {
 pub struct Standing {
     /// The contender.
     pub contender: String,
-    /// Settings at which it was set against another.
+    /// Settings at which it was compared with another.
     pub settings: u64,
-    /// Of those, the ones at which it alone has the first place.
+    /// The settings at which it has the first place alone.
     pub alone: u64,
-    /// Those at which it shares the first place.
+    /// The settings at which it shares the first place.
     pub tied: u64,
     /// How far its mean is behind the best mean where it is furthest behind, in the unit of the measure.
     pub furthest_behind: f64,
@@ -106,7 +106,7 @@ impl By {
         self.measure.of(&point.measures).filter(|estimate| estimate.mean.is_finite())
     }
 
-    /// Larger for what is better.
+    /// Larger for better values.
     fn worth(&self, value: f64) -> f64 {
         match self.better {
             Better::Higher => value,
@@ -154,7 +154,7 @@ impl Ranking {
                 settings.entry(at).or_default().push(index);
             }
         }
-        // Algorithms that are never set against each other are told apart by their settings as well.
+        // Algorithms that never run against each other are distinguished by their settings as well.
         let contender = contender.filter(|_| settings.values().any(|own| own.len() > 1));
         if contender.is_none() {
             settings = BTreeMap::from([(Vec::new(), (0..points.len()).collect())]);

@@ -27,7 +27,7 @@ pub type CellOutcome = Result<Kept, CellError>;
 /// Why a cell has no numbers.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CellError {
-    /// What a worker on another machine, or whoever hands out tasks, says.
+    /// The message of a worker on another machine, or of the scheduler of tasks.
     #[error("{0}")]
     Elsewhere(String),
     /// It failed here.

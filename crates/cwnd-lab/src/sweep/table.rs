@@ -10,7 +10,7 @@ pub struct Column {
     pub name: String,
     /// Its unit; empty for plain numbers and text.
     pub unit: &'static str,
-    /// What it holds.
+    /// The content of the column.
     pub description: String,
     /// Its cells.
     pub values: Values,

@@ -26,7 +26,7 @@ fn join(rooms: &mut Rooms, now: Duration, from: SocketAddr, room: Room, role: Ro
     }
 }
 
-/// Both members of a room send so many bytes to each other, in datagrams of a kilobyte.
+/// Both members of a room send `bytes` bytes to each other, in datagrams of a kilobyte.
 fn relay(rooms: &mut Rooms, now: Duration, pair: [SocketAddr; 2], bytes: u64) {
     for _ in 0..bytes.div_ceil(2048) {
         assert_eq!(rooms.handle(now, pair[0], &[0; 1024]), Handled::Forward(pair[1]));
@@ -130,7 +130,7 @@ fn limits_hold() {
     assert_eq!(rooms.handle(now, at(0), &[0; 40]), Handled::Forward(at(1)));
     assert_eq!(join(&mut rooms, now, at(1), room, Role::Guest), Message::Full { room }, "its bytes are used up");
 
-    // Whoever is idle, or there for long, is forgotten.
+    // Members that are idle, or there for long, are forgotten.
     let room = Room([1; 16]);
     for second in 0..99 {
         let now = Duration::from_secs(second);

@@ -10,7 +10,7 @@ use crate::clock::Deadline;
 use crate::stream::UdtStream;
 use crate::wait::{Notify, Wait, lock};
 
-/// What the threads that receive share with the application that reads.
+/// The state that receiving threads share with the application that reads.
 #[derive(Debug)]
 pub(super) struct Incoming {
     state: Mutex<State>,
@@ -136,7 +136,7 @@ impl Incoming {
                 return Ok(0);
             }
             if state.open == 0 {
-                // What follows a chunk that never came was not the end.
+                // The chunk after one that never came was not the end.
                 return if state.chunks.is_empty() { Ok(0) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
             }
             state = self.arrived.wait(state, wait).ok_or(io::ErrorKind::WouldBlock)?;

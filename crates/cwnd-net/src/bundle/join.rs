@@ -1,8 +1,8 @@
 //! How the connections of a bundle find each other at the server.
 //!
-//! A client begins each with a request to join: [`MAGIC`], an id of 16 random bytes that is that of the bundle, the index of the connection and how
-//! many there are. The server answers each with a byte: 0 if it will be joined, or how many connections it allows, if those are too many. Who
-//! does not begin like this has a connection of its own.
+//! A client begins each with a request to join: [`MAGIC`], the id of the bundle (16 random bytes), the index of the connection and the
+//! number of connections. The server answers each with a byte: 0 if it will be joined, or the maximum number of connections if those are
+//! too many. A connection that does not begin like this stays single.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -50,7 +50,7 @@ fn connect_one(peer: &[SocketAddr], options: &Options, request: Request) -> Resu
     Err(result)
 }
 
-/// What a client asks for on each connection.
+/// The request of a client on each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) id: [u8; ID],
@@ -66,8 +66,8 @@ impl Request {
 
 /// Collects the connections of clients into bundles, at a server. `T` is what the server keeps of each connection.
 ///
-/// What may wait here is bounded by how many connections the server has: each is in one bundle, and a bundle that is not complete after
-/// ten seconds is given up.
+/// The memory of waiting connections is bounded by the number of connections of the server: each is in one bundle, and a bundle that is not
+/// complete after ten seconds is given up.
 #[derive(Debug)]
 pub struct Bundles<T> {
     most: u8,
@@ -84,7 +84,7 @@ pub(super) struct Pending<T> {
 }
 
 impl<T> Bundles<T> {
-    /// Of up to `most` connections each.
+    /// Bundles of up to `most` connections each.
     ///
     /// # Panics
     /// If `most` is not 1 to [`MAX_STREAMS`].
@@ -94,11 +94,12 @@ impl<T> Bundles<T> {
         Self { most, pending: Mutex::default(), complete: Notify::default() }
     }
 
-    /// Waits for the first bytes of a connection, and for the others of its bundle if it belongs to one. Called in a thread per connection,
-    /// it returns the bundle in that of one of its connections, with what belongs to each, and none in those of the others.
+    /// Waits for the first bytes of a connection, and for the others of its bundle if it belongs to one. It is called in a thread per
+    /// connection. The call for one connection of a bundle returns the bundle with the values of all its connections; the calls for the
+    /// others return `None`.
     ///
     /// # Errors
-    /// Reading failed or timed out, the others did not come within ten seconds, more were asked for than are allowed, or a request
+    /// Reading failed or timed out, the others did not arrive within ten seconds, the client asked for more than are allowed, or a request
     /// does not fit those before. The connection is aborted then.
     pub fn join(&self, mut stream: UdtStream, value: T) -> io::Result<Option<(UdtBundle, Vec<T>)>> {
         match self.join_or_fail(&mut stream, value) {
@@ -177,7 +178,7 @@ impl<T> Bundles<T> {
     }
 }
 
-/// Reads a request to join; what was read if it is none.
+/// Reads a request to join; returns the bytes read if they are none.
 fn read_request(from: &mut UdtStream) -> io::Result<Result<Request, Vec<u8>>> {
     let mut bytes = [0; REQUEST];
     let mut read = 0;

@@ -1,6 +1,6 @@
 //! One stream of bytes over several connections.
 //!
-//! What is written is cut into chunks of up to [`CHUNK`] bytes, numbered in their order. Each connection has a thread that sends the next
+//! Written data is cut into chunks of up to [`CHUNK`] bytes, numbered in their order. Each connection has a thread that sends the next
 //! chunk whenever its send buffer has room, so that a faster connection carries more, and one that receives chunks, which are put into
 //! order again. The connections are as they are without this: each has its own congestion control.
 
@@ -28,7 +28,7 @@ pub use join::Bundles;
 
 /// A reliable stream of bytes in both directions over one or several connections, used as a [`UdtStream`] is.
 ///
-/// N connections compete with others on the path as N flows do, and so get up to N times what one gets. One connection that ends
+/// N connections compete with others on the path as N flows do, and so get up to N times the share of one. One connection that ends
 /// before the others ends the whole. A client opens a bundle by [`connect_with`](Self::connect_with), and a server
 /// collects its connections by [`Bundles`]. A bundle of one connection is that connection: nothing is added to its bytes, and no thread.
 ///
@@ -40,7 +40,7 @@ pub struct UdtBundle(Arc<Bundle>);
 enum Bundle {
     Single {
         stream: UdtStream,
-        /// What was read from it before it became a bundle.
+        /// Bytes that were read from it before it became a bundle.
         unread: Mutex<Vec<u8>>,
     },
     Several(Several),
@@ -98,7 +98,7 @@ impl UdtBundle {
         Ok(Self(Arc::new(Bundle::Several(bundle))))
     }
 
-    /// One connection, of which something was read that belongs to what is carried.
+    /// A bundle of one connection, from which bytes of the carried stream, `unread`, have been read.
     fn single(stream: UdtStream, unread: Vec<u8>) -> Self {
         Self(Arc::new(Bundle::Single { stream, unread: Mutex::new(unread) }))
     }
@@ -112,7 +112,7 @@ impl UdtBundle {
         }
     }
 
-    /// What its first connection counts and measures; none once one of them is closed.
+    /// Counters and measurements of its first connection; none once one of them is closed.
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
         let mut all = self.streams().iter().map(UdtStream::stats);
@@ -120,7 +120,7 @@ impl UdtBundle {
         all.all(|stats| stats.is_some()).then_some(first)?
     }
 
-    /// As [`UdtStream::set_read_timeout`].
+    /// Sets the timeout of reading, as [`UdtStream::set_read_timeout`] does.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) {
         match &*self.0 {
             Bundle::Single { stream, .. } => stream.set_read_timeout(timeout),
@@ -128,7 +128,7 @@ impl UdtBundle {
         }
     }
 
-    /// As [`UdtStream::set_write_timeout`].
+    /// Sets the timeout of writing, as [`UdtStream::set_write_timeout`] does.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) {
         match &*self.0 {
             Bundle::Single { stream, .. } => stream.set_write_timeout(timeout),
@@ -184,7 +184,7 @@ impl Several {
 
 impl Drop for Several {
     fn drop(&mut self) {
-        // Closing again what is closed returns at once.
+        // Closing a closed bundle again returns at once.
         let _ = self.close();
     }
 }
@@ -243,7 +243,7 @@ impl Write for UdtBundle {
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Ended(Ended),
-    /// The peer sends what no bundle sends.
+    /// The peer sends data that no bundle sends.
     Malformed(&'static str),
     Other(io::ErrorKind),
 }
@@ -278,7 +278,7 @@ const CHUNK: usize = 64 * 1024;
 /// Before a chunk: its number (8 bytes) and its length (4), little-endian.
 const CHUNK_HEADER: usize = 12;
 
-/// How long closing waits for what is not yet in a send buffer.
+/// How long closing waits for data that is not yet in a send buffer.
 const LINGER: Duration = if cfg!(test) { Duration::from_millis(500) } else { Duration::from_secs(10) };
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::clock::Deadline;
 use crate::stream::UdtStream;
 use crate::wait::{Notify, Wait, lock};
 
-/// What the application that writes shares with the threads that send.
+/// The state that the application that writes shares with the sending threads.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     /// Chunks that may wait: one for each connection.
@@ -63,7 +63,7 @@ impl Outgoing {
         self.sent.notify();
     }
 
-    /// Sends one chunk after another on a connection, until there are no more or it has ended.
+    /// Sends one chunk after another on a connection, until there are none left or it has ended.
     pub(super) fn send(&self, mut to: &UdtStream) {
         while let Some(chunk) = self.next() {
             if let Err(error) = to.write_all(&chunk) {

@@ -17,7 +17,7 @@ impl Server {
         Self { listener, bundles: Arc::new(Bundles::new(most)) }
     }
 
-    /// Joins so many connections, each in a thread of its own.
+    /// Joins `connections` connections, each in its own thread.
     fn start(&self, connections: usize) -> Vec<JoinHandle<Joined>> {
         let joining = |_| {
             let (stream, _) = self.listener.accept().unwrap();
@@ -27,7 +27,7 @@ impl Server {
         (0..connections).map(joining).collect()
     }
 
-    /// What becomes of so many connections.
+    /// The outcome of `connections` connections.
     fn accept(&self, connections: usize) -> Vec<Joined> {
         self.start(connections).into_iter().map(|thread| thread.join().unwrap()).collect()
     }

@@ -1,4 +1,4 @@
-//! What the thread of a port keeps of an established connection, beside the protocol.
+//! The state that the thread of a port keeps of an established connection, in addition to that of the protocol.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Established {
     phase: Phase,
     received: Received,
     progress: Progress,
-    /// Bytes taken from the port's memory for what is not acknowledged.
+    /// Bytes taken from the port's memory for unacknowledged data.
     reserved: u64,
     /// No probe pair is sent alone before.
     pub(super) next_pair: Time,
@@ -50,18 +50,18 @@ enum Received {
     },
 }
 
-/// How far what was written has come, and how many bytes keep the network busy.
+/// The progress of written data, and the number of bytes that keep the network busy.
 #[derive(Debug, Default)]
 struct Progress {
     /// Bytes sent at least once.
     sent: u64,
     /// Bytes that the protocol will not ask for again.
     released: u64,
-    /// The interval being measured: its beginning, what was released then, the most bytes in flight since.
+    /// The interval being measured: its beginning, the bytes released by then, the most bytes in flight since.
     since: Time,
     released_before: u64,
     flight: u64,
-    /// What was in flight and was released in the interval before, twice: both may double, as in slow start.
+    /// Twice the bytes in flight plus those released in the interval before: both may double, as in slow start.
     needed: u64,
 }
 
@@ -106,7 +106,7 @@ impl Established {
         }
     }
 
-    /// Moves what is complete into the receive buffer, and reports to the protocol what has been read.
+    /// Moves complete data into the receive buffer, and reports to the protocol how much has been read.
     pub(super) fn deliver(&mut self, now: Time, endpoint: &mut Endpoint) {
         let handle = self.shared.handle;
         let read = self.shared.receive.report();
@@ -124,7 +124,7 @@ impl Established {
             }
             Received::Messages { reassembly, unread } => {
                 *unread -= read;
-                // The protocol does not count what lies in the receive buffer, which must not grow without bound.
+                // The protocol does not count the receive buffer, which must not grow without bound.
                 while *unread < MAX_UNREAD || self.phase == Phase::Closed {
                     let message = endpoint
                         .connection(handle)
@@ -178,7 +178,7 @@ impl Established {
         let mut submitted = false;
         while self.shared.send.submit_message(|bytes, options| {
             let sent = endpoint.with(handle, |connection| connection.send_message(now, bytes, options));
-            // What is refused for another reason would be refused again.
+            // A refusal for another reason would repeat.
             !matches!(sent, None | Some(Err(SendError::Full)))
         }) {
             submitted = true;
@@ -210,12 +210,12 @@ impl Established {
         released < connection.written()
     }
 
-    /// Gives back the memory for what is not acknowledged.
+    /// Gives back the memory for unacknowledged data.
     pub(super) fn release_all(&mut self, memory: &mut Quota) {
         memory.release(self.shared.peer.ip(), std::mem::take(&mut self.reserved));
     }
 
-    /// The connection is closed; what has arrived goes to the application.
+    /// The connection is closed; arrived data goes to the application.
     pub(super) fn close(&mut self, now: Time, reason: Reason, endpoint: &mut Endpoint, memory: &mut Quota) {
         self.phase = Phase::Closed;
         self.release(now, endpoint, memory);

@@ -74,7 +74,7 @@ impl Service {
     /// The application has written or read something.
     fn on_application(&mut self, handle: Handle) {
         let Some(connection) = self.connections.get(handle) else { return };
-        // Before the buffers are looked at: what changes from now on is notified again.
+        // Before the buffers are checked: later changes are notified again.
         connection.shared.notified.store(false, Ordering::Release);
         self.writers.push(handle.place());
         self.arrivals.push(handle.place());

@@ -70,7 +70,7 @@ struct Service {
     now: Time,
     endpoint: Endpoint,
     connections: Connections,
-    /// For what is written and not acknowledged, beyond what each connection has without asking.
+    /// For written and unacknowledged data, beyond the share that each connection has without asking.
     memory: Quota,
     listener: Option<(Box<Settings>, Arc<Backlog>)>,
     buffers: RecvBuffers,
@@ -142,7 +142,7 @@ impl Service {
         }
     }
 
-    /// Receives what has arrived; whether there may be more.
+    /// Receives the datagrams that have arrived. Returns whether there may be more.
     fn receive(&mut self) -> bool {
         let mut buffers = std::mem::take(&mut self.buffers);
         let mut calls = 0;
@@ -193,7 +193,7 @@ impl Service {
         }
     }
 
-    /// Gives applications what has arrived, and frees what the peers have acknowledged.
+    /// Gives arrived data to applications, and frees data that the peers have acknowledged.
     fn deliver(&mut self) {
         self.handle_events(None);
         while let Some(place) = self.arrivals.pop() {

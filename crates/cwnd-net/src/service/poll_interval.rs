@@ -21,7 +21,7 @@ impl PollInterval {
         self.received += 1;
     }
 
-    /// Decides anew, by what was received since the last call.
+    /// Decides anew, from the packets received since the last call.
     pub(super) fn update(&mut self, now: Time) {
         let received = std::mem::take(&mut self.received);
         self.dense = received >= MIN_RECEIVED && now.since(self.received_at) <= MAX_DISTANCE * received;
@@ -36,10 +36,10 @@ impl PollInterval {
     }
 }
 
-/// Arrivals are dense if there are at least so many, no further apart on average.
+/// Arrivals are dense if there are at least this number, no further apart on average.
 const MIN_RECEIVED: u64 = 3;
 const MAX_DISTANCE: Span = Span::from_micros(40);
-/// Short beside the round-trip time of any network, long beside the time it takes to wake a thread.
+/// Short compared with the round-trip time of any network, long compared with the time it takes to wake a thread.
 const INTERVAL: Duration = Duration::from_micros(50);
 
 #[cfg(test)]

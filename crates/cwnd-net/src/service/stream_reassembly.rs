@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::receive_buffer::{Piece, ReceiveBuffer};
 
-/// What has arrived and is not yet in the receive buffer. The protocol bounds how far ahead a packet may be.
+/// Arrived data that is not yet in the receive buffer. The protocol bounds how far ahead a packet may be.
 #[derive(Debug, Default)]
 pub(super) struct StreamReassembly {
     /// The number of the next packet in order.
@@ -31,7 +31,7 @@ impl StreamReassembly {
         }
     }
 
-    /// Pushes what is in order into the receive buffer.
+    /// Pushes the data that is in order into the receive buffer.
     pub(super) fn flush(&mut self, buffer: &ReceiveBuffer) {
         if !self.piece.bytes.is_empty() {
             self.piece = buffer.push(std::mem::take(&mut self.piece));

@@ -19,7 +19,7 @@ struct Candidate {
     scheme: Scheme,
     family: &'static str,
     increase: f64,
-    /// The part of the window kept, or the packets taken away.
+    /// The part of the window that is kept, or the packets by which it shrinks.
     decrease: f64,
 }
 

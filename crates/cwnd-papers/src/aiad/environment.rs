@@ -56,14 +56,14 @@ pub(super) struct Setting {
     pub(super) router: Router,
 }
 
-/// An algorithm and what it is called here.
+/// An algorithm and its name here.
 #[derive(Clone, Debug)]
 pub(super) struct Scheme {
     pub(super) name: String,
     pub(super) algorithm: String,
 }
 
-/// What some schemes scored: by scheme, environment and seed.
+/// The scores of some schemes: by scheme, environment and seed.
 #[derive(Debug)]
 pub(super) struct Scores(Vec<Vec<Vec<Kept>>>);
 

@@ -9,7 +9,7 @@ use cwnd_run::measure::mean;
 use cwnd_run::probe::{Kept, Probe, available};
 use cwnd_run::scenario::{Cbr, Scenario};
 
-/// What cross traffic takes of 10 Mbit/s per test flow, over and over.
+/// The cross traffic as a share of 10 Mbit/s per test flow, over and over.
 struct Pattern {
     /// Length of a repetition, milliseconds.
     period: u64,
@@ -23,7 +23,7 @@ impl Pattern {
         Self::tooth(5000, 1.0)
     }
 
-    /// From `bottom` to 10 Mbit/s in ten even steps over a period of so many milliseconds, then down.
+    /// From `bottom` to 10 Mbit/s in ten even steps over a period of `period` milliseconds, then down.
     fn tooth(period: u64, bottom: f64) -> Self {
         Self { period, taken: (1..10).map(|step| ((10.0 - bottom) / 9.0, 0, step * period / 10)).collect() }
     }
@@ -43,7 +43,7 @@ impl Pattern {
         Self { period: 5000, taken: Vec::new() }
     }
 
-    /// What is left to a test flow on average, Mbit/s.
+    /// The mean bandwidth left to a test flow, Mbit/s.
     fn mean(&self) -> f64 {
         let taken = self.taken.iter().map(|(rate, from, to)| rate * (to - from) as f64);
         10.0 - taken.sum::<f64>() / self.period as f64
@@ -68,14 +68,14 @@ impl Pattern {
         })
     }
 
-    /// What is left to a test flow after so many seconds, Mbit/s.
+    /// The bandwidth left to a test flow after `at` seconds, Mbit/s.
     fn left(&self, at: f64) -> f64 {
         let within = (at * 1e3) % self.period as f64;
         let takes = |(_, from, to): &&(f64, u64, u64)| (*from as f64..*to as f64).contains(&within);
         10.0 - self.taken.iter().filter(takes).map(|(rate, ..)| rate).sum::<f64>()
     }
 
-    /// What AIMD and AIAD make of it over the last periods of the first run.
+    /// The curves of AIMD and AIAD under it, over the last periods of the first run.
     fn draw(&self, bench: &Bench<'_>, title: &'static str, schemes: &[Scheme], findings: &mut Findings) -> Result {
         let flows = flows(bench)?.min(MOST_DRAWN) as usize;
         let mut curves = Vec::new();
@@ -108,7 +108,7 @@ impl Pattern {
         bench.run_all(schemes.iter().map(|scheme| self.scenario(bench, scheme)), Probe::SUMMARY)
     }
 
-    /// Goodput of each scheme as a share of what was available; the measured time holds whole repetitions.
+    /// Goodput of each scheme as a share of the available bandwidth; the measured time holds whole repetitions.
     fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Kept>]) -> Result<Vec<Computed>> {
         let available = self.mean() * 1e6 * flows(bench)?;
         Ok(runs.iter().map(|runs| Computed::mean(runs, "goodput_bps").map(|goodput| goodput / available)).collect())
@@ -190,7 +190,7 @@ pub(super) fn saw_tooths(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// Time-outs per flow in the measured time.
+/// Timeouts per flow in the measured time.
 fn timeouts(runs: &[Kept]) -> Computed {
     Computed::over(runs, |kept| mean(kept.all("flow_timeouts")))
 }

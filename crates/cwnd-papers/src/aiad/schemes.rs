@@ -154,14 +154,14 @@ fn responsiveness(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// AILD with constants of ours beside AIMD and AIAD, at RED.
+/// AILD with constants of ours, compared with AIMD and AIAD, at RED.
 pub(super) fn by_loss_ratio(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let mut schemes: Vec<Scheme> = Scheme::chosen(bench)?.into_iter().take(2).collect();
     schemes.extend(CONSTANTS.map(|taken| Scheme {
         name: format!("AILD, {taken} packets times the loss ratio"),
         algorithm: format!("aild:a=1,d={taken}"),
     }));
-    // The bandwidth is constant in what is cited.
+    // The bandwidth is constant in the cited environments.
     let constant = |environment: &Environment| ["CL", "CH"].contains(&environment.id());
     let environments: Vec<Environment> = Environment::available(bench)?.into_iter().filter(constant).collect();
     let scores = Scores::of(bench, Setting { recovery: "sack", router: Router::Red }, &schemes, &environments)?;

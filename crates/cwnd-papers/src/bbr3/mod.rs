@@ -1,4 +1,4 @@
-//! BBRv3 beside CUBIC: BBR's Sharing Behavior with CUBIC and Reno (Sarpkaya, Srivastava, Fund and Panwar 2025), and Promises and
+//! BBRv3 against CUBIC: BBR's Sharing Behavior with CUBIC and Reno (Sarpkaya, Srivastava, Fund and Panwar 2025), and Promises and
 //! Potential of BBRv3 (Zeynali, Weyulu, Fathalli, Chandrasekaran and Feldmann 2024).
 
 mod pairs;

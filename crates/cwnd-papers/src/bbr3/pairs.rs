@@ -1,4 +1,4 @@
-//! What the abstract of "Promises" says of two flows of BBR.
+//! The claims of the abstract of "Promises" about two flows of BBR.
 
 use cwnd::Span;
 

@@ -1,4 +1,4 @@
-//! What a flow of BBR has beside one of CUBIC, by the queue in bandwidth-delay products.
+//! The share of a flow of BBR against one of CUBIC, by the queue in bandwidth-delay products.
 
 use super::version_3;
 use crate::change;
@@ -30,7 +30,7 @@ pub(super) fn figure_2b(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     published(bench, findings, FAST, "bbr")
 }
 
-/// What the abstract of "Promises" says of a flow beside CUBIC.
+/// The claims of the abstract of "Promises" about a flow against CUBIC.
 pub(super) fn room(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = Path { queues: &SHALLOW_TO_DEEP, ..FAST };
     let runs = path.runs(bench, &version_3(bench)?)?;
@@ -54,7 +54,7 @@ pub(super) fn room(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// The same over a path that neither paper has.
+/// The shares over a path that neither paper has.
 pub(super) fn beyond(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let queues = bench.by_scale(&SHALLOW_TO_DEEP[1..2], &SHALLOW_TO_DEEP[..]);
     let path = Path { rate: "100mbit", rtt: "40ms", queues };
@@ -86,7 +86,7 @@ fn published(bench: &Bench<'_>, findings: &mut Findings, path: Path, algorithm: 
 fn figure(title: &'static str, curves: Vec<Curve>) -> Figure {
     Figure {
         title,
-        caption: "Goodput of the flow of BBR over the rate of the link, beside one flow of CUBIC. Means over runs, and over the three \
+        caption: "Goodput of the flow of BBR over the rate of the link, against one flow of CUBIC. Means over runs, and over the three \
                   trials of the paper."
             .to_string(),
         x: "Queue (bandwidth-delay products)",
@@ -112,7 +112,7 @@ impl Path {
         bench.run_all(scenarios, Probe::SUMMARY)
     }
 
-    /// What the first flow has of the link.
+    /// The share of the first flow in the link.
     fn share(self, runs: &[Kept]) -> Computed {
         let rate = self.bits_per_second().unwrap_or(f64::NAN);
         Computed::over(runs, |kept| Some(kept.all("flow_goodput_bps").first()? / rate))
@@ -129,7 +129,7 @@ impl Path {
     }
 }
 
-/// What all flows but the first have of what all carry.
+/// The share of all flows but the first in the traffic of all.
 fn others(kept: &Kept) -> Option<f64> {
     let goodput = kept.all("flow_goodput_bps");
     Some(1.0 - goodput.first()? / goodput.iter().sum::<f64>())

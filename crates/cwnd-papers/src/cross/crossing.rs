@@ -68,7 +68,7 @@ fn measured(
     let settle = experiment.settle(scale);
     let values = runs.iter().map(|runs| Computed::over(runs, |kept| measure.of(kept, experiment.flows, settle)));
     let values: Vec<Computed> = values.collect();
-    // One flow in the whole scenario has no flow of TCP beside it.
+    // The only flow of a scenario competes with no flow of TCP.
     let is_alone = runs.iter().flatten().all(|kept| kept.all("flow_goodput_bps").len() == 1);
     match plan.index(TCP).filter(|_| is_alone && measure == CrossMeasure::Friendliness) {
         Some(tcp) => values.iter().map(|value| value.per(&values[tcp])).collect(),
@@ -76,7 +76,7 @@ fn measured(
     }
 }
 
-/// What a flow that is alone is compared with.
+/// The flow with which a lone flow is compared.
 const TCP: &str = "TCP";
 
 fn tabled(plan: &Plan, (index, measure): (usize, CrossMeasure), values: &Values) -> CrossTable {
@@ -122,7 +122,7 @@ fn asked(plan: &Plan, claim: &CrossClaim, values: &Values) -> Asked {
     }
 }
 
-/// What the tolerance of a claim is of: run by run.
+/// The values that the tolerance of a claim applies to, run by run.
 fn compared(plan: &Plan, claim: &CrossClaim, all: &[Computed]) -> Computed {
     let Some(own) = plan.index(&claim.algorithm) else { return Computed::NONE };
     let others: Vec<usize> = claim.than.iter().filter_map(|name| plan.index(name)).collect();

@@ -1,4 +1,4 @@
-//! The measures of crossed experiments, from what is kept of a run.
+//! The measures of crossed experiments, computed from the kept values of a run.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use cwnd_run::probe::{Kept, Probe, available};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is measured of an algorithm, in `papers/claims.toml` with its definition.
+/// A measure of an algorithm; `papers/claims.toml` has its definition.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrossMeasure {
@@ -25,7 +25,7 @@ pub enum CrossMeasure {
     Loss,
     /// Mean time in the queue, milliseconds.
     Delay,
-    /// Time-outs per flow.
+    /// Timeouts per flow.
     Timeouts,
     /// Seconds until goodputs are fair.
     Convergence,
@@ -159,7 +159,7 @@ fn first([from, to]: [f64; 2], length: usize, is_there: impl Fn(usize) -> bool) 
 
 const OVER_TIME: &str = "over_time_";
 const SCORES: &str = "scores_";
-/// Of [`Probe::OVER_TIME`], seconds.
+/// The interval of [`Probe::OVER_TIME`], seconds.
 const INTERVAL: f64 = 0.2;
 /// Five seconds.
 const FAIR_FOR: usize = 25;

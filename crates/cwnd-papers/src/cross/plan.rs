@@ -1,4 +1,4 @@
-//! What is crossed, and what is asked of it: `papers/claims.toml`.
+//! The crossed experiments and their claims: `papers/claims.toml`.
 
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ pub struct Plan {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrossAlgorithm {
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub name: String,
     /// As a scenario names it: `simd:beta=1/16`.
     pub spec: String,
@@ -43,7 +43,7 @@ pub struct CrossExperiment {
     pub id: String,
     /// The paper's id.
     pub paper: String,
-    /// The scenario's name in the folder of the paper.
+    /// The scenario's name in the directory of the paper.
     pub scenario: String,
     /// Where the paper has it: `Fig. 10`.
     pub place: String,
@@ -55,7 +55,7 @@ pub struct CrossExperiment {
     pub groups: usize,
     /// Its measures, that of the paper first.
     pub measures: Vec<CrossMeasure>,
-    /// What conditions of claims it meets.
+    /// The conditions of claims that it meets.
     #[serde(default)]
     pub tags: Vec<String>,
     #[serde(default)]
@@ -81,7 +81,7 @@ pub struct CrossClaim {
     /// With which it is compared.
     #[serde(default)]
     pub than: Vec<String>,
-    /// Of what.
+    /// The measure.
     pub measure: CrossMeasure,
     /// How.
     pub compare: Compare,
@@ -91,7 +91,7 @@ pub struct CrossClaim {
     pub on: Vec<String>,
 }
 
-/// What a claim is of.
+/// The comparison of a claim.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
@@ -189,7 +189,7 @@ impl CrossClaim {
             && (self.on.is_empty() || self.on.iter().any(|tag| experiment.tags.contains(tag)))
     }
 
-    /// What counts as holding, as its kind of quantity has it.
+    /// The values for which the claim holds, by its kind of quantity.
     pub(super) fn tolerance(&self) -> Option<Tolerance> {
         self.quantity.tolerance(None, "")
     }

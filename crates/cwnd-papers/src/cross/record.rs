@@ -1,4 +1,4 @@
-//! What came of crossed experiments and claims, and the file that it is recorded in: `papers/cross.toml`.
+//! The results of crossed experiments and claims, and the file of their records: `papers/cross.toml`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::provenance::Made;
 use crate::record_file::RecordFile;
 use crate::verdict::Verdict;
 
-/// What came of all experiments and claims.
+/// The results of all experiments and claims.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossing {
@@ -31,7 +31,7 @@ pub struct Crossing {
 pub struct CrossTable {
     /// The experiment's id.
     pub experiment: String,
-    /// What is measured.
+    /// The measure.
     pub measure: CrossMeasure,
     /// The algorithm with the best mean.
     pub best: String,
@@ -52,13 +52,13 @@ pub struct Asked {
     pub claim: String,
     /// The paper's id, and where it stands.
     pub source: String,
-    /// What counts as holding.
+    /// The values for which the claim holds.
     pub tolerance: String,
     /// By experiment, in their order.
     pub answer: Vec<Answer>,
 }
 
-/// What came of a claim in an experiment.
+/// The result of a claim in an experiment.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -66,7 +66,7 @@ pub struct Answer {
     pub experiment: String,
     /// `match` where it holds, `miss` where it does not.
     pub verdict: Verdict,
-    /// What was compared with the tolerance; null where there is no value.
+    /// The number that was compared with the tolerance; null where there is no value.
     pub score: Option<Score>,
 }
 
@@ -119,7 +119,7 @@ impl RecordFile for Crossing {
     const TEXT: &'static str = paper_file!("cross.toml");
     const HEAD: &'static str = "\
 # Every algorithm of the five papers on the experiments of all five, and their claims, at reduced length: means with half of the 95 %
-# interval. Written by `cargo xtask papers cross`; claims.toml says what was run and asked.
+# interval. Written by `cargo xtask papers cross`; claims.toml has the experiments and claims.
 ";
 }
 

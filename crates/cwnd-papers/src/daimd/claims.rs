@@ -1,4 +1,4 @@
-//! What the text claims of steps, of TCP, and of other algorithms: sections I, II, III, V and VIII.
+//! Claims of the text about steps, TCP, and other algorithms: sections I, II, III, V and VIII.
 
 use cwnd::estimate::RttEstimator;
 use cwnd::host::{Facts, Moment};
@@ -83,7 +83,7 @@ pub(super) fn fairness_index(_: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// Of what section II derives stability: eq. 4 in the form of eq. 5, for the increase of eq. 8.
+/// The condition from which section II derives stability: eq. 4 in the form of eq. 5, for the increase of eq. 8.
 pub(super) fn utility(_: &Bench<'_>, findings: &mut Findings) -> Result {
     let fluid = fluid::udt(BitRate(CAPACITY), PACKET);
     let per_syn = |rate: f64| BitRate(rate).to_packets(PACKET).0 * cwnd::rate::udt::SYN.as_secs_f64();
@@ -172,7 +172,7 @@ pub(super) fn related_work(bench: &Bench<'_>, findings: &mut Findings) -> Result
     Ok(())
 }
 
-/// Of 100 and 50 Mbit/s, for a flow over both links, one at the first and one at the second, bit/s.
+/// The max-min fair shares of 100 and 50 Mbit/s, for a flow over both links, one at the first and one at the second, bit/s.
 const MAX_MIN: [f64; 3] = [25e6, 75e6, 25e6];
 
 /// The part of its window that FAST keeps at a loss.

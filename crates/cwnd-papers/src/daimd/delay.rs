@@ -165,7 +165,7 @@ pub(super) fn window_bound(bench: &Bench<'_>, findings: &mut Findings) -> Result
         Computed::mean(&sampled[0], "window_over_bound"),
     );
     for point @ (name, rtt) in &ROUND_TRIPS[4..] {
-        // Both start with their share and know the capacity: what differs is the window.
+        // Both start with their share and know the capacity: they differ in the window.
         let window = FAIR_SHARE / 12e3 * (0.01 + rtt.as_secs_f64());
         let decrease = bench.assumed("decrease")?;
         let with = format!(

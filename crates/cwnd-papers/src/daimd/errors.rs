@@ -1,4 +1,4 @@
-//! What packet pairs measure, and what wrong estimates do: section VII, and section IV in packets.
+//! The measurements of packet pairs, and the effect of wrong estimates: section VII, and section IV in packets.
 
 use cwnd::quantity;
 use cwnd::units::Span;
@@ -57,8 +57,8 @@ pub(super) fn estimates(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// What the pairs of a flow measure whose receiver has a card that coalesces interrupts, for the protocol core of the wire and for the
-/// paper's agent; and the mean of the gaps, by the same clock.
+/// The measurements of packet pairs of a flow whose receiver has a card that coalesces interrupts, for the protocol core of the wire and
+/// for the paper's agent; and the mean of the intervals, by the same clock.
 fn coalesced(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let nanos = |key: &str| -> Result<u64> { Ok(quantity::span(&bench.assumed(key)?)?.as_nanos()) };
     let (clock, reading) = (nanos("interrupt-clock")?.max(1), nanos("reading-time")?.max(1));

@@ -46,7 +46,7 @@ impl RecordFile for Fitted {
 ";
 }
 
-/// What a candidate is worth on some tables.
+/// The score of a candidate on some tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Score {
     /// Printed numbers that match, miss, and are undecided.
@@ -80,7 +80,7 @@ impl Score {
     }
 }
 
-/// The candidates with what is known of them: those of one change, then those of more. `paper` is none: it is what the text says.
+/// The candidates with their known results: those of one change, then those of more. `paper`, the text of the paper, is none of them.
 fn candidates(ablation: Ablation, fitted: Fitted) -> Vec<Variant> {
     let single = ablation.variant.into_iter().filter(|variant| variant.profile != "paper");
     single.chain(fitted.variant).collect()

@@ -67,12 +67,12 @@ const RULES: [(&str, &str); 6] = [
     ("delay_warnings", "delay-warnings"),
 ];
 
-/// Those of which there are rows; a variant stands in place of `paper`, alone.
+/// The profiles for which there are rows; a variant takes the place of `paper`, alone.
 fn profiles(bench: &Bench<'_>) -> &'static [&'static str] {
     if bench.variant().is_some() { &PROFILES[..1] } else { &PROFILES }
 }
 
-/// UDT in a profile, with what is assumed of it.
+/// UDT in a profile, with the assumptions about it.
 fn udt(bench: &Bench<'_>, profile: &str) -> Result<String> {
     let lambda = bench.assumed("lambda")?;
     if let Some(variant) = bench.variant() {

@@ -15,7 +15,7 @@ fn rate(kept: &Kept, at: usize) -> Option<f64> {
     kept.all("stage_1_throughput_bps").get(at).map(|rate| rate * 1e-6)
 }
 
-/// Throughput of all flows, Mbit/s; none if there are not so many.
+/// Throughput of all flows, Mbit/s; none if their number differs.
 fn rates<const N: usize>(kept: &Kept) -> Option<[f64; N]> {
     let rates: [f64; N] = kept.all("stage_1_throughput_bps").try_into().ok()?;
     Some(rates.map(|rate| rate * 1e-6))

@@ -19,7 +19,7 @@ pub(super) fn alone(capacity: f64) -> String {
     format!("daimd:alpha={text}0")
 }
 
-/// What is left above the last is a millionth of the capacity.
+/// The number of stages; a share of 10⁻⁶ of the capacity is left above the last.
 const STAGES: i32 = 6;
 
 /// Control intervals in packets from rest to 0.9 of a link of `link` bit/s, for a sender that takes it for `capacity`.

@@ -129,7 +129,7 @@ pub(super) fn figure_3(_: &Bench<'_>, findings: &mut Findings) -> Result {
     }
     findings.figure(Figure {
         title: "Rate without loss",
-        caption: "Eqs. 8 and 15 from rest on 1 Gbit/s: each stage takes 750 SYN and leaves a tenth of what was spare. Diamond: the \
+        caption: "Eqs. 8 and 15 from rest on 1 Gbit/s: each stage takes 750 SYN and leaves a tenth of the spare capacity. Diamond: the \
                   printed 750 SYN to 90 % of the capacity."
             .to_string(),
         x: "SYN",

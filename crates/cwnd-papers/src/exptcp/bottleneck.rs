@@ -147,7 +147,7 @@ pub(super) fn red_bytes(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             Ok(())
         })
     })?;
-    // What the rows of Fig. 2 say that miss.
+    // The values of the rows of Fig. 2 that miss.
     for rate in sweep.points.iter().copied() {
         let used = |name: &str| sweep.utilisation(name, rate);
         for other in ["TCP", "HSTCP"] {

@@ -1,4 +1,4 @@
-//! What its authors left to the future: round-trip times, several bottlenecks, friendliness, and other algorithms.
+//! The future work of its authors: round-trip times, several bottlenecks, friendliness, and other algorithms.
 
 use super::sweep::{Load, Sweep, as_it_is, capacities, dumbbell, limit, moderate};
 use super::{algorithms, growth, red, with};
@@ -78,7 +78,7 @@ pub(super) fn friendliness(bench: &Bench<'_>, findings: &mut Findings) -> Result
     Ok(())
 }
 
-/// Algorithms beside as many flows of TCP: those that would go the other way share the bottleneck with those forward.
+/// Algorithms against as many flows of TCP. Flows of the reverse direction share the bottleneck with those forward.
 fn beside(bench: &Bench<'_>, points: &[f64], against: &[(&str, String)], tcp: &str) -> Result<Sweep> {
     Sweep::run(bench, points, against, |algorithm, rate| {
         dumbbell(bench, algorithm, Load::of_capacity(rate), |document| {
@@ -96,7 +96,7 @@ fn over_tcp(sweep: &Sweep, name: &str, rate: f64) -> Computed {
     })
 }
 
-/// What the Appendix says of windows below 16 packets, which flows have at 40 Mbit/s, and the section of large ones.
+/// The claims of the Appendix about windows below 16 packets, which flows have at 40 Mbit/s, and of the section about large ones.
 pub(super) fn appendix(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for (nth, name) in [(2, "second"), (5, "fifth")] {
         let row = format!("with the variant, from 4 packets: growth in the {name} RTT over that in the first");

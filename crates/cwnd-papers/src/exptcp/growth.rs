@@ -20,7 +20,7 @@ fn rounds(algorithm: &str, capacity: f64, windows: &[f64], (rounds, events): (f6
     (run.events, run.trace.flows.swap_remove(0).window.to_vec())
 }
 
-/// What the Appendix's variant adds in the `nth` round trip from four packets.
+/// The growth of the Appendix's variant in the `nth` round trip from four packets.
 pub(super) fn small_window_growth(nth: usize) -> f64 {
     let (_, windows) = rounds("exp-tcp:small_window=on", 1e9, &[4.0], (nth as f64, 1));
     windows.get(nth).map_or(f64::NAN, |window| window - windows[nth - 1])

@@ -51,7 +51,7 @@ fn algorithms(bench: &Bench<'_>) -> Result<[(&'static str, String); 4]> {
     ])
 }
 
-/// The queue of the paper, so many bandwidth-delay products long.
+/// The queue of the paper, `products` bandwidth-delay products long.
 fn red(bench: &Bench<'_>, products: f64, marks: bool) -> Result<Written<Queue>> {
     let discipline = Discipline::Red(change::early_detection(bench, [0.1, 0.3], marks)?);
     Ok(Queue { limit: QueueSize::Bdp(products), discipline }.into())

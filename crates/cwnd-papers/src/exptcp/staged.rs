@@ -149,7 +149,7 @@ pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     order(findings, &all, "variation of throughput, EXP-TCP and TCP", ["EXP-TCP", "TCP"], rough);
     let settled = |kept: &Kept| {
         let fair = |from: &f64| fairness(kept, [*from, from + 10.0]).is_some_and(|index| index >= 0.95);
-        // What is not reached counts as reached at the end.
+        // A level that is not reached counts as reached at the end.
         let starts = (0..=1900).map(|step| 200.0 + f64::from(step) * 0.1);
         Some(starts.into_iter().find(fair).unwrap_or(400.0) - 200.0)
     };

@@ -33,7 +33,7 @@ impl Sweep {
         Ok(Self { points: points.to_vec(), limits, series: series.collect() })
     }
 
-    /// What `of` takes from each run of an algorithm at a point; nothing where the sweep does not go.
+    /// The value `of` each run of an algorithm at a point; nothing outside of the sweep.
     pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Kept) -> Option<f64>) -> Computed {
         let place = self.points.iter().position(|known| *known == point);
         let series = self.series.iter().find(|(known, _)| known == name);
@@ -54,7 +54,7 @@ impl Sweep {
         self.at(name, point, |kept| Some(kept.all("link_queue_packets").first()? / limit))
     }
 
-    /// Of the others than `name`, the one that `better` prefers, by the mean of what `of` says.
+    /// The algorithm other than `name` that `better` prefers, by the mean value `of` it.
     pub(super) fn extreme(&self, name: &str, of: impl Fn(&str) -> Computed, better: Better) -> Computed {
         preferred(self.names().filter(|other| *other != name).map(of), better)
     }
@@ -89,7 +89,7 @@ impl Sweep {
         }
     }
 
-    /// What `of` says of each algorithm, over the points times `unit`.
+    /// The value `of` each algorithm, over the points times `unit`.
     pub(super) fn curves(&self, unit: f64, of: impl Fn(&str, f64) -> Computed) -> Vec<Curve> {
         let line = |name: &str| {
             let points = self.points.iter();
@@ -139,7 +139,7 @@ pub(super) fn preferred(values: impl Iterator<Item = Computed>, better: Better) 
         .map_or(Computed::NONE, |(_, value)| value)
 }
 
-/// What varies on the dumbbell besides the algorithm.
+/// The parameters of the dumbbell besides the algorithm.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     /// Mbit/s.

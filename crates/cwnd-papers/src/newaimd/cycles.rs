@@ -70,7 +70,7 @@ const AIMD: &str = "aimd:a=1,b=1/2";
 /// The worked example.
 const EXAMPLE: Start = Start { capacity: 600.0, x1: 10.0, x2: 140.0 };
 
-/// So many cycles for the limit of fairness: 2^-40 is far below what the tolerance asks for.
+/// Cycles that stand for the limit of fairness: 2^-40 is far below the tolerance.
 const MANY: usize = 40;
 
 /// Starts spread evenly over capacities of 200 to 2000 packets and over the triangle x1 < x2, x1 + x2 < W (a Kronecker sequence).
@@ -277,7 +277,7 @@ pub(super) fn metrics(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-/// Bits of so many packets over the time the transfer took.
+/// Bits of `packets` packets over the time of the transfer.
 fn throughput(kept: &cwnd_run::probe::Kept, packets: &str) -> Option<f64> {
     Some(kept.one(packets)? * kept.one("payload_bits")? / kept.one("flow_completed_s")?)
 }

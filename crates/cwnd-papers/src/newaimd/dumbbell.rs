@@ -10,7 +10,7 @@ use cwnd_run::scenario::{Scenario, Written};
 /// How many flows the paper ran.
 pub(super) const FLOWS: [u32; 4] = [2, 3, 4, 5];
 
-/// New AIMD as assumed, and beside it the other statements of it, and AIMD.
+/// New AIMD as assumed, the other definitions of it, and AIMD.
 fn algorithms(bench: &Bench<'_>) -> Result<Vec<(String, String)>> {
     let floor = bench.assumed("floor")?;
     let variant = |variant: &str| (format!("New AIMD {variant}"), format!("new-aimd:variant={variant},floor={floor}"));
@@ -21,7 +21,7 @@ fn algorithms(bench: &Bench<'_>) -> Result<Vec<(String, String)>> {
 
 const AIMD: &str = "aimd:a=1,b=1/2";
 
-/// The dumbbell with so many flows of New AIMD.
+/// The dumbbell with `flows` flows of New AIMD.
 pub(super) fn runs(bench: &Bench<'_>, flows: u32) -> Result<Vec<Kept>> {
     bench.run(scenario(bench, flows, &new_aimd(bench)?)?, Probe::SUMMARY)
 }
@@ -38,7 +38,7 @@ fn scenario(bench: &Bench<'_>, flows: u32, algorithm: &str) -> Result<Scenario> 
     })
 }
 
-/// Sum over flows of what is kept under `name`.
+/// Sum over flows of the value kept under `name`.
 fn total(kept: &Kept, name: &str) -> f64 {
     kept.all(name).iter().sum()
 }

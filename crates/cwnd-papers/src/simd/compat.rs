@@ -11,7 +11,7 @@ use cwnd_run::scenario::{self, Ecn, QueueSize, Scenario, Written};
 /// Rates of the bottleneck, Mbit/s.
 const RATES: [u32; 2] = [15, 60];
 
-/// What stands before the bottleneck.
+/// The queue in front of the bottleneck.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Queue {
     Marking,
@@ -137,7 +137,7 @@ fn over<'a>(
     mean(&points.into_iter().map(|point| of(point, left_out)).collect::<Option<Vec<f64>>>()?)
 }
 
-/// What Figs. 6 to 8 have in common: the ratios of class means where losses are not heavy, every point beside them, and the figure.
+/// The common part of Figs. 6 to 8: the ratios of class means where losses are not heavy, every point, and the figure.
 fn shares(findings: &mut Findings, points: &[Point], losses: &'static str) {
     for rate in RATES {
         let light = || points.iter().filter(|point| point.rate == rate && point.rate_of_losses() < HEAVY);
@@ -248,7 +248,7 @@ pub(super) fn window(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 /// Flows of each class whose windows can pass that.
 const FEW: [u32; 3] = [1, 2, 4];
-/// Of Table 2, packets.
+/// The window of Table 2, packets.
 const PRINTED_WINDOW: f64 = 128.0;
 
 pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {

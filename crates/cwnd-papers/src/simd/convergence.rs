@@ -30,7 +30,7 @@ fn printed() -> [(&'static str, Scheme, [[f64; 2]; 2]); 4] {
     ]
 }
 
-/// What the two windows add up to on the efficiency line, packets, in all of the paper's analytic values.
+/// The sum of the two windows on the efficiency line, packets, in all of the paper's analytic values.
 const CAPACITY: f64 = 110.0;
 /// Windows closer than this are equal.
 const EPSILON: f64 = 10.0;
@@ -82,7 +82,7 @@ impl Runs {
         windows(kept).nth(round as usize).map(|[w1, w2]| (w1 - w2).abs())
     }
 
-    /// The same over the gap at the stop of the others.
+    /// The gap that is left, over the gap at the stop of the others.
     fn gap_kept(&self, kept: &Kept) -> Option<f64> {
         let [w1, w2] = before(kept)?;
         Some(self.gap_at_first_loss(kept)? / (w2 - w1).abs())

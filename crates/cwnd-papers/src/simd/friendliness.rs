@@ -37,7 +37,7 @@ impl Goodputs {
         mean(&rest)
     }
 
-    /// The same over that of `tcp`.
+    /// The throughput over that of `tcp`.
     fn over(&self, tcp: &Self, p: f64, left_out: Option<usize>) -> Option<f64> {
         Some(self.mean(p, left_out)? / tcp.mean(p, left_out)?)
     }

@@ -1,4 +1,4 @@
-//! One flow on paper: how SIMD grows, what makes it friendly, and TCP's throughput with time-outs.
+//! One flow on paper: the growth of SIMD, the condition of its friendliness, and TCP's throughput with timeouts.
 
 use cwnd::{Bytes, Packets, Span};
 use cwnd_model::convergence::Scheme;

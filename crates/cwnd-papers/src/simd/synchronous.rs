@@ -324,7 +324,7 @@ pub(super) fn sqrt(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 /// The starts for which Table 1 is evaluated.
 const STARTS: [(f64, f64); 3] = [(10.0, 40.0), (10.0, 80.0), (30.0, 50.0)];
-/// Events until the slowest is fair, and as many again.
+/// Twice the events until the slowest is fair.
 const LONGEST: usize = 700;
 const HOST_CAPACITY: f64 = 1e4;
 

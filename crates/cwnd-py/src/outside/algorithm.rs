@@ -22,7 +22,7 @@ pub(super) struct Algorithm {
     errors: Arc<AlgorithmErrors>,
 }
 
-/// What it asked for after the last signal.
+/// Its requests after the last signal.
 #[derive(Clone, Copy, Debug)]
 struct Answers {
     control: Control,
@@ -106,7 +106,7 @@ impl Methods {
         })
     }
 
-    /// What `object` asks for now.
+    /// The present requests of `object`.
     fn ask(&self, py: Python<'_>, object: &Py<PyAny>) -> PyResult<Answers> {
         let called = Called { object, name: "control" };
         let control = asked(called, &called.call(py, &self.control, ())?)?;

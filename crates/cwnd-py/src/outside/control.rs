@@ -1,4 +1,4 @@
-//! What an algorithm in Python asks of its host.
+//! The requests of an algorithm in Python to its host.
 
 use cwnd::{Bytes, Control as Asked, Pacing, Packets, Probe, Rate, Time};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use super::Called;
 use super::pickle::{Pickled, State};
 use crate::failure::Failure;
 
-/// What an algorithm asks of its host.
+/// The requests of an algorithm to its host.
 #[pyclass(frozen, module = "cwnd")]
 pub(crate) struct Control {
     asked: Asked,
@@ -69,7 +69,7 @@ impl Control {
         if let Pacing::At(rate) = self.asked.pacing { Some(rate.0) } else { None }
     }
 
-    /// The window is spread over a round trip, so many times as fast as evenly.
+    /// The factor by which the window is spread over a round trip faster than evenly.
     #[getter]
     fn spread(&self) -> Option<f64> {
         if let Pacing::Spread { gain } = self.asked.pacing { Some(gain) } else { None }
@@ -107,7 +107,7 @@ impl Control {
         Ok((slf.get_type().getattr("_of_state")?, (slf.get().asked.state(),)))
     }
 
-    /// Of what a pickle has.
+    /// Makes the object from the state in a pickle.
     #[classmethod]
     fn _of_state(_class: &Bound<'_, PyType>, state: State<Asked>) -> Result<Self, Failure> {
         Ok(Self { asked: Asked::of_state(state)? })
@@ -128,7 +128,7 @@ fn read<'py, T: FromPyObjectOwned<'py>>(name: &str, accepted: &str, value: &Boun
     value.extract::<T>().map_err(|_| Failure::Argument(format!("{name}: expected {accepted}, got {}", shown())))
 }
 
-/// What `control` returned: a window alone, or all there is to ask.
+/// The requests that `control` returned: a window alone, or a whole `Control`.
 pub(super) fn asked(called: Called<'_>, returned: &Bound<'_, PyAny>) -> PyResult<Asked> {
     if let Ok(control) = returned.cast::<Control>() {
         return Ok(control.get().asked);
@@ -138,7 +138,7 @@ pub(super) fn asked(called: Called<'_>, returned: &Bound<'_, PyAny>) -> PyResult
     Ok(Asked::window(checked(window)?))
 }
 
-/// At least one packet: less is taken for one.
+/// At least one packet: smaller windows become one.
 fn checked(window: f64) -> Result<Packets, Failure> {
     if window.is_finite() {
         Ok(Packets(window.max(1.0)))

@@ -30,7 +30,7 @@ pub(crate) use control::Control;
 pub(crate) use policy::{lever, steering};
 pub(crate) use signal::{Ack, Congestion, RateSample, Remote, Rtt, Start, View};
 
-/// What Python's algorithms raised during one piece of work.
+/// The exceptions of Python's algorithms during one piece of work.
 #[derive(Debug, Default)]
 pub(crate) struct AlgorithmErrors {
     any: AtomicBool,
@@ -50,10 +50,10 @@ impl AlgorithmErrors {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// What was raised instead of `result`, if anything was.
+    /// The raised exception instead of `result`, if there is one.
     pub(crate) fn or_result<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let raised = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What is begun after it is asked again.
+        // Work that begins later is asked again.
         self.any.store(false, Ordering::Relaxed);
         raised.map_or(result, |error| Err(error.into()))
     }
@@ -195,7 +195,7 @@ struct Called<'a> {
 }
 
 impl Called<'_> {
-    /// Calls it. What it raises stays what it is, with a note of where that was.
+    /// Calls it. Its exceptions pass unchanged, with a note of the place.
     fn call<'py>(
         self,
         py: Python<'py>,
@@ -206,7 +206,7 @@ impl Called<'_> {
         returned.inspect_err(|error| {
             let note = format!("raised in {}, called by cwnd", self.place(py));
             let value = error.value(py);
-            // Python 3.10 shows no notes; what makes text of an error finds them there too.
+            // Python 3.10 shows no notes; the formatter of an error finds them there too.
             let noted = value.call_method1("add_note", (&note,)).map(drop);
             let _unsaid = noted.or_else(|_| value.setattr("__notes__", [note]));
         })
@@ -225,7 +225,7 @@ impl Called<'_> {
         }
     }
 
-    /// What it returned is none of `accepted`.
+    /// The failure of a call that returned none of `accepted`.
     fn refused(self, returned: &Bound<'_, PyAny>, accepted: &str) -> Failure {
         let shown = returned.repr().map_or_else(|_| "this".to_string(), |shown| shown.to_string());
         Failure::Argument(format!("{}: expected {accepted}, got {shown}", self.place(returned.py())))
@@ -283,9 +283,9 @@ fn interned(name: &str) -> &'static str {
 static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 /// Where the base classes are.
 const BASES: &str = "cwnd._algorithm";
-/// That of an algorithm.
+/// The class of an algorithm.
 const ALGORITHM: &str = "CongestionControl";
-/// That of a trained policy.
+/// The class of a trained policy.
 const POLICY: &str = "Learnt";
-/// That of a rule under the window shell.
+/// The class of a rule under the window shell.
 const RULE: &str = "WindowRule";

@@ -6,7 +6,7 @@ use cwnd::{Span, Start, Time, View};
 use super::words::{cause, held_by};
 use crate::failure::Failure;
 
-/// What Python sees of a record, as a pickle has it.
+/// The fields of a record that Python sees, as a pickle has them.
 pub(super) trait Pickled: Sized {
     /// The numbers.
     type State;
@@ -19,7 +19,7 @@ pub(super) trait Pickled: Sized {
     fn of_state(state: Self::State) -> Result<Self, Failure>;
 }
 
-/// What a pickle has of a record.
+/// The state of a record in a pickle.
 pub(super) type State<T> = <T as Pickled>::State;
 
 impl Pickled for Start {

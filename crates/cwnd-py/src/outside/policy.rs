@@ -26,7 +26,7 @@ struct Given<'py> {
     packets: u64,
 }
 
-/// What an action changes, of its name and the algorithm below it.
+/// The quantity that an action changes, from its name and the algorithm below it.
 pub(crate) fn lever(
     name: &str,
     over: Option<&Bound<'_, PyAny>>,

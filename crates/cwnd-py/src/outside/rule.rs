@@ -61,7 +61,7 @@ impl Rule {
         Ok(Self { object: owner, methods, pacing, floor, needs_marks, cuts_flight, errors })
     }
 
-    /// What a method returns; `otherwise` where it fails or failed before.
+    /// The result of a method; `otherwise` where it fails or failed before.
     fn ask<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Self) -> PyResult<T>) -> T {
         if self.errors.any() {
             return otherwise;
@@ -129,7 +129,7 @@ impl Clone for Rule {
 }
 
 impl Methods {
-    /// The same methods of the same object: nothing calls them any more.
+    /// The methods of the object under a second handle: nothing calls the first any more.
     fn shared(&self, py: Python<'_>) -> Self {
         let optional = |method: &Option<Py<PyAny>>| method.as_ref().map(|method| method.clone_ref(py));
         Self {

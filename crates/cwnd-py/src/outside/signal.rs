@@ -52,7 +52,7 @@ macro_rules! record {
                 Ok((slf.get_type().getattr("_of_state")?, (slf.get().inner.state(),)))
             }
 
-            /// Of what a pickle has.
+            /// Makes the object from the state in a pickle.
             #[classmethod]
             fn _of_state(_class: &Bound<'_, PyType>, state: State<cwnd::$name>) -> Result<Self, Failure> {
                 Ok(cwnd::$name::of_state(state)?.into())
@@ -62,7 +62,7 @@ macro_rules! record {
 }
 
 record! {
-    /// What a flow begins with.
+    /// The start of a flow.
     Start {
         /// The initial window, packets.
         window: f64 = |inner| inner.window.0;
@@ -74,7 +74,7 @@ record! {
         max_window: f64 = |inner| inner.max_window.0;
         /// A packet on the wire, bytes.
         packet: u32 = |inner| inner.packet.0;
-        /// What a packet carries for the application, bytes.
+        /// Payload of a packet, bytes.
         payload: u32 = |inner| inner.payload.0;
         /// For algorithms that draw random numbers.
         seed: u64 = |inner| inner.seed;
@@ -102,13 +102,13 @@ record! {
         timeout: Option<f64> = |inner| inner.timeout.map(cwnd::Span::as_secs_f64);
         /// Round trips so far.
         round: u64 = |inner| inner.round;
-        /// What last held the sender, one of `window`, `rate`, `source` or `peer`.
+        /// The last limit of the sender, one of `window`, `rate`, `source` or `peer`.
         limit: &'static str = |inner| held_by(inner.limit);
         /// The window the receiver grants, packets.
         peer_window: f64 = |inner| inner.peer_window.0;
         /// A packet on the wire, bytes.
         packet: u32 = |inner| inner.packet.0;
-        /// What a packet carries for the application, bytes.
+        /// Payload of a packet, bytes.
         payload: u32 = |inner| inner.payload.0;
     }
 }
@@ -150,7 +150,7 @@ record! {
 }
 
 record! {
-    /// What the far end and the routers measured.
+    /// Measurements of the far end and the routers.
     Remote {
         /// Packets per second at the receiver.
         arrival_rate: Option<f64> = |inner| inner.arrival_rate.map(|rate| rate.0);
@@ -182,7 +182,7 @@ record! {
         sent_at: f64 = |inner| inner.sent_at.as_secs_f64();
         /// The delivery rate around that packet.
         sample: Option<RateSample> = |inner| inner.sample.map(RateSample::from);
-        /// What the far end reports.
+        /// The reports of the far end.
         remote: Remote = |inner| inner.remote.into();
     }
 }
@@ -190,7 +190,7 @@ record! {
 record! {
     /// A sign of congestion.
     Congestion {
-        /// What happened, one of `loss`, `mark`, `delay` or `timeout`.
+        /// The event, one of `loss`, `mark`, `delay` or `timeout`.
         cause: &'static str = |inner| cause(inner.cause);
         /// The number of the first packet lost or marked.
         first: u64 = |inner| inner.first;

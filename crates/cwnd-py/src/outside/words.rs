@@ -1,4 +1,4 @@
-//! What Python calls the values of enumerations.
+//! Python's names of the values of enumerations.
 
 use cwnd::{Cause, Limit};
 

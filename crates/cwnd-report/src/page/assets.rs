@@ -1,4 +1,4 @@
-//! What every page carries along: style, scripts, libraries, and the data of its plots.
+//! The assets of every page: style, scripts, libraries, and the data of its plots.
 
 use askama::Template;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ pub(super) fn render(page: &impl Template) -> String {
     page.render().expect("text is written into memory")
 }
 
-/// What the script of the page reads: its plots, and the data sets that are no plot.
+/// The input of the script of the page: its plots, and the data sets that have no plot.
 pub(super) fn data<'a>(plots: impl IntoIterator<Item = &'a Plot>, more: &[DataSet]) -> String {
     let plots: Vec<Value> = plots.into_iter().map(Plot::json).collect();
     let tables: Vec<Value> = more.iter().map(DataSet::json).collect();

@@ -1,4 +1,4 @@
-//! The page of `cwnd conform`: each check with its number between the ends of what is accepted, and the windows behind it.
+//! The page of `cwnd conform`: each check with its number between the limits of the accepted range, and the windows behind it.
 
 use askama::Template;
 use cwnd_conform::text::{causes, found as number_found, place};
@@ -48,13 +48,13 @@ pub fn conformance_html(results: &[Conformance], command: &str, text: &str) -> S
 struct ConformPage<'a> {
     title: &'a str,
     top: Top<'a>,
-    /// What came of it, a sentence for each subject.
+    /// The outcome, a sentence for each subject.
     answers: Vec<String>,
     revision: &'a str,
     palette: &'a Palette,
-    /// What deviates first, then what is not clear.
+    /// Deviations first, then unclear checks.
     checks: &'a [CheckSection<'a>],
-    /// What the command printed.
+    /// The output of the command.
     text: &'a str,
     data: String,
 }
@@ -72,7 +72,7 @@ struct CheckSection<'a> {
     id: String,
     /// The verdict: `cubic conforms: 5681-initial`.
     heading: String,
-    /// The number and what is accepted, or why there is no number.
+    /// The number and the accepted range, or why there is no number.
     found: String,
     /// The clause, and the likely causes of a deviation.
     clause: String,
@@ -119,7 +119,7 @@ impl<'a> CheckSection<'a> {
     }
 }
 
-/// What came of all checks of a subject, as a sentence.
+/// The outcome of all checks of a subject, as a sentence.
 fn answer(result: &Conformance) -> String {
     let count = |verdict| counted(result.count(verdict), "check");
     let mut text = format!("{} conforms in {}", result.subject, count(Verdict::Meets));
@@ -140,7 +140,7 @@ fn answer(result: &Conformance) -> String {
     text
 }
 
-/// The number with what is accepted: `First flight, packets: 10, accepted 2 to 10`.
+/// The number with the accepted range: `First flight, packets: 10, accepted 2 to 10`.
 fn found(judged: &Judged) -> String {
     match (&judged.value, &judged.note) {
         (Some(value), note) => {
@@ -223,5 +223,5 @@ fn verb(verdict: Verdict) -> &'static str {
 
 /// Pixels of the subject, the reference and the formula, drawn in this order.
 const WIDTHS: [f64; 3] = [4.0, 1.6, 1.6];
-/// Of a line.
+/// The maximum number of points of a line.
 const MOST_POINTS: usize = 400;

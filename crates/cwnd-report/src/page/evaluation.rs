@@ -25,7 +25,7 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
         title: format!("{} by RFC 9743", evaluation.algorithm),
         top: Top {
             question: format!(
-                "How does {} behave under the headings of RFC 9743, compared with {} in its place?",
+                "How does {} behave by the criteria of RFC 9743, compared with {} in its place?",
                 evaluation.algorithm,
                 listed(&contenders.names[1..])
             ),
@@ -74,7 +74,7 @@ struct Heading<'a> {
     settings: Vec<Setting<'a>>,
 }
 
-/// What was measured on a path, with a cell for each contender.
+/// The measures on a path, with a cell for each contender.
 struct Setting<'a> {
     path: String,
     traffic: &'a str,

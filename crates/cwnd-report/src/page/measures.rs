@@ -8,22 +8,22 @@ use crate::plot::{DataSet, Frame, Group};
 /// A mean as the table has it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Cell {
-    /// What the table is sorted by.
+    /// The sort key of the table.
     pub(super) value: f64,
     pub(super) mean: String,
-    /// What is shown beside it: `± half`, or `(low to high)`.
+    /// The spread, shown next to the value: `± half`, or `(low to high)`.
     pub(super) spread: Option<String>,
     /// How many seeds had a value, where not all had.
     pub(super) seeds: Option<usize>,
 }
 
 impl Cell {
-    /// The cell of a measure over so many seeds; none without a value.
+    /// The cell of a measure over `seeds` seeds; none without a value.
     pub(super) fn of_measure(measure: &Measure, measures: &Estimates, seeds: usize) -> Option<Self> {
         Some(Self::of(measure.of(measures)?, measure.scale.factor(), seeds))
     }
 
-    /// The cell of an estimate over so many seeds, in a unit that is `scale` times as fine.
+    /// The cell of an estimate over `seeds` seeds, in a unit that is `scale` times as fine.
     fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
         let Pair { mean, beside: spread } = pair(&estimate, scale);
         Self { value: estimate.mean, mean, spread, seeds: (estimate.n < seeds).then_some(estimate.n) }
@@ -36,7 +36,7 @@ pub(super) fn columns(frame: &Frame<'_>) -> Vec<&'static Measure> {
     Reach::Report.measures().filter(known).collect()
 }
 
-/// The same numbers for the CSV file, in base units.
+/// The numbers of the table for the CSV file, in base units.
 pub(super) fn data(frame: &Frame<'_>) -> DataSet {
     let groups = frame.shown.iter().zip(&frame.labels).flat_map(|(one, label)| {
         Reach::Report.measures().filter_map(move |measure| {

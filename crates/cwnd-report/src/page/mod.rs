@@ -1,7 +1,7 @@
 //! `report.html` and the pages of models, evaluations and papers: each needs nothing but itself.
 //!
 //! `comparison_html` and `run_html` make a page of runs from the document that `--json` prints, and the traces for the curves;
-//! [`Report`] is what it shows. Plots come first, then the table of results, then what is needed to judge and repeat them. The plots
+//! [`Report`] is its content. Plots come first, then the table of results, then the data needed to judge and repeat them. The plots
 //! are Vega-Lite specifications drawn by the libraries that the page carries along; under each are its numbers, as a table and as
 //! CSV, from the same data. The page makes no request, and its content policy forbids any.
 //!

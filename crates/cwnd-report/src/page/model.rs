@@ -11,12 +11,12 @@ use super::parts::{Algorithm, Top};
 use crate::plot::colour::Palette;
 use crate::plot::{Plot, model};
 
-/// What a page says besides its plots.
+/// The texts of a page besides its plots.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed<'a> {
     /// The command that repeats it.
     pub command: &'a str,
-    /// What it printed.
+    /// Its output.
     pub text: &'a str,
     /// The algorithms, each with its parameters.
     pub algorithms: &'a [&'a Spec],

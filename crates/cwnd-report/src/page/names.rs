@@ -3,7 +3,7 @@
 use crate::plot::Plot;
 use crate::slug::slug;
 
-/// Of runs and comparisons. A name that ends in `-N` is any with a number from 1 on there: that of the run shown.
+/// Names of plots of runs and comparisons. A name that ends in `-N` stands for any with a number from 1 on there: that of the run shown.
 pub const OF_RUNS: &[&str] = &[
     "trade-off",
     "delays",
@@ -18,27 +18,27 @@ pub const OF_RUNS: &[&str] = &[
     "arrivals-N",
     "completion-N",
 ];
-/// Of an evaluation.
+/// Names of plots of an evaluation.
 pub const OF_EVALUATIONS: &[&str] = &["share", "rtt", "harm", "delay"];
-/// Of recordings laid over each other.
+/// Names of plots of overlaid recordings.
 pub const OF_OVERLAYS: &[&str] = &["window", "goodput", "rtt", "in-flight", "queue"];
-/// Of `cwnd model response`.
+/// Names of plots of `cwnd model response`.
 pub const OF_RESPONSES: &[&str] = &["response"];
-/// Of `cwnd model convergence` and `cwnd model rounds`.
+/// Names of plots of `cwnd model convergence` and `cwnd model rounds`.
 pub const OF_WALKS: &[&str] = &["windows-N", "phase-N"];
-/// Of `cwnd model udt`.
+/// Names of plots of `cwnd model udt`.
 pub const OF_UDT: &[&str] = &["growth", "equilibria", "delays"];
-/// Of a sweep: maps of the best, and of the values.
+/// Names of plots of a sweep: maps of the best, and of the values.
 pub const OF_SWEEPS: &[&str] = &["best-N", "values-N"];
 
-/// Of the results of a paper: those of orderings, of rows and of figures.
+/// Names of plots of the results of a paper: of orderings, of rows and of figures.
 #[must_use]
 pub fn of_results<'a>(results: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let kinds = |result| ["order", "rows", "figure"].map(|kind| format!("{result}-{kind}-N"));
     results.into_iter().flat_map(kinds).collect()
 }
 
-/// Of checks of subjects: the number that was found, and the windows behind it.
+/// Names of plots of checks of subjects: the measured number, and the windows behind it.
 #[must_use]
 pub fn of_checks<'a>(subjects: &[&str], checks: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let of = |subject: &&str, check| of_check(subject, check);
@@ -62,7 +62,7 @@ pub fn is_plot(names: &[impl AsRef<str>], name: &str) -> bool {
     })
 }
 
-/// That the plots of a page have names that are known beforehand.
+/// Checks that the plots of a page have names that are known beforehand.
 ///
 /// # Panics
 /// In a debug build, where one has another.

@@ -14,7 +14,7 @@ use crate::plot::colour::Palette;
 use crate::plot::paper::{data_of_rows, palette, plots};
 use cwnd_text::counted;
 
-/// What a page of a paper shows besides the runs.
+/// The content of a page of a paper besides the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperPage<'a> {
     /// How the papers were run.
@@ -63,7 +63,7 @@ pub(crate) fn paper_html(run: &PaperRun, page: PaperPage<'_>) -> String {
     })
 }
 
-/// The page over all papers; each is expected beside it as `ID.html`.
+/// The page over all papers. It links to the page of each as `ID.html` in its directory.
 #[must_use]
 pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
     let palette = palette();
@@ -103,7 +103,7 @@ pub(crate) fn index_html(runs: &[PaperRun], page: PaperPage<'_>) -> String {
 struct OnePaper<'a> {
     title: &'a str,
     top: Top<'a>,
-    /// What came out again, in words.
+    /// The outcome of the reproduction, in words.
     answer: String,
     /// Where it did, and where it did not.
     sentence: String,
@@ -123,7 +123,7 @@ struct OnePaper<'a> {
 struct AllPapers<'a> {
     title: &'a str,
     top: Top<'a>,
-    /// What came out again, in words.
+    /// The outcome of the reproduction, in words.
     answer: String,
     palette: &'a Palette,
     page: PaperPage<'a>,
@@ -137,7 +137,7 @@ struct Counted {
     id: String,
     title: String,
     counts: Counts,
-    /// What reproduces and what does not.
+    /// The reproduced and the missed values.
     sentence: String,
     /// The first of its figures that were run.
     plot: Option<Plot>,
@@ -158,11 +158,11 @@ struct ResultSection<'a> {
     /// The table as the paper prints it, for each profile.
     tables: Vec<PrintedTable<'a>>,
     plots: Vec<Plot>,
-    /// Those that miss, then those that are undecided.
+    /// The rows that miss, then those that are undecided.
     open: Vec<&'a JudgedRow>,
     misses: usize,
     matches: Vec<&'a JudgedRow>,
-    /// Those that cannot be reproduced, then those with nothing to compare with.
+    /// The rows that cannot be reproduced, then those with nothing to compare with.
     uncounted: Vec<&'a JudgedRow>,
     /// How much was run; none for results without runs.
     ran: Option<String>,
@@ -228,7 +228,7 @@ fn first_figure(run: &PaperRun, palette: &Palette) -> Option<Plot> {
     Some(Plot { id: format!("{}-{}", run.published.paper.id, plot.id), ..plot })
 }
 
-/// What a comparison can come to, the worst first.
+/// The outcomes of a comparison, the worst first.
 pub(crate) const DECIDED: [Verdict; 3] = [Verdict::Miss, Verdict::Undecided, Verdict::Match];
 
 /// Over how many rows the reason of each stretches: the same reason stands once for rows that follow each other. None where it stands above.
@@ -274,7 +274,7 @@ pub(crate) fn class(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// What came out again and what did not, in words: the printed numbers with the results in which they miss, then the rest.
+/// The reproduced and missed values, in words: the printed numbers with the results in which they miss, then the rest.
 fn answer(runs: &[PaperRun]) -> String {
     let rows = |basis: Basis, verdict: Option<Verdict>| {
         let all = runs.iter().flat_map(|run| run.rows().map(move |row| (run, row)));

@@ -1,8 +1,8 @@
-//! What several pages show: algorithms with their parameters, warnings, seeds.
+//! Parts of several pages: algorithms with their parameters, warnings, seeds.
 
 use cwnd::Spec;
 
-/// What stands at the top of every page.
+/// The top of every page.
 pub(super) struct Top<'a> {
     /// The question that the page answers.
     pub(super) question: String,

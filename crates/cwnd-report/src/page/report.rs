@@ -12,10 +12,10 @@ use crate::plot::colour::Palette;
 use crate::plot::{Frame, Plot, Shown, over_time, overview, traffic};
 use cwnd_run::measure::Measure;
 
-/// What the page shows.
+/// The content of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Report<'a> {
-    /// What was compared or run, in a few words: the heading of the page.
+    /// A short title of the comparison or run: the heading of the page.
     pub title: String,
     /// The question that it answers.
     pub question: String,
@@ -33,11 +33,11 @@ pub struct Report<'a> {
     pub scenario_toml: String,
     /// Indexes the link of every trace that is the bottleneck.
     pub bottleneck: usize,
-    /// What a reader must know before believing the numbers, a sentence each.
+    /// Warnings to read before the numbers, a sentence each.
     pub warnings: Vec<String>,
     /// The algorithms, each with its parameters, described once on the page.
     pub algorithms: Vec<Spec>,
-    /// What is compared, one section each.
+    /// The algorithms or mixtures of the page, one section each.
     pub shown: Vec<Shown<'a>>,
 }
 
@@ -99,7 +99,7 @@ struct ReportPage<'a> {
     data: String,
 }
 
-/// What is shown of one algorithm or mixture.
+/// The section of one algorithm or mixture.
 struct Section<'a> {
     label: &'a str,
     colour: String,

@@ -35,7 +35,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
     let by = ranking.by.measure();
     let toml = sweep.to_toml();
-    // In the folder of the page, so that the page is equal whoever has run it.
+    // In the directory of the page, so that the page does not depend on the user who has run it.
     let command = format!("cwnd sweep sweep.toml --out . --by {}", by.key);
     let path = if swept.path.is_empty() { String::new() } else { format!("Base path: {}", swept.path) };
     names::check(names::OF_SWEEPS, best.iter().chain(&values));
@@ -88,7 +88,7 @@ struct SweepPage<'a> {
     /// How to read the cells.
     note: String,
     palette: &'a Palette,
-    /// The key whose values are set against each other.
+    /// The key whose values are compared.
     contender: Option<&'a str>,
     /// The unit of the distances.
     behind: String,
@@ -174,7 +174,7 @@ fn seeds_of(sweep: &Sweep) -> String {
     if alike { seed_text(&first) } else { "seeds that differ between points".to_string() }
 }
 
-/// The same points for the CSV file, numbers in base units.
+/// The points for the CSV file, numbers in base units.
 fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&Measure]) -> DataSet {
     let keys = sweep.keys();
     // Keys that were written as numbers are those already.
@@ -212,5 +212,5 @@ fn table(sweep: &Sweep, points: &[PointResult], order: &[&Ranked], columns: &[&M
 const MANY: usize = 2000;
 /// Rows of a table that is no box of its own.
 const MOST_WHOLE: usize = 60;
-/// Bytes of a sweep that the page shows; the folder has it whatever its size.
+/// Bytes of a sweep that the page shows; the directory has it whatever its size.
 const MOST_TOML: usize = 50_000;

@@ -12,9 +12,9 @@ use super::spec::number;
 pub struct Axis {
     /// The column of the data.
     pub field: String,
-    /// What it is, with the unit of the labels.
+    /// The quantity, with the unit of the labels.
     pub title: String,
-    /// What the numbers of the column are multiplied by to be in the unit of the labels.
+    /// The factor from the numbers of the column to the unit of the labels.
     pub scale: f64,
     /// The ends, in the unit of the column; none for those of the data.
     pub domain: Option<[f64; 2]>,
@@ -73,13 +73,13 @@ impl Axis {
         }
     }
 
-    /// The same with its ends fixed, in the unit of the column.
+    /// The axis with fixed ends, in the unit of the column.
     #[must_use]
     pub fn within(self, low: f64, high: f64) -> Self {
         Self { domain: Some([low, high]), ..self }
     }
 
-    /// The same of a quantity with these bounds, in the unit of the column.
+    /// The axis of a quantity with these bounds, in the unit of the column.
     #[must_use]
     pub(crate) fn bounded(self, low: Option<f64>, high: Option<f64>) -> Self {
         Self { bounds: [low, high], ..self }
@@ -157,7 +157,7 @@ fn measure(name: &str) -> Option<&'static Measure> {
     MEASURES.iter().copied().find(|measure| measure.key == name)
 }
 
-/// Columns of shares, and of what is at most 1 like them, that are no measures in per cent.
+/// Columns of shares and of similar values of at most 1 that are not measures in per cent.
 const SHARES: [&str; 3] = ["share", "jain", "loss"];
 
 /// Endings of the names of columns, the unit of their axes, and the factor to it.

@@ -18,8 +18,8 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// The flows called `name`, each a curve on ascending instants of its own, in so many pieces of the time from 0 to `end`. A value holds
-    /// until the next; outside of its instants a curve is not there. None where no curve has a value.
+    /// The flows called `name`, each a curve on its own ascending instants, in `columns` pieces of the time from 0 to `end`. A value holds
+    /// until the next; outside of its instants a curve does not exist. None where no curve has a value.
     pub(crate) fn of_curves(
         name: &str,
         colour: String,
@@ -69,7 +69,7 @@ impl Band {
         self.high.push(known(high));
     }
 
-    /// The flows of `algorithm`, whose lines have their instants in common, at so many instants at the most.
+    /// The flows of `algorithm`, whose lines have their instants in common, at no more than `columns` instants.
     pub(crate) fn of(algorithm: &str, colour: String, lines: &[Line], columns: usize) -> Option<Self> {
         let x = &lines.first()?.x;
         let mut band = Self::empty(algorithm, lines.len(), colour);
@@ -115,7 +115,7 @@ pub(crate) fn layers(lines: &Lines, bands: &[Band]) -> (Vec<Value>, DataSet) {
     (layers, DataSet::new("table", ["flow", &lines.x.field, "low", "high", &lines.y.field], groups.collect()))
 }
 
-/// What a caption says of them.
+/// The text of a caption about bands.
 pub(crate) const CAPTION: &str = " Bands: smallest to largest of the flows of an algorithm. Lines: their median.";
 
 #[cfg(test)]

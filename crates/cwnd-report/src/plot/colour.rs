@@ -10,9 +10,9 @@ use serde_json::Value;
 /// A colour for a light and one for a dark background, as CSS writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colour {
-    /// On a light background.
+    /// The colour on a light background.
     pub light: String,
-    /// On a dark background.
+    /// The colour on a dark background.
     pub dark: String,
 }
 
@@ -69,7 +69,7 @@ impl Palette {
         Self { names, colours }
     }
 
-    /// What to write where a colour is wanted. Algorithms that are not of this page have the colour of text.
+    /// The CSS value of a colour. Algorithms that are not of this page have the colour of text.
     pub(crate) fn variable(&self, algorithm: &str) -> String {
         let exact = self.names.iter().position(|known| known == algorithm.trim());
         match exact.or_else(|| self.names.iter().position(|known| name(known) == name(algorithm))) {
@@ -83,7 +83,7 @@ impl Palette {
         self.css(|Colour { light, .. }| light)
     }
 
-    /// The same for the dark theme.
+    /// The colour in the dark theme.
     pub(crate) fn dark(&self) -> String {
         self.css(|Colour { dark, .. }| dark)
     }
@@ -116,7 +116,7 @@ pub(crate) fn neutral() -> String {
     THEME.iter().find(|(name, ..)| *name == "muted").map_or_else(String::new, |(_, light, _)| (*light).to_string())
 }
 
-/// Replaces what is no algorithm's colour in a specification by the colours of the light theme.
+/// Replaces the colours that belong to no algorithm in a specification by those of the light theme.
 pub(crate) fn in_light(spec: &mut Value) {
     let theme = |name: &str| THEME.iter().find(|(known, ..)| *known == name).map(|(_, light, _)| (*light).to_string());
     replace(spec, &theme);
@@ -192,7 +192,7 @@ fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// What is no algorithm: name, colour in the light theme, colour in the dark one. Text keeps a contrast of 4.5:1.
+/// Colours that belong to no algorithm: name, colour in the light theme, colour in the dark one. Text keeps a contrast of 4.5:1.
 const THEME: &[(&str, &str, &str)] = &[
     ("back", "#ffffff", "#15181c"),
     ("panel", "#f6f7f9", "#1c2026"),

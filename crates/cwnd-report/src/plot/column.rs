@@ -11,7 +11,7 @@ pub(crate) enum Column {
     Count(fn(&FlowTrace) -> &[u64]),
     /// An internal of the algorithms of flows.
     Internal(&'static str),
-    /// Of each link.
+    /// Values of each link.
     Link(fn(&LinkTrace) -> &[u64]),
     /// A state of each flow.
     State(fn(&FlowTrace) -> &[f64]),

@@ -11,14 +11,14 @@ use super::run::{RunPlots, distributions};
 use super::shares;
 use super::spec::Plot;
 
-/// Plots of algorithms beside each other, in the colours of the light theme.
+/// Plots that compare algorithms, in the colours of the light theme.
 #[derive(Debug)]
 pub struct ComparisonPlots<'a> {
     frame: Frame<'a>,
 }
 
 impl<'a> ComparisonPlots<'a> {
-    /// Plots of what is shown, over so many seeds; the link at index `bottleneck` of every trace is the one to show.
+    /// Plots of `shown`, over `seeds` seeds; `bottleneck` is the index of the drawn link in every trace.
     #[must_use]
     pub fn new(shown: &'a [Shown<'a>], bottleneck: usize, seeds: usize) -> Self {
         Self { frame: Frame::of(shown, bottleneck, seeds) }

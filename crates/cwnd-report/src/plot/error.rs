@@ -8,9 +8,9 @@ pub enum PlotError {
     /// The traces have no such column.
     #[error("column: no `{name}` in the traces, which have {known}")]
     Column {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
     /// Nothing is left to draw.
@@ -19,9 +19,9 @@ pub enum PlotError {
     /// The run has no such flow.
     #[error("flows: no `{name}`, expected some of {known}")]
     Flow {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
     /// Averages cannot be taken over such intervals.
@@ -31,7 +31,7 @@ pub enum PlotError {
         finest: f64,
         /// The length of the run, seconds.
         duration: f64,
-        /// What was asked for, seconds.
+        /// The requested interval, seconds.
         given: f64,
     },
     /// The bottleneck is a link of pure delay.

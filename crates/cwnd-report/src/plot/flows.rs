@@ -1,4 +1,4 @@
-//! Which flows of a run are drawn, and how they are told apart.
+//! Which flows of a run are drawn, and how they are distinguished.
 
 use cwnd_trace::{FlowTrace, Trace};
 

@@ -1,4 +1,4 @@
-//! What the plots of one page have in common: colours, resolution and scales.
+//! The common properties of the plots of one page: colours, resolution and scales.
 
 use cwnd_run::measure::{Estimates, SHORT_INTERVAL};
 use cwnd_trace::{LinkTrace, Trace};
@@ -10,7 +10,7 @@ use super::time::{coarsest_sampling, seconds};
 /// One algorithm, or one mixture of algorithms, on the scenario: a section of the page.
 #[derive(Clone, Debug)]
 pub struct Shown<'a> {
-    /// What it is called in tables and plots: usually the algorithm as written.
+    /// Its name in tables and plots: usually the algorithm as written.
     pub label: String,
     /// Its measures over all seeds.
     pub measures: &'a Estimates,
@@ -18,12 +18,12 @@ pub struct Shown<'a> {
     pub trace: &'a Trace,
 }
 
-/// What is shown, and the colours, resolution and scales shared by all of it, so that plots can be compared side by side.
+/// The shown runs, and the colours, resolution and scales that they share, so that their plots can be compared.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) shown: &'a [Shown<'a>],
     pub(crate) palette: Palette,
-    /// The labels of what is shown, made unique.
+    /// The labels of the shown runs, made unique.
     pub(crate) labels: Vec<String>,
     /// How many seeds the measures are means over.
     pub(crate) seeds: usize,
@@ -83,12 +83,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A few flows of what is shown at `index`, as they are drawn.
+    /// A few flows of the runs at `index`, as they are drawn.
     pub(crate) fn drawn(&self, index: usize) -> Vec<DrawnFlow> {
         self.flows(index, &few(self.shown[index].trace))
     }
 
-    /// All flows of what is shown at `index`, as they are drawn.
+    /// All flows of the runs at `index`, as they are drawn.
     pub(crate) fn all(&self, index: usize) -> Vec<DrawnFlow> {
         let all: Vec<usize> = (0..self.shown[index].trace.flows.len()).collect();
         self.flows(index, &all)
@@ -102,8 +102,8 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The colour of what is shown at `index`: that of its first flow, since a label is free text; that of the label where it and
-    /// others have one algorithm, and it is another host that tells them apart. A single run of several algorithms has the colour of none.
+    /// The colour of the runs at `index`: that of their first flow, since a label is free text; that of the label where they and others
+    /// have one algorithm and differ in the host. A single run of several algorithms has the colour of none.
     pub(crate) fn colour(&self, index: usize) -> String {
         let one = &self.shown[index];
         let algorithm = first(one);

@@ -11,7 +11,7 @@ use super::spec::{DataSet, Group, Plot, by_text};
 pub struct Lines {
     /// A few words.
     pub title: String,
-    /// What the lines are: the column of the data that has their names.
+    /// The kind of lines: the column of the data that has their names.
     pub series: &'static str,
     /// The horizontal axis.
     pub x: Axis,
@@ -38,7 +38,7 @@ pub struct Line {
     pub dash: &'static [u8],
     /// Horizontal values, ascending, in the unit of the column.
     pub x: Vec<f64>,
-    /// As many vertical values; what is not finite is a gap.
+    /// Vertical values, one for each of `x`; NaN and infinities are gaps.
     pub y: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ pub struct Line {
 pub struct Rule {
     /// Where, in the unit of the vertical column.
     pub at: f64,
-    /// What it marks.
+    /// The kind of event.
     pub name: String,
 }
 

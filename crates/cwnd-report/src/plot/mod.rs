@@ -1,9 +1,8 @@
 //! Plots as Vega-Lite specifications with their data: those of the pages, of the Python package and of the documentation.
 //!
 //! [`Lines`] are lines on common axes, [`Phase`] is a phase plane; [`RunPlots`] makes them of a run,
-//! [`ComparisonPlots`] of algorithms beside each other, [`Heatmap`] of a grid. Their `plot` is a [`Plot`], and
-//! [`Plot::specification`] its Vega-Lite with the data in it; [`panels`] sets several beside each other, [`document`] makes a file
-//! that any tool for Vega-Lite draws.
+//! [`ComparisonPlots`] of compared algorithms, [`Heatmap`] of a grid. Their `plot` is a [`Plot`], and [`Plot::specification`] its Vega-Lite
+//! with the data in it; [`panels`] sets several side by side, [`document`] makes a file that any tool for Vega-Lite draws.
 //!
 //! ```
 //! use cwnd_report::plot::{Axis, Line, Lines, colour, document, panels};

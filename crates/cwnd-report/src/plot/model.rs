@@ -115,7 +115,7 @@ fn equilibria(document: &Stages, capacity: BitRate, packet: Bytes) -> Plot {
     )
 }
 
-/// What is lost over round trips of different length.
+/// The lost share over round trips of different length.
 fn delays(document: &Stages) -> Plot {
     let labels = ["rate control alone", "with the window"].map(str::to_string);
     let column = |of: fn(&DelayRow) -> f64| document.delays.iter().map(of).collect::<Vec<f64>>();
@@ -170,7 +170,7 @@ impl Looks {
     }
 }
 
-/// What the plots of walks have in common.
+/// The common properties of the plots of walks.
 pub(crate) struct Walks<'a> {
     pub(crate) looks: &'a Looks,
     /// Packets per round trip.

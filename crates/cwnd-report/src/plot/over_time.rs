@@ -14,7 +14,7 @@ use super::run::RunPlots;
 use super::spec::{DataSet, Group, Plot, number};
 use super::time::{rises, seconds};
 
-/// The plots of what is shown at `index`, in the order of the page.
+/// The plots of the runs at `index`, in the order of the page.
 pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
     let trace = frame.shown[index].trace;
     let drawn = if many(trace) { frame.all(index) } else { frame.drawn(index) };
@@ -38,7 +38,7 @@ impl Scene<'_> {
         let mut caption = format!("Packets the algorithm allows in flight.{}", self.common());
         let mut events = Vec::new();
         if !timeouts.is_empty() {
-            caption.push_str(" Crosses below the line: retransmission time-outs.");
+            caption.push_str(" Crosses below the line: retransmission timeouts.");
             events.push(self.events("timeouts", "cross", "var(--drop)", "bottom"));
         }
         self.finish("window", "Window", &caption, &lines, (events, vec![timeouts]))

@@ -14,7 +14,7 @@ use super::lines::{Line, Lines};
 use super::spec::Plot;
 use super::time::seconds;
 
-/// What the colours of flows are of: the algorithm, and the input of those that several have.
+/// The keys of the colours of flows: the algorithm, and the input where several have the algorithm.
 pub(crate) fn keys(parts: &[Part]) -> Vec<String> {
     parts.iter().flat_map(|part| flows(part).map(|(_, flow)| key(part, flow))).collect()
 }
@@ -158,7 +158,7 @@ impl Scene<'_> {
     }
 }
 
-/// What is on the axes.
+/// The quantities of the axes.
 enum Drawing {
     Lines(Vec<Line>),
     Bands(Vec<Band>),
@@ -249,7 +249,7 @@ fn goodput(flow: &FlowTrace, trace: &Trace, interval: u64) -> Points {
 
 /// More inputs and algorithms than this cannot be told apart.
 const MOST: usize = 12;
-/// What a caption says of bands.
+/// The text of a caption about bands.
 const BANDS: &str = " Bands: smallest to largest of the flows of an algorithm in an input. Lines: their median.";
 /// Pixels.
 const HEIGHT: u32 = 210;
@@ -301,7 +301,7 @@ mod tests {
         let (bands, caption) = names(&[part("a", &mixed), part("b", &["reno"; 9])]);
         assert_eq!(bands, ["a: reno, 5 flows", "a: cubic, 5 flows", "b: reno, 9 flows"]);
         assert!(caption.contains("Bands: smallest to largest") && !caption.contains("Not drawn"), "{caption}");
-        // No band is made of one flow each; what cannot be told apart is counted.
+        // No band is made of one flow each; flows that cannot be distinguished are counted.
         let single: Vec<Part> = (0..15).map(|nth| part(&format!("p{nth}"), &["reno"])).collect();
         let (lines, caption) = names(&single);
         assert_eq!(lines.len(), MOST);

@@ -1,4 +1,4 @@
-//! Everything shown beside each other: shares, delay, and what one costs the other.
+//! The plots that compare all runs: shares, delay, and the cost of one to the other.
 
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn delays(frame: &Frame<'_>) -> Option<Plot> {
         "opacity": { "condition": { "param": "pointed", "value": 1 }, "value": 0.15 },
     });
     let line = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 1.8 });
-    // A line is too thin to be pointed at: what is pointed at is wide and cannot be seen.
+    // A line is too thin for a pointer, so a wide invisible one receives it.
     let wide = json!({ "type": "line", "interpolate": "step-after", "strokeWidth": 14, "opacity": 0, "tooltip": true });
     let pointed = json!([{ "name": "pointed", "select": { "type": "point", "fields": ["algorithm"], "on": "pointerover", "clear": "pointerout" } }]);
     let label = json!({ "field": "algorithm", "type": "nominal" });

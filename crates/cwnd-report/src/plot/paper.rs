@@ -95,7 +95,7 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     )
 }
 
-/// The axis of a row: what is counted, timed or sent is never below zero, unless the row is a difference.
+/// The axis of a row: counts, times and amounts are never below zero, unless the row is a difference.
 fn axis(row: &JudgedRow) -> Axis {
     let axis = Axis::new("value", row.unit.as_str());
     let is_difference =

@@ -18,9 +18,9 @@ pub struct Phase {
     pub y: Axis,
     /// The middles of the intervals that are averaged over, seconds.
     pub time_s: Vec<f64>,
-    /// Of the first flow, bit/s.
+    /// The rate of the first flow, bit/s.
     pub first_bps: Vec<f64>,
-    /// Of the second flow, bit/s.
+    /// The rate of the second flow, bit/s.
     pub second_bps: Vec<f64>,
     /// The colour of the points, as CSS writes it.
     pub colour: String,
@@ -40,7 +40,7 @@ impl Phase {
         other.or((trace.flows.len() > 1).then_some(1)).map(|other| (0, other))
     }
 
-    /// Two flows averaged over so many nanoseconds, at the link of index `bottleneck`; none where nothing can be averaged.
+    /// Two flows averaged over `interval` nanoseconds, at the link of index `bottleneck`; none where nothing can be averaged.
     pub(crate) fn of(
         trace: &Trace,
         (first, second): (usize, usize),
@@ -153,5 +153,5 @@ fn payload_share(trace: &Trace, flow: usize) -> f64 {
     f64::from(flow.payload) / f64::from(flow.packet.max(1))
 }
 
-/// Pixels: as high as the plots beside it with their legends.
+/// Pixels: as high as the adjacent plots with their legends.
 const SIDE: u32 = 230;

@@ -38,7 +38,7 @@ impl<'a> RunPlots<'a> {
         self.column(column, &self.chosen(flows)?)
     }
 
-    /// The goodput of each flow, averaged over intervals of so many seconds, with the rate of the bottleneck.
+    /// The goodput of each flow, averaged over intervals of `interval` seconds, with the rate of the bottleneck.
     ///
     /// # Errors
     /// There is no such flow, or the samples are too far apart for the interval.
@@ -46,7 +46,7 @@ impl<'a> RunPlots<'a> {
         Ok(self.goodput_of(&self.chosen(flows)?, self.interval(interval)?))
     }
 
-    /// The share of the bottleneck's rate that was carried, over intervals of so many seconds.
+    /// The used share of the bottleneck's rate, over intervals of `interval` seconds.
     ///
     /// # Errors
     /// The bottleneck has no rate, or the samples are too far apart for the interval.
@@ -54,7 +54,7 @@ impl<'a> RunPlots<'a> {
         self.utilisation_over(self.interval(interval)?).ok_or(PlotError::NoRate)
     }
 
-    /// Jain's index of the goodputs of the flows that are there, each over its life, in intervals of so many seconds.
+    /// Jain's index of the goodputs of the present flows, each over its life, in intervals of `interval` seconds.
     ///
     /// # Errors
     /// The samples are too far apart for the interval.
@@ -140,7 +140,7 @@ impl<'a> RunPlots<'a> {
         Ok(self.over_time(title, axis, lines.collect()))
     }
 
-    /// Goodputs of flows as they are drawn, averaged over so many nanoseconds.
+    /// Goodputs of flows as they are drawn, averaged over `interval` nanoseconds.
     pub(crate) fn goodput_of(&self, flows: &[DrawnFlow], interval: u64) -> Lines {
         let line = |flow: &DrawnFlow| {
             let rates = self.rates(flow.index, interval)?;
@@ -155,7 +155,7 @@ impl<'a> RunPlots<'a> {
         lines
     }
 
-    /// The utilisation of the bottleneck, averaged over so many nanoseconds; none of a link of pure delay.
+    /// The utilisation of the bottleneck, averaged over `interval` nanoseconds; none of a link of pure delay.
     pub(crate) fn utilisation_over(&self, interval: u64) -> Option<Lines> {
         let shares = utilisation_series(self.trace, self.bottleneck()?, whole(self.trace), interval)?;
         let line = self.of_link(middles(shares.len(), interval), shares);
@@ -211,7 +211,7 @@ impl<'a> RunPlots<'a> {
         })
     }
 
-    /// What was asked for, nanoseconds; else not finer than a round trip, than samples, or than can be seen.
+    /// The requested interval, nanoseconds; by default no finer than a round trip, than samples, or than the resolution of the plot.
     fn interval(&self, asked: Option<f64>) -> Result<u64, PlotError> {
         let finest = coarsest_sampling(self.trace);
         let Some(given) = asked else {

@@ -104,7 +104,7 @@ pub(crate) fn shares(frame: &Frame<'_>) -> Option<Plot> {
     Some(Plot::new("shares".to_string(), words, (json!("container"), height), &layers, vec![table]))
 }
 
-/// What has a row of the plot.
+/// The things that have a row of the plot.
 #[derive(Clone, Copy, PartialEq)]
 enum Rows {
     /// Each flow of the one run.
@@ -122,7 +122,7 @@ fn table(frame: &Frame<'_>, rows: Rows) -> DataSet {
         let fair = fair_shares(one.trace, Window::measured(one.trace));
         for (position, flow) in frame.all(index).into_iter().enumerate() {
             let Some(estimate) = one.measures.flow_goodput_bps.get(flow.index).copied().flatten() else { continue };
-            // An interval of a mean may end above what the link can carry; no flow can.
+            // An interval of a mean may end above the capacity of the link; no flow can.
             let most = path_rate(one.trace, flow.index);
             let high = estimate.high.min(most.max(estimate.mean));
             let algorithm = one.trace.flows[flow.index].algorithm.clone();

@@ -1,17 +1,17 @@
-//! Plots: a Vega-Lite specification, the data it draws, and the words beside it.
+//! Plots: a Vega-Lite specification, its data, and its texts.
 
 use serde_json::{Map, Value, json};
 
 use super::colour;
 
-/// A plot with everything that is written beside it.
+/// A plot with its texts.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// Unique on a page: element ids and file names are made of it.
     pub(crate) id: String,
     /// A few words.
     pub(crate) title: String,
-    /// What it shows and how it was made.
+    /// The content of the plot, and its method.
     pub(crate) caption: String,
     /// The text alternative of the picture: what it shows of what.
     pub(crate) alternative: String,
@@ -37,11 +37,11 @@ pub(crate) struct DataSet {
 pub(crate) struct Group {
     /// One text per text column.
     pub(crate) texts: Vec<String>,
-    /// One list of numbers per number column, all of one length; what is not finite is an empty cell.
+    /// One list of numbers per number column, all of one length; NaN and infinities are empty cells.
     pub(crate) numbers: Vec<Vec<f64>>,
 }
 
-/// The title of a plot, what it is a plot of, and its caption.
+/// The title of a plot, its subject, and its caption.
 pub(crate) type Words<'a> = (&'a str, &'a str, &'a str);
 
 impl Plot {
@@ -75,7 +75,7 @@ impl Plot {
         spec
     }
 
-    /// What the script of the page reads.
+    /// The input of the script of the page.
     pub(crate) fn json(&self) -> Value {
         let tables: Vec<Value> = self.data.iter().map(DataSet::json).collect();
         json!({ "id": self.id, "spec": self.spec, "tables": tables })
@@ -91,7 +91,7 @@ impl DataSet {
         Self { name, columns: columns.into_iter().map(Into::into).collect(), groups }
     }
 
-    /// What the script of the page reads: numbers with six significant digits.
+    /// The input of the script of the page: numbers with six significant digits.
     pub(crate) fn json(&self) -> Value {
         let groups = self.groups.iter().map(|group| {
             let numbers = group.numbers.iter().map(|column| column.iter().copied().map(number).collect::<Vec<_>>());
@@ -132,7 +132,7 @@ fn clipped(mut layer: Value) -> Value {
     layer
 }
 
-/// Plots beside and below each other, so many in a row, as one specification.
+/// Plots in rows of `columns`, as one specification.
 #[must_use]
 pub fn panels(plots: &[Plot], columns: usize) -> Value {
     let mut datasets = Map::new();
@@ -212,7 +212,7 @@ const WIDTH: u32 = 400;
 
 /// Colour, dash or another channel that follows the texts of a column, with the legend above the plot. A single text needs none.
 pub(crate) fn by_text(field: &str, texts: &[String], range: &[Value]) -> Value {
-    // As many beside each other as the narrowest plot has room for: what does not fit is cut off.
+    // As many in a row as the narrowest plot has room for: the rest would be cut off.
     let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
     let columns = (LEGEND / (SYMBOL + LETTER * longest.min(LONGEST))).clamp(1, 4);
     let legend = if texts.len() > 1 {

@@ -18,7 +18,7 @@ use super::names;
 use super::spec::{DataSet, Group, Plot, by_text, number};
 use crate::table;
 
-/// What the plots of a sweep have in common.
+/// The common properties of the plots of a sweep.
 pub(crate) struct SweepFrame<'a> {
     sweep: &'a Sweep,
     points: &'a [PointResult],
@@ -39,7 +39,7 @@ pub(crate) struct SweepPlots {
     pub(crate) best: Vec<Plot>,
     /// The measure itself.
     pub(crate) values: Vec<Plot>,
-    /// What is not drawn, a sentence each.
+    /// The omissions of the plot, a sentence each.
     pub(crate) left_out: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use cwnd_run::measure::Curve;
 use cwnd_text::counted;
 use cwnd_trace::{Histogram, Trace};
 
-/// The plots of what is shown at `index`: none where all its traffic is long flows.
+/// The plots of the runs at `index`: none where all its traffic is long flows.
 pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
     let scene = Scene { frame, trace: frame.shown[index].trace, index };
     [scene.cbr(), scene.crowds(), scene.completion()].into_iter().flatten().collect()
@@ -45,7 +45,7 @@ impl Scene<'_> {
             delivered: &flow.delivered,
             delivered_bytes: flow.packet,
         });
-        let caption = "Flows without congestion control, headers included: what arrived. Faint: what was sent.";
+        let caption = "Flows without congestion control, headers included: received rate. Faint: sent rate.";
         self.streams(
             "cbr",
             "Uncontrolled traffic",
@@ -75,7 +75,7 @@ impl Scene<'_> {
         )
     }
 
-    /// What was asked for and what arrived over time, a line each per stream.
+    /// Requested and received rates over time, a line each per stream.
     fn streams(
         &self,
         id: &str,
@@ -197,9 +197,9 @@ fn distribution(times: &Histogram) -> Option<(Vec<f64>, Vec<f64>)> {
     (!at.is_empty()).then_some((at, shares))
 }
 
-/// Pixels, as the plots beside them.
+/// Pixels, as the adjacent plots.
 const HEIGHT: u32 = 210;
-/// What was asked for stands behind what came of it.
+/// The opacity of requested rates, which are drawn behind the received ones.
 const FAINT: f64 = 0.35;
 /// Steps finer than this cannot be seen at this height.
 const STEP: f64 = 1.0 / 200.0;

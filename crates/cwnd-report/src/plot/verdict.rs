@@ -1,15 +1,15 @@
-//! The number of a check between the ends of what is accepted.
+//! The number of a check between the limits of the accepted range.
 
 use serde_json::json;
 
 use super::axis::Axis;
 use super::spec::{DataSet, Group, Plot, number};
 
-/// A number that was judged: with the ends of its interval, and of what is accepted.
+/// A judged number, with the ends of its interval and of the accepted range.
 pub(crate) struct Checked<'a> {
     /// Unique on the page.
     pub(crate) id: String,
-    /// What was measured, with its unit.
+    /// The measured quantity, with its unit.
     pub(crate) measured: &'a str,
     /// The value, and the ends of what the verdict looks at.
     pub(crate) value: [f64; 3],
@@ -17,9 +17,9 @@ pub(crate) struct Checked<'a> {
     pub(crate) accepted: (f64, f64),
     /// The colour of the value, as CSS writes it.
     pub(crate) colour: String,
-    /// What was found, by which clause, and the likely causes, in sentences.
+    /// The finding, its clause, and the likely causes, in sentences.
     pub(crate) caption: String,
-    /// What is shown, for those who cannot see it.
+    /// The content of the plot, for readers who cannot see it.
     pub(crate) alternative: &'a str,
 }
 
@@ -31,7 +31,7 @@ impl Checked<'_> {
         let (least, most) =
             known.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)));
         let beyond = (0.25 * (most - least)).max(0.1 * most.abs()).max(1e-3);
-        // What is counted or timed has nothing below zero.
+        // Counts and times are never below zero.
         let start = match least < 0.0 {
             true => least - beyond,
             false if from.is_infinite() => 0.0,
@@ -74,7 +74,7 @@ impl Checked<'_> {
         ]);
         let caption = format!(
             "{} Dot: the mean over the seeds. Line: the 95 % interval by which it is judged, below three seeds from the lowest to the highest. \
-             Shaded: what is accepted.",
+             Shaded: the accepted range.",
             self.caption
         );
         let words = ("The number that is checked", "", caption.as_str());

@@ -9,7 +9,7 @@ use cwnd_text::{counted, one_line};
 use crate::json;
 use crate::table::{Table, fits, short, wrapped};
 
-/// What `cwnd compare` prints.
+/// The output of `cwnd compare`.
 #[must_use]
 pub fn comparison(document: &json::Comparison) -> String {
     let mut text = heading(document);
@@ -72,8 +72,8 @@ struct Column {
 /// The estimate in a row.
 type Of = Box<dyn Fn(&json::Algorithm) -> Option<Estimate>>;
 
-/// Those that fit on a terminal of 100 columns: against an opponent its share, and what the algorithm does to the path; otherwise what its
-/// own flows get, too.
+/// The columns that fit on a terminal of 100 columns: against an opponent its share, and the effect of the algorithm on the path; otherwise
+/// also the results of its own flows.
 fn comparison_columns(document: &json::Comparison, names: &Names<'_>) -> Vec<Column> {
     let opponent = names.opponent();
     let share = opponent.map(|opponent| Column {
@@ -146,7 +146,7 @@ struct Look {
     longest: usize,
     /// How many decimals fewer.
     fewer: usize,
-    /// Whether ranges stand beside their means.
+    /// Whether ranges follow their means.
     means: bool,
 }
 
@@ -161,10 +161,10 @@ const LOOKS: [Look; 7] = [
     Look { longest: 12, fewer: 2, means: false },
 ];
 
-/// What algorithms are called in a table.
+/// The names of algorithms in a table.
 struct Names<'a> {
     full: Vec<&'a str>,
-    /// Those of the rows; then that of the opponent, if it is none of them.
+    /// The names of the rows; then that of the opponent, if it is none of them.
     shown: Vec<String>,
     opponent: Option<usize>,
 }
@@ -219,7 +219,7 @@ fn too_short(document: &json::Comparison, names: &Names<'_>) -> String {
     text
 }
 
-/// What the table of a comparison on the path of [`default_base`](cwnd_lab::compare::default_base) shows, and the command to run next.
+/// The columns of a comparison on the path of [`default_base`](cwnd_lab::compare::default_base), explained, and the command to run next.
 #[must_use]
 pub fn next_of_comparison(document: &json::Comparison, command: &str) -> String {
     let recovery = if document.algorithms.iter().any(|row| row.recovery_time_s.is_some()) {

@@ -9,7 +9,7 @@ use cwnd_text::{counted, one_line};
 
 use crate::table::{Table, cut, fits, short, wrapped};
 
-/// What `cwnd sweep` prints: a ranking, then where every point is: in `folder`, if there is one.
+/// The output of `cwnd sweep`: a ranking, then the place of the points, which is `folder`, if there is one.
 #[must_use]
 pub fn sweep(sweep: &Sweep, swept: &Swept, folder: Option<&Path>) -> String {
     let Swept { cells, done_cells, points, path, .. } = swept;
@@ -42,7 +42,7 @@ pub fn sweep(sweep: &Sweep, swept: &Swept, folder: Option<&Path>) -> String {
     text
 }
 
-/// What a sweep answers: which contender or point is best by its measure, where.
+/// The question of a sweep: which contender or point is best by its measure, where.
 pub(crate) fn question(sweep: &Sweep, swept: &Swept) -> String {
     let ranking = Ranking::of(sweep, &swept.points);
     let Measure { title, scale, .. } = ranking.by.measure();
@@ -196,13 +196,13 @@ fn fitting(made: impl Fn(usize) -> Table) -> String {
     found.unwrap_or_else(|| made(LOOKS[LOOKS.len() - 1]).fitted())
 }
 
-/// The line about what is not shown.
+/// The line about the points that are not shown.
 fn more(all: usize, shown: usize, noun: &str) -> String {
     let rest = all.saturating_sub(shown);
     if rest == 0 { String::new() } else { format!("and {}\n", counted(rest, &format!("more {}", one_line(noun)))) }
 }
 
-/// What `cwnd sweep status` prints; `store` is the folder of the store, if there is one.
+/// The output of `cwnd sweep status`; `store` is the directory of the store, if there is one.
 #[must_use]
 pub fn sweep_status(progressed: &Progressed, store: Option<&str>) -> String {
     let Progressed { cells, present_cells, failed_cells, stored_cells, chunks, present_chunks, failures, .. } =
@@ -236,7 +236,7 @@ pub fn sweep_status(progressed: &Progressed, store: Option<&str>) -> String {
     text
 }
 
-/// What it means to share a place.
+/// The meaning of a shared place.
 pub(crate) const TIED: &str =
     "Tied: nothing tells the first places apart, since their intervals overlap or fewer than 3 seeds were run.";
 /// Characters of a name, from the look that is tried first on.

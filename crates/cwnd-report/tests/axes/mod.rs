@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What the plots of a page draw outside of their axes, a line each; none if all is well. An axis without ends has those of its data.
+/// The marks of a page's plots outside of their axes, a line each; none if all is well. An axis without ends has those of its data.
 pub(crate) fn outside(page: &str) -> Vec<String> {
     let data = page.split("<script type=\"application/json\" id=\"data\">").nth(1).expect("a page has data");
     let data: Value = serde_json::from_str(data.split("</script>").next().expect("it ends")).expect("JSON");

@@ -21,7 +21,7 @@ pub struct Folder {
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// Something is there already; results are never mixed with others.
-    #[error("`{0}` exists already: name a new folder")]
+    #[error("`{0}` exists already: name a new directory")]
     Exists(PathBuf),
     /// It cannot be written.
     #[error("cannot write `{path}`: {error}")]

@@ -15,8 +15,8 @@ use cwnd_udt::{Endpoint, EndpointConfig, Handle, Mode, SocketId};
 use crate::line::{How, Line, PathCounts};
 use crate::plan::{Draw, Plan};
 
-/// What somebody on the path does, once, to a packet of data of one direction, with a checksum of UDP that fits: as an error that the
-/// checksum does not find would.
+/// A single change by an attacker on the path, to a packet of data of one direction, with a matching checksum of UDP, like an error that
+/// the checksum does not detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attack {
     None,
@@ -50,7 +50,7 @@ pub(crate) enum Attack {
 impl Attack {
     pub(crate) fn draw(draw: &mut Draw) -> Self {
         let end = usize::from(draw.chance(0.3));
-        // What comes back is a few records only.
+        // The answer is a few records only.
         let most = if end == 0 { draw.pick(&[4, 60, 400]) } else { 4 };
         let at = draw.between(0, most);
         match draw.between(0, 6) {
@@ -113,7 +113,7 @@ enum Waits {
 }
 
 impl Pipe {
-    /// Says what this end waits for, and waits until the world has seen to it.
+    /// Announces the event that this end waits for, and waits until the world has handled it.
     fn wait<'a>(&'a self, mut sides: MutexGuard<'a, [Side; 2]>, waits: Waits) -> MutexGuard<'a, [Side; 2]> {
         sides[self.end].waits = waits;
         self.shared.changed.notify_all();
@@ -319,7 +319,7 @@ impl World {
             self.ends[index].process_events();
             self.ends[index].service(self.now, side);
             while let Some(datagram) = self.ends[index].endpoint.poll_transmit(self.now) {
-                // A listener's answer to whoever it seemed to come from.
+                // A listener's answer to the apparent sender.
                 if datagram.to != address(1 - index) {
                     continue;
                 }
@@ -437,9 +437,9 @@ fn address(index: usize) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, index as u8)), 9000)
 }
 
-/// What a program may write before it must wait.
+/// The data that a program may write before it must wait.
 const AHEAD: usize = 1 << 18;
-/// Real time that a program may compute; others run beside it.
+/// The limit on the real computing time of a program; others run at the same time.
 const HANG: Duration = Duration::from_secs(120);
 /// The time in which the path's slowest rate empties its queue, at most.
 const LONGEST_QUEUE: Span = Span::from_secs(5);

@@ -1,4 +1,4 @@
-//! Every flag of every command, with values that mean nothing.
+//! Every flag of every command, with meaningless values.
 
 use std::fs;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{CommandResult, Place};
 /// The commands that the help lists, with the long flags of each: made from the same definitions as the parser.
 ///
 /// # Panics
-/// There is no help.
+/// The help lists no commands.
 #[must_use]
 pub fn commands(place: &Place, above: &str) -> Vec<(String, Vec<String>)> {
     let help = place.succeed(&above.split_whitespace().chain(["--help"]).collect::<Vec<_>>());
@@ -42,10 +42,10 @@ fn below(help: &str, above: &str) -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_string).collect()
 }
 
-/// Looks at the help of each command: prose is broken where a line of 100 columns is full, and nowhere else. Returns how many have examples.
+/// Checks that the help of each command breaks prose where a line of 100 columns is full, and nowhere else. Returns how many have examples.
 ///
 /// # Panics
-/// It is not so.
+/// A check fails.
 #[must_use]
 pub fn broken_at_the_width(place: &Place) -> usize {
     let mut waiting = vec![String::new()];
@@ -78,7 +78,7 @@ pub fn with(command: &str, given: &[&str], flag: &str, value: &str) -> Vec<Strin
     words.chain([format!("{flag}={value}")]).chain(arguments).collect()
 }
 
-/// Runs what must end by itself.
+/// Runs a command that must end by itself.
 ///
 /// # Panics
 /// It has not ended after 30 s.
@@ -100,7 +100,7 @@ pub fn run(place: &Place, arguments: &[String]) -> CommandResult {
     panic!("{arguments:?} has not ended after 30 s");
 }
 
-/// A value that is given to a flag, and what the command says without it.
+/// A value for a flag, and the output of the command without it.
 struct Case {
     place: Arc<Place>,
     flag: String,
@@ -125,12 +125,12 @@ impl Case {
     }
 }
 
-/// Gives each flag of each command values that mean nothing to it, in a new `place` for each command: none panics or hangs, and a refusal is
-/// one error that names the flag. `known` has arguments with which each command ends soon, and `long` the flags that keep it from that.
-/// Returns the number of command lines.
+/// Gives each flag of each command meaningless values, in a new `place` for each command. No command panics or hangs, and a refusal is one
+/// error that names the flag. `known` has arguments with which each command ends soon, and `long` the flags that prevent that. Returns the
+/// number of command lines.
 ///
 /// # Panics
-/// It is not so, or a command is not in `known`.
+/// A check fails, or a command is not in `known`.
 #[must_use]
 pub fn refuses_nonsense(place: impl Fn() -> Place, known: &[(&str, &[&str])], long: &[(&str, &str)]) -> usize {
     let mut cases = Vec::new();
@@ -140,7 +140,7 @@ pub fn refuses_nonsense(place: impl Fn() -> Place, known: &[(&str, &[&str])], lo
             assert!(flags.iter().all(|flag| flag == "--memory"), "how does `{command}` end soon?");
             continue;
         };
-        // One command makes folders that another would find.
+        // One command makes directories that another would find.
         let place = Arc::new(place());
         let plain: Vec<String> = command.split(' ').chain(given.iter().copied()).map(str::to_string).collect();
         let without: Arc<str> = run(&place, &plain).err.into();

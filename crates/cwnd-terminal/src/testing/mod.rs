@@ -33,10 +33,10 @@ pub struct Place {
     directory: TempDir,
 }
 
-/// What a command printed and how it ended.
+/// The output and the exit code of a command.
 #[derive(Debug)]
 pub struct CommandResult {
-    /// Its exit code; none where a signal has ended it.
+    /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
     /// Its standard output.
     pub out: String,
@@ -94,7 +94,7 @@ impl Place {
         CommandResult::of(&self.command(arguments).output().expect("the binary was built"))
     }
 
-    /// Runs what must succeed, and returns its standard output.
+    /// Runs a command that must succeed, and returns its standard output.
     ///
     /// # Panics
     /// It fails.
@@ -104,10 +104,10 @@ impl Place {
         result.out
     }
 
-    /// Runs what must be refused: exit code 2, one error with this beginning, no output, and no file written.
+    /// Runs a command that must be refused: exit code 2, one error with this beginning, no output, and no file written.
     ///
     /// # Panics
-    /// It is not.
+    /// It is not refused like that.
     pub fn refuses(&self, arguments: &[&str], expected: &str) {
         let before = self.files();
         let result = self.run(arguments);
@@ -118,7 +118,7 @@ impl Place {
         assert_eq!(self.files(), before, "{arguments:?}");
     }
 
-    /// Runs a program that can write no file longer than half a KiB: what a full disk says, without one. The signal of that limit has its
+    /// Runs a program that can write no file longer than half a KiB, to see its errors on a full disk. The signal of that limit has its
     /// default action, as in any shell.
     ///
     /// # Panics
@@ -134,7 +134,7 @@ impl Place {
     /// Everything in the directory, hidden or not, by relative path.
     ///
     /// # Panics
-    /// A folder cannot be read.
+    /// A directory cannot be read.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -159,10 +159,10 @@ impl Place {
 }
 
 impl CommandResult {
-    /// Of a command that has ended.
+    /// The result of a command that has ended.
     ///
     /// # Panics
-    /// It has printed something else than text.
+    /// Its output is not text.
     #[must_use]
     pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
@@ -170,10 +170,10 @@ impl CommandResult {
     }
 }
 
-/// Waits until something is so. A loaded machine may take long for it.
+/// Waits until `is_so` holds. A loaded machine may take long.
 ///
 /// # Panics
-/// It is not so after a minute.
+/// It does not hold after a minute.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if is_so() {

@@ -1,4 +1,4 @@
-//! What commands read: nothing waits for a writer that does not come.
+//! Inputs of commands: no command waits for a writer that does not come.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Place, commands, run, wait_until, with};
 
-/// Makes a pipe of this name in the folder of the commands, for this user alone, and returns the name.
+/// Makes a pipe of this name in the directory of the commands, for this user alone, and returns the name.
 ///
 /// # Panics
 /// There is one already.
@@ -68,10 +68,10 @@ pub fn reads_no_empty_pipe(
     refused.into_inner()
 }
 
-/// Sends signals to a command while it waits for what is written to the pipe `name`: each ends it.
+/// Sends signals to a command while it waits for data of the pipe `name`: each ends it.
 ///
 /// # Panics
-/// It goes on, or does not wait.
+/// It continues, or does not wait.
 pub fn ends_while_it_reads(place: &Place, name: &str, arguments: &[&str]) {
     for (signal, shell) in [("-INT", ""), ("-TERM", ""), ("-INT", "trap '' INT; ")] {
         // Shells have SIGINT ignored in the background.

@@ -44,7 +44,7 @@ fn device(name: &str) -> Vec<Finding> {
     if name == "lo" { vec![mtu] } else { vec![mtu, offload(name)] }
 }
 
-/// The finding about packets of at most so many bytes.
+/// The finding about an MTU of `mtu` bytes.
 fn packets(check: &'static str, mtu: u32) -> Finding {
     let means = match mtu {
         short if short < PACKET => format!(
@@ -106,8 +106,8 @@ fn finding(name: &str, features: &str) -> Finding {
         unit: "of 2",
         verdict: verdict(limits),
         means: match (off(&cuts), off(&glues)) {
-            (false, false) => "the device cuts and glues datagrams".to_owned(),
-            (true, false) => "the processor cuts what is sent into datagrams".to_owned(),
+            (false, false) => "the device splits and merges datagrams".to_owned(),
+            (true, false) => "the processor splits sent data into datagrams".to_owned(),
             (_, true) => "each datagram that arrives passes the kernel alone".to_owned(),
         },
         fix: commands.collect(),

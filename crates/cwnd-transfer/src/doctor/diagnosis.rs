@@ -1,36 +1,36 @@
-//! What a host is found to be like.
+//! The diagnosis of a host.
 
 use serde::Serialize;
 
-/// What on this host would hold a fast transfer back: `udt doctor --json`.
+/// The limits of this host for a fast transfer: `udt doctor --json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Diagnosis {
     /// The version of cwnd, with the revision of its sources where it was built in a repository.
     pub(crate) version: &'static str,
     /// The host to which the route was looked at; null if none was given.
     pub(crate) peer: Option<String>,
-    /// What was looked at, in the order of a packet's way.
+    /// The findings, in the order in which a packet passes the parts of the host.
     pub(crate) findings: Vec<Finding>,
 }
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Finding {
-    /// What was looked at: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
+    /// The part that was checked: `receive_buffer`, `send_buffer`, `overruns`, `input_queue`, `segmentation`, `device`, `mtu`, `route`,
     /// `echo`, `processor`, `timer`, `clock`, `descriptors`, `disk` or `congestion_control`. `device` and `mtu` come once for each
     /// interface.
     pub(crate) check: &'static str,
     /// The interface, where it is about one.
     pub(crate) interface: Option<String>,
-    /// What was measured, in words.
+    /// The measured value as text.
     pub(crate) measured: String,
-    /// The same as a number; null where it could not be measured.
+    /// The measured value as a number; null where it could not be measured.
     pub(crate) value: Option<f64>,
     /// The unit of that number; empty for a plain number.
     pub(crate) unit: &'static str,
     /// `limits` where it holds a fast transfer back, `fine` where it does not, `unknown` where it could not be measured.
     pub(crate) verdict: Verdict,
-    /// What it costs, or allows.
+    /// Its cost, or the rate that it allows.
     pub(crate) means: String,
     /// Commands that fix it, those of the system to be run as root. None were run.
     pub(crate) fix: Vec<String>,

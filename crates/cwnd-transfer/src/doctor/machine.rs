@@ -88,7 +88,7 @@ fn timer(wanted: f64) -> Finding {
         unit: "s",
         verdict: verdict(limits),
         means: format!(
-            "up to {packets:.0} packets leave at once at {}; programs beside are the usual reason",
+            "up to {packets:.0} packets leave at once at {}; other programs are the usual reason",
             rate(wanted)
         ),
         fix: fix(limits, "renice -n -10 -p $(pgrep -x udt)".to_owned()),

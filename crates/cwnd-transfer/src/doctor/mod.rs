@@ -26,24 +26,24 @@ use crate::failure::Failure;
 Examples:
   udt doctor                    this host
   udt doctor 192.0.2.1          and the path to another one
-  udt doctor --dir /srv/in      and the disk that files will go to
-  udt doctor --rate 10gbit --rtt 200ms   judged by a path that is faster and longer
-  udt doctor --rtt 100ms --loss 0.005    and that loses packets at random: which congestion control suits it
-Takes some three seconds, and four more with a host, which gets twenty echo requests. Writes a file of 64 MB into the folder and takes it
-away; changes nothing else. Commands that fix what was found are shown and not run; those of the system hold until its next start.")]
+  udt doctor --dir /srv/in      and the disk for received files
+  udt doctor --rate 10gbit --rtt 200ms   for a faster and longer path
+  udt doctor --rtt 100ms --loss 0.005    for random loss: which congestion control suits it
+Takes about 3 s, and 4 s more with a host, which gets 20 echo requests. Writes a file of 64 MB into the directory and deletes
+it; changes nothing else. Commands that fix the findings are shown and not run; those of the system hold until it restarts.")]
 pub(crate) struct Arguments {
-    /// A host that data will go to or come from
+    /// A host to send data to or receive it from; its path is measured
     host: Option<String>,
-    /// The folder that files will go into
+    /// The directory for received files
     #[arg(long, value_name = "D", default_value = ".")]
     dir: PathBuf,
-    /// The rate of the path that data will take: a host should not be slower
+    /// The rate of the path, which the host should reach
     #[arg(long, default_value = "1gbit")]
     rate: BitRate,
-    /// Its round-trip time, in which a window should fit [default: the one to HOST where it answers echo requests, or 50ms]
+    /// The round-trip time of the path, for its window [default: measured to HOST if it answers echo requests, else 50ms]
     #[arg(long, value_parser = above_zero)]
     rtt: Option<Span>,
-    /// Its random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
+    /// The random loss of the path: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
     #[arg(long, default_value = "0")]
     loss: Written<Loss>,
     /// Print a JSON document, and nothing else
@@ -64,23 +64,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
 
-/// What a path demands of a host.
+/// The demand of a path on a host.
 #[derive(Debug)]
 struct Demand {
     /// bit/s, above zero.
     rate: f64,
     /// Seconds, above zero.
     rtt: f64,
-    /// The round-trip time in words.
+    /// The round-trip time as text.
     rtt_text: String,
-    /// What it loses at random.
+    /// The random loss.
     loss: Loss,
-    /// The same in words.
+    /// The loss as text.
     loss_text: String,
 }
 
 impl Arguments {
-    /// What is not given is taken from the path that was measured.
+    /// The demand on the path. Values that no option gives are those of the measured path.
     fn demand(&self, echoes: Option<&Echoes>) -> Demand {
         let given = self.rtt.map(|rtt| (rtt.as_secs_f64(), quantity::exact(rtt)));
         let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));
@@ -90,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// The address of a host, which may have a port behind it.
+/// The address of a host, which may be followed by a port.
 fn resolve(host: &str) -> Result<IpAddr, Failure> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let found = (bare, DISCARD).to_socket_addrs().or_else(|_| host.to_socket_addrs());
@@ -132,7 +132,7 @@ fn fix(needed: bool, command: String) -> Vec<String> {
     if needed { vec![command] } else { Vec::new() }
 }
 
-/// A rate in words.
+/// A rate as text.
 fn rate(bits_per_second: f64) -> String {
     match bits_per_second {
         rate if rate >= 1e9 => format!("{:.1} Gbit/s", rate * 1e-9),

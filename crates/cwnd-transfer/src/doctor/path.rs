@@ -9,7 +9,7 @@ use cwnd_sim::{Dumbbell, Era, QueueLimit, Simulation};
 
 use super::{Demand, PACKET, fix, rate, verdict};
 
-/// What `ping` found of a path.
+/// The measurements of `ping` on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Echoes {
     /// The shortest round-trip time, seconds.
@@ -116,7 +116,7 @@ fn goodput(algorithm: &str, demand: &Demand) -> Result<f64, String> {
 
 /// The congestion control behind each `--path`.
 const CHOICES: [(&str, &str); 3] = [("udt", "udt (the default)"), ("cubic", "shared"), ("bbr", "lossy")];
-/// What is this share of another rate is nearly as fast.
+/// A rate of at least this share of another counts as equally fast.
 const ENOUGH: f64 = 0.8;
 const REQUESTS: &str = "20";
 /// How long a simulated flow runs: in round trips, and seconds at least.

@@ -1,4 +1,4 @@
-//! UDP sockets: buffers, what was lost in them, segmentation offload.
+//! UDP sockets: buffers, packets lost in them, segmentation offload.
 
 use std::fs;
 use std::io::{self, IoSliceMut};
@@ -28,7 +28,7 @@ fn buffers(demand: &Demand) -> Result<[Finding; 2], String> {
     let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rate;
     let receive = buffer("receive_buffer", "rmem_max", (asked, granted), demand, |window| {
         format!(
-            "at {} a receiver that gets no processor for {:.1} ms loses packets; at {} a whole window fits up to {}",
+            "at {} a receiver that is descheduled for {:.1} ms loses packets; at {} a whole window fits up to {}",
             rate(demand.rate),
             covered * 1e3,
             demand.rtt_text,
@@ -91,7 +91,7 @@ fn overruns() -> Finding {
         value: Some(share),
         verdict: verdict(limits),
         means: if limits {
-            "each is a loss to its sender, who slows down: larger buffers, or fewer programs beside".to_owned()
+            "each is a loss to its sender, who slows down: larger buffers, or fewer other programs".to_owned()
         } else {
             "fewer than one in ten thousand".to_owned()
         },

@@ -1,4 +1,4 @@
-//! What a transfer passes through: a stream, encrypted or not.
+//! The stream below a transfer, encrypted or not.
 
 use std::io::{self, Read, Write};
 

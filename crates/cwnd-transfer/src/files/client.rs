@@ -23,7 +23,7 @@ use crate::signals;
 /// The server, and how lost connections are replaced.
 pub(super) struct Client<'a> {
     pub(super) server: &'a str,
-    /// The folder that received files go into; `None` for a client that sends.
+    /// The directory that received files go into; `None` for a client that sends.
     pub(super) folder: Option<&'a Path>,
     /// The congestion control of a client that sends.
     pub(super) algorithm: Option<&'a str>,
@@ -36,7 +36,8 @@ pub(super) struct Client<'a> {
     pub(super) streams: u8,
     pub(super) retries: u32,
     pub(super) json: bool,
-    /// What is received goes to standard output. A thread that writes there may wait for its reader, so that a signal ends the process at once.
+    /// Received data goes to standard output. The thread that writes it may block until the reader reads, so a signal ends the process at
+    /// once.
     pub(super) to_output: bool,
 }
 
@@ -176,7 +177,7 @@ impl Client<'_> {
     }
 }
 
-/// What scripts see of a transfer that failed.
+/// The kind of a failed transfer, for scripts.
 fn kind(error: &TransferError) -> Kind {
     match error {
         TransferError::Busy => Kind::Busy,
@@ -191,7 +192,7 @@ fn kind(error: &TransferError) -> Kind {
 }
 
 fn stopped() -> Failure {
-    Failure::Stopped("interrupted; what was received of large files is kept for the next time".to_owned())
+    Failure::Stopped("interrupted; the received part of large files is kept for the next time".to_owned())
 }
 
 /// The last line of a transfer, or that it was not complete.

@@ -1,6 +1,6 @@
 //! The protocol of libudt's demos for files: `recvfile` sends a request, `sendfile` the response.
 //!
-//! A request is the length of a name (32 bits) and the name; a response is a size (64 bits, -1 if there is no such file) and so many
+//! A request is the length of a name (32 bits) and the name; a response is a size (64 bits, -1 if there is no such file) and that many
 //! bytes. All numbers are little-endian, as on the machines the demos run on.
 
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why a file was not received.
 #[derive(Debug, Error)]
 pub(crate) enum ReceiveError {
-    /// What was received cannot be written.
+    /// Received data cannot be written.
     #[error(transparent)]
     File(io::Error),
     /// The connection failed.
@@ -36,7 +36,7 @@ pub(crate) fn request(stream: &mut (impl Read + Write), name: &str) -> Result<u6
     if !(1..=MAX_NAME).contains(&name.len()) {
         return Err(ReceiveError::Name);
     }
-    // In one piece: the demo reads the name with a single call, which returns what has come by then.
+    // In one piece: the demo reads the name with a single call, which returns the bytes that have arrived by then.
     let mut question = (name.len() as u32).to_le_bytes().to_vec();
     question.extend_from_slice(name.as_bytes());
     stream.write_all(&question)?;
@@ -65,7 +65,7 @@ pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -
 }
 
 /// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
-/// a symbolic link leads out of the folder, or is not to be followed. `requested` is called once the name has come.
+/// a symbolic link leads out of the directory, or is not to be followed. `requested` is called once the name has come.
 pub(crate) fn serve(
     stream: &mut (impl Read + Write),
     folder: &Folder,
@@ -246,7 +246,7 @@ mod tests {
                 answers[usize::from(size.is_some())] += 1;
                 if connection.output.ends_with(b"secret") {
                     asked.store(true, Ordering::Relaxed);
-                    panic!("a file outside of the folder was served");
+                    panic!("a file outside of the directory was served");
                 }
             }
             asked.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! How two ends behind address translators come to a connection: by a `udt meet`.
+//! How two ends behind NAT connect: with the help of a `udt meet`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
@@ -62,7 +62,7 @@ pub(super) enum MeetError {
 }
 
 impl MeetError {
-    /// What scripts see of it.
+    /// Its kind, for scripts.
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Busy => Kind::Busy,
@@ -141,7 +141,7 @@ impl Meeting {
                 continue;
             }
             match client.handle(&buffer[..length]) {
-                // What the other end sends through the relay may be here first.
+                // Datagrams that the other end sends through the relay may be here first.
                 Response::Ignored => continue,
                 Response::Challenge => next = clock.elapsed(),
                 Response::Waiting => {}
@@ -160,7 +160,7 @@ impl Meeting {
 pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long each way is tried: twenty handshakes. The two ends begin within a [`INTERVAL`] and a round trip of each other.
 const RENDEZVOUS_TIMEOUT: Span = Span::from_secs(5);
-/// How often a relay is asked, which also keeps the mapping of an address translator.
+/// The interval between requests to a relay. They also keep the mapping of a NAT open.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How long a relay may say nothing: twenty requests are lost, or it is gone.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);

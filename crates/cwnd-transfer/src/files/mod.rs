@@ -1,19 +1,19 @@
 //! Files over UDT: `udt send`, `udt recv` and `udt serve`.
 
-/// What the help of a command that sends says of `--path`. A test compares the figures with those of docs/files.md.
+/// The part about `--path` in the help of a command that sends. A test compares the figures with those of docs/files.md.
 macro_rules! help_on_paths {
     () => {
         "
 
-Which algorithm for my path, in Mbit/s of one transfer alone on 200 Mbit/s. docs/files.md has all that
-was measured, and what each does to others.
+Which algorithm for my path, in Mbit/s of one transfer alone on 200 Mbit/s. docs/files.md has all
+measurements, and the effect of each on others.
   round trip, loss    own (udt, the default)    shared (cubic)    lossy (bbr)
   10 ms, 0                               181               194             190
   10 ms, 0.5 %                            22                12             190
   100 ms, 0                              167               197             199
   100 ms, 0.01 %                         102                70             192
   100 ms, 0.5 %                           22               3.1             193
-`udt doctor HOST` says which of them suits a path."
+`udt doctor HOST` tells which of them suits a path."
     };
 }
 
@@ -44,7 +44,7 @@ use crate::arguments::whole;
 use crate::connect::algorithm;
 use crate::failure::{Failure, Kind};
 
-/// `udt send`: to a server, or to whoever has the code.
+/// `udt send`: to a server, or to a receiver with the code.
 pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
     match &arguments.to {
         Some(server) => send::run(arguments, server),
@@ -55,10 +55,10 @@ pub(crate) fn send(arguments: &send::Arguments) -> Result<String, Failure> {
 /// The options of the transport.
 #[derive(Args, Debug)]
 pub(super) struct TransportOptions {
-    /// The congestion control of what this end sends, by what the path is like; docs/files.md has measured rates of each
+    /// The congestion control of this end, by the kind of path; docs/files.md has measured rates of each
     #[arg(long, conflicts_with = "algorithm", help_heading = "Transport")]
     path: Option<PathKind>,
-    /// The congestion control of what this end sends, by its name [default: udt]
+    /// The congestion control of this end, by its name [default: udt]
     #[arg(long, value_name = "A", value_parser = algorithm, help_heading = "Transport")]
     algorithm: Option<Spec>,
     /// A bound on the rate at which this end sends, headers included; at a server, on each connection
@@ -69,19 +69,20 @@ pub(super) struct TransportOptions {
     mss: u16,
 }
 
-/// What a path is like.
+/// Kinds of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PathKind {
-    /// Yours alone and without errors: `udt`
+    /// A path of your own, without errors: `udt`
     Own,
-    /// With packets lost at random, as on radio links and many long ones: `bbr`, and acknowledgements after 8 packets. Say it on both sides
+    /// A path that loses packets at random, as radio links and many long paths do: `bbr`, and acknowledgements after 8 packets. Set it on
+    /// both sides
     Lossy,
-    /// With traffic of others, of which it takes no more than TCP does: `cubic`
+    /// A path with traffic of others, of which it takes no more than TCP does: `cubic`
     Shared,
 }
 
 impl PathKind {
-    /// The congestion control it stands for, and what that does to others.
+    /// The congestion control of this kind of path, and its effect on others.
     fn choice(self) -> (&'static str, &'static str) {
         match self {
             Self::Own => ("udt", "which takes more than TCP does where both share a long path"),
@@ -100,14 +101,14 @@ impl TransportOptions {
         if path == PathKind::Lossy { options.ack_every(LOSSY_ACKS) } else { options }
     }
 
-    /// Says on standard error what `--path` has chosen.
+    /// Prints the choice of `--path` to standard error.
     fn announce(&self) {
         if let Some((algorithm, effect)) = self.path.map(PathKind::choice) {
             say!("congestion control: {algorithm}, {effect}");
         }
     }
 
-    /// Those of each of so many connections, which share the bound on the rate.
+    /// The options of each of `streams` connections, which share the bound on the rate.
     fn options_of_each(&self, streams: u8) -> Options {
         match self.rate_limit {
             Some(rate) => self.options().max_rate(BitRate(rate.0 / f64::from(streams))),
@@ -120,10 +121,10 @@ impl TransportOptions {
     }
 }
 
-/// What is done with symbolic links.
+/// How symbolic links are treated.
 #[derive(Args, Debug)]
 struct LinkOptions {
-    /// What is done with symbolic links below the folders
+    /// How to treat symbolic links below the directories
     #[arg(long, value_enum, default_value_t = LinkChoice::Skip)]
     links: LinkChoice,
 }
@@ -132,9 +133,9 @@ struct LinkOptions {
 enum LinkChoice {
     /// Leave them out, and report them
     Skip,
-    /// Send what they lead to; a server does not leave its folder for that
+    /// Send their targets; a server does not leave its directory for that
     Follow,
-    /// Send them as links, and create those that lead to a place inside the folder; both sides need it
+    /// Send them as links, and create those that lead to a place inside the directory; required on both sides
     Keep,
 }
 
@@ -148,23 +149,23 @@ impl LinkOptions {
     }
 }
 
-/// How many connections a client uses.
+/// The number of connections that a client uses.
 #[derive(Args, Debug)]
 struct StreamOptions {
-    /// Move everything over this many connections at once, 1 to 8: on a path that is shared they take as many shares
+    /// Use this number of parallel connections, 1 to 8; on a shared path each takes a share
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 
-/// How many connections a server allows.
+/// The number of connections that a server allows.
 #[derive(Args, Debug)]
 struct MostStreamsOptions {
-    /// The most connections that the other side may use for a transfer, by its own --streams: 1 to 8
+    /// The maximum of --streams of the other side for a transfer, 1 to 8
     #[arg(long, value_name = "N", default_value_t = MAX_STREAMS, value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: u8,
 }
 
-/// Where others reach what is bound to this address: for all addresses of this host, that of the way out.
+/// The addresses at which others reach a socket bound to `bound`: for a wildcard address, that of the interface with the default route.
 fn reachable(bound: SocketAddr) -> SocketAddr {
     if !bound.ip().is_unspecified() {
         return bound;
@@ -183,22 +184,22 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(way_out().map_or(loopback, |local| local.ip()), bound.port())
 }
 
-/// Bounds how long reading and writing wait for the other end.
+/// Bounds the time that reading and writing wait for the other end.
 fn set_timeouts(stream: &UdtBundle) {
     stream.set_read_timeout(Some(TIMEOUT));
     stream.set_write_timeout(Some(TIMEOUT));
 }
 
-/// The folder of `--dir`.
+/// The directory of `--dir`.
 fn open_folder(dir: &Path) -> Result<Folder, Failure> {
     Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }
 
-/// Packets after which a receiver acknowledges on a lossy path: the fewer, the better `bbr` sees what is delivered.
+/// A receiver on a lossy path acknowledges after this number of packets: the fewer, the better `bbr` measures the delivery rate.
 const LOSSY_ACKS: u32 = 8;
 
 /// The transport notices after 10 s that a peer is gone. This is for one that is there and neither sends nor receives: a slow disk may
-/// cause that, also while a receiver verifies what it has of a file.
+/// cause that, also while a receiver verifies the stored part of a file.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ enum Way {
     Meeting(String, Box<Meeting>),
 }
 
-/// What all clients have in common.
+/// The state that all clients share.
 struct Offer {
     sources: Vec<Source>,
     share: Option<Share>,
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let open = Arc::clone(&offer);
     // Reading and writing may block: an interruption aborts the connections, which wakes them.
     signals::listen(move || open.clients.abort())?;
-    // Who has read this may send a signal.
+    // Whoever reads this line may send a signal.
     announce(&way, offer.share.as_ref(), *json);
     while !output::is_closed() {
         let ended = lock(&offer.ended).take();
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<String, Failure> {
             return super::client::finish(&offer.report, &outcome);
         }
         if signals::interrupted() {
-            let kept = "the other side keeps what it has of large files for the next time";
+            let kept = "the other side keeps the received part of large files for the next time";
             return Err(Failure::Stopped(format!("interrupted; {kept}")));
         }
         if offer.is_over() && offer.clients.is_empty() {
@@ -249,7 +249,7 @@ fn is_heard(stream: &UdtBundle) -> bool {
     false
 }
 
-/// Says where this end is, and what the other one needs.
+/// Prints the address of this end, and the command for the other one.
 fn announce(way: &Way, share: Option<&Share>, json: bool) {
     let (address, meet) = match way {
         Way::Listener(listener) => (reachable(listener.local_addr()).to_string(), ""),

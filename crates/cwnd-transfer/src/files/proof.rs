@@ -1,4 +1,4 @@
-//! How a client proves itself to a server.
+//! The proof of a client to a server.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -11,13 +11,13 @@ use cwnd_secure::{Code, Proof, PublicKey, Refusal, SecureError};
 use crate::failure::{Failure, Kind};
 use crate::key;
 
-/// How a client proves itself.
+/// Options for the proof of a client.
 #[derive(Args, Debug)]
 pub(super) struct ProofOptions {
-    /// Encrypt nothing, and prove nothing: for servers that were started with --plain
+    /// Neither encrypt nor authenticate: for servers that were started with --plain
     #[arg(long, conflicts_with_all = ["server_key", "key"])]
     pub(super) plain: bool,
-    /// The public key of a server that was started with --authorized; without it there is a code
+    /// The public key of a server that was started with --authorized, instead of a code
     #[arg(long, value_name = "KEY", value_parser = public_key)]
     pub(super) server_key: Option<PublicKey>,
     /// The file with this end's own key [default: that of `udt key`]
@@ -48,7 +48,7 @@ pub(super) fn code_from_environment() -> Result<Option<Code>, Failure> {
     }
 }
 
-/// Asks for the code on the terminal, until it has no slip.
+/// Asks for the code on the terminal until its checksum is right.
 fn ask() -> Result<Code, Failure> {
     let missing = |why: &dyn std::fmt::Display| {
         // Scripts from before transfers were encrypted.
@@ -70,7 +70,7 @@ fn ask() -> Result<Code, Failure> {
     }
 }
 
-/// What to say of a handshake that failed, with what may help.
+/// The message for a failed handshake, with advice.
 pub(super) fn explain(error: &SecureError) -> String {
     match error {
         SecureError::Plain => {
@@ -81,7 +81,7 @@ pub(super) fn explain(error: &SecureError) -> String {
     }
 }
 
-/// What scripts see of a handshake that failed.
+/// The kind of failure of a failed handshake, for scripts.
 pub(super) fn kind(error: &SecureError) -> Kind {
     match error {
         SecureError::Refused(Refusal::Proof | Refusal::UnknownKey | Refusal::WrongCode) | SecureError::Unproven => {

@@ -22,47 +22,47 @@ use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::output;
 use crate::signals;
 
-/// Fetches files and folders.
+/// Fetches files and directories.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes("\
 Examples:
-  udt recv 192.0.2.1:9001                               everything the other side has, into this folder
+  udt recv 192.0.2.1:9001                               everything the other side has, into this directory
   udt recv 192.0.2.1:9001 data/big.iso photos --dir /srv/in
   CWND_CODE=... udt recv 192.0.2.1:9001 --json          for programs
   udt recv 192.0.2.1:9001 --server-key cwnd-public-...  keys instead of a code: see `udt key`
-  udt recv --meet meet.example.org:9002                 both sides behind address translators: see `udt meet`
+  udt recv --meet meet.example.org:9002                 both sides behind NAT: see `udt meet`
   udt recv 192.0.2.1:9001 --path lossy --streams 4      packets are lost at random; four connections at once
   udt recv 192.0.2.1:9001 -o - | tar x                  the only file there, to standard output
   udt recv --libudt 192.0.2.1:9000 data/big.iso -o /tmp/big.iso --force
 The other side is `udt send` or `udt serve`, which print an address and a code. The code is asked for on the terminal, or taken from
-CWND_CODE; it is no argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
+CWND_CODE; it is not an argument, which others on this machine could see. Everything is encrypted, unless both sides say --plain, or
 --libudt, for the demo `sendfile` of libudt. Every file is checked with BLAKE3 as it arrives and
-gets its name once it is complete. What was received of a large file when a transfer ends early is kept: the same command resumes
+gets its name once it is complete. When a transfer ends early, the received part of a large file is kept: the same command resumes
 from there. libudt's demo supports neither."))]
 pub(crate) struct Arguments {
-    /// Speak to the demo server `sendfile` of libudt, which gives one file, in the clear
+    /// Speak to the demo server `sendfile` of libudt, which sends one file, unencrypted
     #[arg(long)]
     libudt: bool,
-    /// HOST:PORT is that of a `udt meet`, where the other side is `udt send --meet`
+    /// HOST:PORT is the address of a `udt meet`, where the other side is `udt send --meet`
     #[arg(long, conflicts_with_all = ["libudt", "plain", "server_key"])]
     meet: bool,
     /// The other side, as host:port
     #[arg(value_name = "HOST:PORT", value_parser = server_address)]
     server: String,
-    /// Names of files and folders at the server [default: everything]
+    /// Names of files and directories at the server [default: everything]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The folder they go into
+    /// The directory for received files
     #[arg(long, default_value = ".", conflicts_with_all = ["libudt", "output"])]
     dir: PathBuf,
-    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, where the
-    /// file goes [default: the last part of its name, in this folder]
+    /// `-` writes the only file of the other side to standard output, and all reports to standard error; with --libudt, the path of the
+    /// file [default: the last part of its name, in this directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     force: bool,
-    /// Bring small files to the disk too before they count
+    /// Also sync small files to the disk before they count as received
     #[arg(long, conflicts_with = "libudt")]
     sync: bool,
     #[command(flatten)]
@@ -71,11 +71,11 @@ pub(crate) struct Arguments {
     transport: TransportOptions,
     #[command(flatten)]
     streams: StreamOptions,
-    /// What is done with symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
-    /// folder
+    /// How to treat symbolic links that the other side keeps: left out and reported, or created if they lead to a place inside the
+    /// directory
     #[arg(long, value_name = "LINKS", default_value = "skip", value_parser = ["skip", "keep"], conflicts_with_all = ["libudt", "output"])]
     links: String,
-    /// How often in a row a lost connection is replaced before this counts as failed
+    /// How often in a row a lost connection is replaced before the transfer fails
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), conflicts_with = "libudt")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     if arguments.output.is_some() && arguments.libudt == to_output {
         let accepted = "accepted is `-`, standard output, or with --libudt a file";
-        return Err(Failure::Input(format!("--output: {accepted}; --dir names the folder for files")));
+        return Err(Failure::Input(format!("--output: {accepted}; --dir names the directory for files")));
     }
     if to_output && (arguments.names.len() > 1 || arguments.force || arguments.sync) {
         let why = "standard output takes one file, without --force and --sync";
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     let folder = super::open_folder(dir)?;
     let checked = |name: &String| {
-        // What a shell adds to a folder's name.
+        // A slash that shells add to a directory's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
         Name::new(name.as_bytes()).map_err(|error| Failure::Input(format!("{name:?}: {error}")))
     };
@@ -154,7 +154,7 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
             Failure::Input("--output: the name ends in no name of a file, so there must be another".to_owned())
         })?,
     };
-    // Checked here to fail early; the rename below is what prevents replacing.
+    // Checked here to fail early; the rename below prevents replacing.
     if !force && path.exists() {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }

@@ -21,7 +21,7 @@ use crate::output;
 /// The report of one transfer, over all connections it takes.
 pub(super) struct Report(Arc<Mutex<State>>);
 
-/// Shows progress while it lives, also when nothing happens: what was written last may wait for the path for long.
+/// Shows progress while it lives, also while nothing happens: the last written data may wait for the path for a long time.
 pub(super) struct Following {
     thread: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
 }
@@ -43,13 +43,13 @@ struct State {
     total: u64,
     /// The bytes that were last shown.
     shown: u64,
-    /// What the connection's sender had been limited by until progress was last shown.
+    /// The limits of the connection's sender until progress was last shown.
     limited: Spent,
     /// On this connection.
     counts: Counts,
 }
 
-/// Files and links; of `failed` also folders.
+/// Files and links; of `failed` also directories.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     whole: u64,
@@ -65,7 +65,7 @@ struct Counts {
 enum Line<'a> {
     /// The other side was found at a meeting place.
     Met { peer: SocketAddr, relayed: bool },
-    /// What the sender has counted.
+    /// The totals of the sender.
     Total { files: u64, bytes: u64 },
     /// The transfer of a file begins, at byte `from`.
     Begin { name: &'a str, bytes: u64, from: u64 },
@@ -288,16 +288,16 @@ impl State {
         }
         self.shown_at = now;
         let stats: Vec<_> = stream.streams().iter().filter_map(UdtStream::stats).collect();
-        // What waits here for the path is no progress.
+        // Data that waits here for the path is no progress.
         let waiting = stats.iter().map(|stats| stats.udt.undelivered).sum();
         let (moved, finished) = (self.moved.saturating_sub(waiting), self.finished.saturating_sub(waiting));
-        // What was written last may not be counted as waiting yet: what is shown never goes back on a connection.
+        // The last written data may not be counted as waiting yet, but the number shown for a connection never decreases.
         self.shown = self.shown.max(finished);
         let finished = self.shown;
         let bits_per_second = rate(moved, now.as_secs_f64());
         let left = self.total.saturating_sub(finished) as f64 * 8.0;
         let seconds_left = (bits_per_second > 0.0).then(|| left / bits_per_second);
-        // A receiver sends next to nothing: what holds it back is not known here.
+        // A receiver sends next to nothing: its limit is not known here.
         let limited_by = self.algorithm.is_some().then(|| self.limited_by(&stats)).flatten();
         if self.json {
             let (bytes, of) = (finished, self.total);
@@ -317,7 +317,7 @@ impl State {
         self.bar.set_position(finished);
     }
 
-    /// What has limited this end for most of the time since progress was last shown, on all connections together.
+    /// The cause that has limited this end for most of the time since progress was last shown, on all connections together.
     fn limited_by(&mut self, stats: &[Stats]) -> Option<&'static str> {
         let spent = stats.iter().fold(Spent::default(), |sum, stats| {
             let Spent { window, rate, source, peer } = stats.udt.limited;

@@ -21,37 +21,37 @@ use crate::connect::server_address;
 use crate::failure::{Failure, Kind, with_exit_codes};
 use crate::signals;
 
-/// Sends files and folders, to whoever has the code or to a server.
+/// Sends files and directories, to a receiver with the code or to a server.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   udt send photos big.iso                   prints an address and a code, and waits for the other side
   udt recv 192.0.2.1:40123                  there; it asks for the code
-  udt send photos big.iso --to 192.0.2.1:9001   to a server that is there already: `udt serve --writable`
-  udt send photos --path lossy              packets are lost at random: not the default, and much faster there
+  udt send photos big.iso --to 192.0.2.1:9001   to a running server: `udt serve --writable`
+  udt send photos --path lossy              for random loss: much faster there than the default
   udt send photos --at 192.0.2.1:9001       at an address and port that others reach, through a firewall for example
-  udt send photos --meet meet.example.org:9002   both sides behind address translators: see `udt meet`
+  udt send photos --meet meet.example.org:9002   both sides behind NAT: see `udt meet`
   tar c photos | udt send - --name photos.tar    standard input; the other side: udt recv ADDRESS -o - | tar x
   udt send photos --json                    the address and the code as the first line, for programs
-Give the other person the code over a call or an encrypted message: whoever has it gets the files. It is new each time, is good for one
-transfer, and goes with this command. With --to the code is the server's, to read and write: it is asked for on the terminal or taken
+Give the other person the code over a call or an encrypted message: everyone with it gets the files. It is new each time, is valid for one
+transfer, and ends with this command. With --to the code is the server's, to read and write: it is asked for on the terminal or taken
 from CWND_CODE. Everything is encrypted, names and sizes too, unless both sides say --plain. Every file is checked with BLAKE3 as it
 arrives and gets its name once it is complete; if a transfer ends early, the next one resumes. Devices are left out, and so are symbolic
 links without --links.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// Files and folders; `-` is standard input
+    /// Files and directories; `-` is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The name of what comes from standard input [default: stdin]
+    /// The file name for standard input [default: stdin]
     #[arg(long, value_parser = name)]
     name: Option<Name>,
     /// Send to the server at this address, instead of waiting for the other side
     #[arg(long, value_name = "HOST:PORT", value_parser = server_address, conflicts_with_all = ["at", "meet", "authorized", "expires"])]
     pub(super) to: Option<String>,
-    /// Where the other side reaches this one, as address:port; a port alone is one of the loopback
+    /// The address at which the other side reaches this one, as address:port; a port alone is one of the loopback
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, default_value = "0.0.0.0:0")]
     pub(super) at: SocketAddr,
     /// Meet the other side at a `udt meet`, as host:port, instead of waiting at an address of this host
@@ -61,13 +61,13 @@ pub(crate) struct Arguments {
     access: AccessOptions,
     #[command(flatten)]
     pub(super) transport: TransportOptions,
-    /// Connections at once, 1 to 8: with --to those to use [default: 1], else the most that the other side may use [default: 8]. On a
-    /// path that is shared they take as many shares
+    /// Parallel connections, 1 to 8: with --to the number to use [default: 1], else the maximum for the other side [default: 8]. On a
+    /// shared path each takes a share
     #[arg(long, value_name = "N", value_parser = whole::<u8>(1..=MAX_STREAMS), help_heading = "Transport")]
     streams: Option<u8>,
     #[command(flatten)]
     links: LinkOptions,
-    /// How often in a row a lost connection is replaced before this counts as failed
+    /// How often in a row a lost connection is replaced before the transfer fails
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(0..=u32::MAX), requires = "to", help_heading = "Transport")]
     retries: u32,
     /// Print a JSON object per line and event, and nothing else; without --to the first has the address and the code
@@ -78,25 +78,25 @@ pub(crate) struct Arguments {
 /// How the two ends prove themselves.
 #[derive(Args, Debug)]
 struct AccessOptions {
-    /// Encrypt nothing and prove nothing; both sides say it
+    /// Neither encrypt nor authenticate; required on both sides
     #[arg(long, conflicts_with_all = ["authorized", "server_key", "key", "expires"])]
     plain: bool,
-    /// Let in who has one of the public keys in this file, a line each with `read` or `write` behind it, instead of who has a code
+    /// Let in clients with a public key of this file, which has one key a line with `read` or `write` after it, instead of a code
     #[arg(long, value_name = "FILE", group = "keys")]
     authorized: Option<PathBuf>,
-    /// The public key of the server, which was started with --authorized; without it there is a code
+    /// The public key of the server, which was started with --authorized, instead of a code
     #[arg(long, value_name = "KEY", value_parser = proof::public_key, group = "keys", requires = "to")]
     server_key: Option<PublicKey>,
     /// The file with this end's own key [default: that of `udt key`]
     #[arg(long, value_name = "FILE", requires = "keys")]
     key: Option<PathBuf>,
-    /// Let nobody in after this time, and end: `1h`, `10min`
+    /// Refuse new clients after this time, and end: `1h`, `10min`
     #[arg(long, value_name = "TIME", value_parser = share::span)]
     expires: Option<Span>,
 }
 
 impl Arguments {
-    /// The share that the other side fetches from.
+    /// The share from which the other side fetches.
     pub(super) fn share(&self) -> Result<Option<Share>, Failure> {
         let AccessOptions { plain, authorized, key, expires, .. } = &self.access;
         let options =
@@ -104,18 +104,18 @@ impl Arguments {
         options.share(&[Rights::Read])
     }
 
-    /// How this end proves itself to a server.
+    /// The proof of this end to a server.
     fn proof(&self) -> Result<Option<Proof>, Failure> {
         let AccessOptions { plain, server_key, key, .. } = &self.access;
         ProofOptions { plain: *plain, server_key: *server_key, key: key.clone() }.proof()
     }
 
-    /// What is to be sent.
+    /// The files and directories to send.
     pub(super) fn sources(&self) -> Result<Vec<Source>, Failure> {
         sources(&self.paths, self.name.as_ref(), &self.links)
     }
 
-    /// The most connections that the other side may use.
+    /// The maximum number of connections for the other side.
     pub(super) fn most_streams(&self) -> u8 {
         self.streams.unwrap_or(MAX_STREAMS)
     }
@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Arguments, server: &str) -> Result<String, Failure
     client.run(|channel, observer| cwnd_files::send(channel, &sources, observer))
 }
 
-/// What is to be sent.
+/// The files and directories to send.
 fn sources(paths: &[PathBuf], name: Option<&Name>, links: &LinkOptions) -> Result<Vec<Source>, Failure> {
     let failed = |path: &PathBuf, error: io::Error| {
         let kind = if error.kind() == io::ErrorKind::InvalidInput { Kind::Usage } else { Kind::File };
@@ -178,7 +178,7 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// Standard input as a file. Its length is announced before its first byte is sent, so that all of it is stored first, in a file without
-/// a name in the folder for temporary files.
+/// a name in the directory for temporary files.
 fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
     let unnamed = Name::new(b"stdin").map_err(|error| Failure::Run(error.to_string()))?;
     signals::listen(|| ())?;
@@ -193,7 +193,7 @@ fn read_input(name: Option<&Name>) -> Result<Source, Failure> {
         .map_err(|error: io::Error| Failure::Transfer(Kind::File, format!("standard input: {error}")))
 }
 
-/// The name of a file that has no folder.
+/// The name of a file that has no directory.
 fn name(text: &str) -> Result<Name, String> {
     let name = Name::new(text.as_bytes()).map_err(|error| format!("{error}: expected a name without `/`"))?;
     if text.contains('/') { Err("expected a name without `/`".to_owned()) } else { Ok(name) }

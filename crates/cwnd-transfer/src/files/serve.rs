@@ -24,44 +24,45 @@ use crate::connect::bind_failure;
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 
-/// Serves the files of a folder.
+/// Serves the files of a directory.
 #[derive(Args, Debug)]
 #[command(after_help = with_exit_codes(concat!(
     "\
 Examples:
   udt serve public                              prints an address, and a code to read
   udt serve inbox --writable --once             and one to read and write; ends after a transfer
-  udt serve public --expires 1h                 lets nobody in after an hour
+  udt serve public --expires 1h                 refuses new clients after an hour
   udt serve public --path lossy                 for clients at the far end of a path that loses packets at random
-  udt serve inbox --writable --authorized friends   for those whose keys are in a file: see `udt key`
-  udt serve public --libudt --at 9000            in the clear, for the demo `recvfile` of libudt on this host
-Clients are `udt recv` and `udt send --to`. They see the regular files below the folder, all of them and no others; symbolic
-links are left out without --links, and never followed out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
+  udt serve inbox --writable --authorized friends   for clients whose keys are in a file: see `udt key`
+  udt serve public --libudt --at 9000            unencrypted, for the demo `recvfile` of libudt on this host
+Clients are `udt recv` and `udt send --to`. They see the regular files below the directory, all of them and no others; symbolic
+links are left out without --links, and never lead out of it. Everything is encrypted, unless both sides say --plain. A code is new each time; CWND_CODE sets it (that to read and
 write, where there are two). Wrong codes are logged and limited. The server ends with Ctrl-C.",
     help_on_paths!()
 )))]
 pub(crate) struct Arguments {
-    /// The folder whose files are served
+    /// The directory to serve
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// Where clients reach it, as address:port; a port alone is one of the loopback [default: 0.0.0.0:9001, with --libudt 127.0.0.1:9001]
+    /// The address at which clients reach it, as address:port; a port alone is one of the loopback [default: 0.0.0.0:9001, with --libudt
+    /// 127.0.0.1:9001]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
     at: Option<SocketAddr>,
-    /// Speak to the demo client `recvfile` of libudt, in the clear
+    /// Speak to the demo client `recvfile` of libudt, unencrypted
     #[arg(long, conflicts_with_all = ["writable", "force", "sync", "authorized", "key", "once", "expires"])]
     libudt: bool,
-    /// Clients may send files into the folder
+    /// Clients may send files into the directory
     #[arg(long)]
     writable: bool,
-    /// Clients may replace files that are there
+    /// Clients may replace existing files
     #[arg(long, requires = "writable")]
     force: bool,
-    /// Bring small files to the disk too before they count
+    /// Also sync small files to the disk before they count as received
     #[arg(long, requires = "writable")]
     sync: bool,
     #[command(flatten)]
     share: ShareOptions,
-    /// End after the first transfer that is complete
+    /// End after the first complete transfer
     #[arg(long, conflicts_with = "plain")]
     once: bool,
     /// Print an object with the address and the codes, and nothing else, on standard output
@@ -79,11 +80,11 @@ pub(crate) struct Arguments {
 enum Protocol {
     Secure(Box<Share>),
     Plain,
-    /// To demos of libudt.
+    /// Unencrypted, to demos of libudt.
     Libudt,
 }
 
-/// What a server says first.
+/// The first line of a server.
 #[derive(Serialize)]
 struct Ready<'a> {
     address: String,
@@ -168,7 +169,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         clients.sweep();
         thread::sleep(LAST_POLL);
     }
-    // Transfers end with their next event, and what was received of large files is kept. Those whose clients say nothing have none.
+    // Transfers end with their next event, and the received parts of large files are kept. Clients that send nothing cause no event.
     for polls in 0..LAST_POLLS {
         if clients.is_empty() {
             break;
@@ -181,7 +182,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// Serves one client, and logs the outcome. Whether the transfer was complete.
+/// Serves one client, and logs the outcome. Returns whether the transfer was complete.
 fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &ServeOptions, places: &[Place]) -> bool {
     let stream = channel.stream().clone();
     let mut active = false;
@@ -204,7 +205,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     });
     let complete = result.as_ref().is_ok_and(|outcome| outcome.failed == 0);
     match &result {
-        // Who has read nothing for so long will not read the rest.
+        // A client that has read nothing for that long will not read the rest.
         Err(TransferError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => stream.abort(),
         _ => {
             let _closed = channel.close();
@@ -226,7 +227,7 @@ fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &Se
     complete
 }
 
-/// Says where the server is, and how clients prove themselves.
+/// Prints the address of the server, and how clients prove themselves.
 fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
     let address = reachable(bound);
     say!("serving {} at {address}", dir.display());
@@ -262,7 +263,7 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 /// Serves one client that is a demo of libudt, and logs the outcome.
 fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links: Links, place: &Place) {
     let served = demo::serve(&mut stream, folder, links, || Place::is_busy(std::slice::from_ref(place)));
-    // Only what was written whole is worth waiting for.
+    // Only complete data is worth waiting for.
     let closed = if served.is_ok() {
         stream.close()
     } else {
@@ -277,8 +278,8 @@ fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links:
     });
 }
 
-/// Bounds how long a client may request nothing; one that is a demo also how long it may read nothing, which would hold its thread for
-/// good.
+/// Bounds how long a client may request nothing. For a demo client it also bounds how long the client may read nothing, which would occupy
+/// its thread forever.
 pub(super) fn set_timeouts(stream: &UdtBundle) {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT));
     stream.set_write_timeout(Some(REQUEST_TIMEOUT));
@@ -292,13 +293,13 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// The port of a server that is given none.
+/// The default port of a server.
 const PORT: u16 = 9001;
 
-/// How often the end of the server is checked for.
+/// The interval between checks for the end of the server.
 pub(super) const POLL: Duration = Duration::from_millis(200);
 
-/// 2 s for transfers to end, of which 0.2 s for them to have an event.
+/// Polls in the 2 s that transfers have to end, 0.2 s of them to have an event.
 const LAST_POLLS: u32 = 100;
 const POLLS_BEFORE_ABORT: u32 = 10;
 const LAST_POLL: Duration = Duration::from_millis(20);

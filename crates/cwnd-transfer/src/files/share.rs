@@ -1,4 +1,4 @@
-//! Whom a server admits, and to what.
+//! The clients that a server admits, and their rights.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,37 +21,37 @@ use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::key;
 
-/// Whom a server admits, and for how long.
+/// The clients that a server admits, and for how long.
 #[derive(Args, Debug)]
 pub(super) struct ShareOptions {
-    /// Encrypt nothing, and let everybody in who reaches the address
+    /// Neither encrypt nor authenticate: everyone who reaches the address is let in
     #[arg(long, conflicts_with_all = ["authorized", "key", "expires"])]
     pub(super) plain: bool,
-    /// Let in who has one of the public keys in this file, a line each with `read` or `write` behind it, instead of who has a code
+    /// Let in clients with a public key of this file, which has one key a line with `read` or `write` after it, instead of a code
     #[arg(long, value_name = "FILE")]
     pub(super) authorized: Option<PathBuf>,
     /// The file with the server's own key [default: that of `udt key`]
     #[arg(long, value_name = "FILE", requires = "authorized")]
     pub(super) key: Option<PathBuf>,
-    /// Let nobody in after this time, and end: `1h`, `10min`
+    /// Refuse new clients after this time, and end: `1h`, `10min`
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(super) expires: Option<Span>,
 }
 
-/// What a client may do.
+/// The rights of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rights {
     Read,
     ReadWrite,
 }
 
-/// A share of a server that encrypts.
+/// A share of an encrypting server.
 pub(super) struct Share {
     access: Access,
-    /// By the numbers of codes or keys in `access`.
+    /// Rights, by the numbers of codes or keys in `access`.
     rights: Vec<Rights>,
     codes: Vec<Code>,
-    /// The server's, if clients prove themselves by keys.
+    /// The public key of the server, if clients prove themselves by keys.
     key: Option<PublicKey>,
     guesses: Mutex<Guesses>,
     clock: Stopwatch,
@@ -60,7 +60,7 @@ pub(super) struct Share {
 }
 
 impl ShareOptions {
-    /// The share with a code for each of these rights, or with the authorized keys; none for one in the clear.
+    /// The share with a code for each of these rights, or with the authorized keys; none for an unencrypted one.
     pub(super) fn share(&self, rights: &[Rights]) -> Result<Option<Share>, Failure> {
         if self.plain {
             return Ok(None);
@@ -96,12 +96,12 @@ impl ShareOptions {
 }
 
 impl Share {
-    /// Each code with what it is for.
+    /// Each code with the rights that it gives.
     pub(super) fn codes(&self) -> impl Iterator<Item = (&Code, Rights)> {
         self.codes.iter().zip(self.rights.iter().copied())
     }
 
-    /// What clients know this server by, if not by a code.
+    /// The key by which clients know this server, if they do not use a code.
     pub(super) fn key(&self) -> Option<PublicKey> {
         self.key
     }
@@ -116,8 +116,8 @@ impl Share {
         self.done.store(true, Ordering::Relaxed);
     }
 
-    /// Admits a client with a valid proof; the connection and what the client may do. A failure is logged, the reason sent to the client, and the
-    /// connection closed.
+    /// Admits a client with a valid proof. Returns the connection and the rights of the client. A failure is logged, the reason is sent to
+    /// the client, and the connection is closed.
     pub(super) fn admit(&self, stream: UdtBundle, client: SocketAddr) -> Option<(Channel, Rights)> {
         let address = network(client.ip());
         let guess = || self.lock().may_guess(address, self.clock.elapsed());
@@ -155,7 +155,7 @@ impl Share {
     }
 }
 
-/// The public keys of a file, with what each may do.
+/// The public keys of a file, with the rights of each.
 fn read_authorized(path: &Path, most: Rights) -> Result<Vec<(PublicKey, Rights)>, Failure> {
     let wrong = |why: String| Failure::Input(format!("--authorized: {}: {why}", path.display()));
     let text = read_limited(path, MAX_AUTHORIZED).map_err(|error| wrong(error.to_string()))?;
@@ -180,11 +180,11 @@ pub(super) fn span(text: &str) -> Result<Span, QuantityError> {
     quantity::span(text)
 }
 
-/// What a client in the clear reads.
+/// The text that an unencrypted client reads.
 const ENCRYPTED: &str =
     "this server encrypts: ask its user for the code, and use a cwnd of its version without --plain";
 
-/// Ten thousand keys.
+/// The maximum size of the file, for about ten thousand keys.
 const MAX_AUTHORIZED: u64 = 1 << 20;
 
 #[cfg(test)]

@@ -29,30 +29,30 @@ Examples:
   udt link 127.0.0.1:9001 127.0.0.1:9000 --trace scenarios/traces/swinging.trace --delay 30ms
   udt link --tun --rate 50mbit --delay 20ms --server 'iperf3 -s -1' -- iperf3 -c 10.77.0.2 -C cubic
   udt link --tun --rate 20mbit --queue fq_codel:1000p --reorder 0.02:10ms -- ping -c 5 10.77.0.2
-Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints what it has carried
-and how late it was. Options apply to both directions, with random numbers of their own. The link does not read what it carries:
+Clients send to LISTEN instead of TARGET. The link ends with Ctrl-C or after --duration; then it prints the traffic it has carried
+and the delays of its timer. Options apply to both directions, each with its own random numbers. The link does not read what it carries:
 --thin-acks finds no acknowledgements of TCP there.
 
---tun makes two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the
-second. COMMAND ends the link; more than a millisecond of lateness for one packet in a hundred is then marked with a warning and exit
-code 1. Both programs end with the link, also by a signal, and so does all that they have started, but for what leaves its process
-group, as daemons and `setsid` do: that goes on after the link. Packets are IP packets; those of ECN are dropped where they might be
-marked. It needs root, TUN devices and `ip`.")
+--tun creates two networks with a TUN interface each, 10.77.0.1 and 10.77.0.2, and runs COMMAND in the first one and --server in the
+second. COMMAND ends the link. If more than 1 % of the packets are late by more than 1 ms, a warning is printed and the exit code
+is 1. Both programs end with the link, also by a signal, and so do all their children, except those that leave their process group,
+as daemons and `setsid` do. Packets are IP packets; on a link that marks ECN, packets that it would have to mark are dropped.
+Root, TUN devices and `ip` are required.")
 )]
 pub(crate) struct Arguments {
-    /// Where clients send to; port 0 for any that is free
+    /// The address for clients; port 0 for any free port
     #[arg(value_parser = socket_address, required_unless_present = "tun", conflicts_with = "tun", requires = "target")]
     listen: Option<SocketAddr>,
-    /// Where their datagrams go
+    /// The destination of their datagrams
     #[arg(value_parser = socket_address)]
     target: Option<SocketAddr>,
-    /// Between TUN interfaces in networks of its own, in front of the kernel's TCP or of any program
+    /// Emulate a link between TUN interfaces in separate networks, for the kernel's TCP or any program
     #[arg(long, requires = "command")]
     tun: bool,
-    /// What runs in the other network meanwhile, with its arguments after spaces; it has half a second to start
+    /// A program to run in the other network, with arguments after spaces; it has 0.5 s to start
     #[arg(long, value_name = "COMMAND", requires = "tun")]
     server: Option<String>,
-    /// What is run, with its arguments
+    /// The command to run, with its arguments
     #[arg(last = true, requires = "tun")]
     command: Vec<String>,
     #[command(flatten)]
@@ -60,10 +60,10 @@ pub(crate) struct Arguments {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = above_zero, conflicts_with = "tun")]
     duration: Option<Span>,
-    /// Clients at a time
+    /// Maximum number of clients at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize>(1..=65_535), conflicts_with = "tun")]
     clients: usize,
-    /// Forget a client from whom nothing came for this long
+    /// Remove a client that sends nothing for this time
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = above_zero, conflicts_with = "tun")]
     idle: Span,
 }

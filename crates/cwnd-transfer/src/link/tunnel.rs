@@ -101,7 +101,7 @@ fn started<T>(words: &[String], result: std::io::Result<T>) -> Result<T, Failure
     result.map_err(|error| Failure::Run(format!("cannot run `{}`: {error}", words.join(" "))))
 }
 
-/// 2 s for programs to end by themselves, and for what is killed.
+/// Checks within 2 s, the time that programs have to end by themselves, and once more after they are killed.
 const LAST_CHECKS: u32 = 100;
 
 /// Longer than a server takes to listen.

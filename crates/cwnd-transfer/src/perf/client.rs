@@ -85,7 +85,7 @@ fn watched<T: Send>(
     })
 }
 
-/// What both ends have measured; `None` for a server that does not report.
+/// The measurements of both ends; `None` for a server that does not report.
 fn measure(stream: &UdtStream, arguments: &Arguments, request: &Request) -> io::Result<(Side, Option<Side>)> {
     let mut stream = stream;
     let (clock, usage, count) = (Stopwatch::start(), Usage::so_far(), AtomicU64::new(0));

@@ -1,7 +1,8 @@
 //! The protocol of a measurement.
 //!
-//! The client sends a request, in one frame. The sender of the measurement then sends blocks, and an empty one at the end; the receiver
-//! answers with what it measured, and receives what the sender did. A frame, like a block, is four bytes of length and so many bytes.
+//! The client sends a request, in one frame. The sender of the measurement then sends blocks, and an empty one at the end. The receiver
+//! answers with its measurements, and receives those of the sender. A frame, like a block, is a length of four bytes and that many bytes of
+//! content.
 
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +61,7 @@ impl Until {
     }
 }
 
-/// What one end measured.
+/// The measurement of one end.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Side {
     /// Bytes of blocks.
@@ -73,7 +74,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// That of `stream`, which has moved `count` bytes in this time; `before` is the processor time used before.
+    /// The measurement of `stream`, which has moved `count` bytes in this time; `before` is the processor time used before.
     pub(super) fn measured(stream: &UdtStream, count: &AtomicU64, time: Duration, before: Usage) -> Self {
         Self {
             bytes: count.load(Ordering::Relaxed),

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Serve one measurement and end
     #[arg(short = '1', long, requires = "server")]
     one_off: bool,
-    /// The congestion control of what this end sends [default: udt]
+    /// The congestion control of this end [default: udt]
     #[arg(long, value_name = "A", value_parser = algorithm, conflicts_with = "reverse")]
     algorithm: Option<Spec>,
     /// How long to send [default: 10s]
@@ -50,23 +50,23 @@ pub(crate) struct Arguments {
     /// A bound on the rate at which this end sends, headers included
     #[arg(long, value_name = "R", conflicts_with = "reverse")]
     rate_limit: Option<BitRate>,
-    /// The server sends, with its own congestion control
+    /// Let the server send, with its own congestion control
     #[arg(long, conflicts_with_all = ["server", "libudt"])]
     reverse: bool,
-    /// Acknowledge what arrives here after so many packets, between the ticks of UDT's clock of 10 ms; with --server or --reverse
+    /// Acknowledge each N packets that arrive here, besides at the ticks of UDT's clock of 10 ms; with --server or --reverse
     /// [default: 64]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
     ack_every: Option<u32>,
-    /// The largest packet in bytes, IP and UDP headers included
+    /// The maximum packet size in bytes, IP and UDP headers included
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = whole::<u16>(MSS))]
     mss: u16,
-    /// Every datagram passes through this host's kernel alone
+    /// Disable segmentation offload (UDP GSO): every datagram passes this host's kernel alone
     #[arg(long)]
     no_gso: bool,
     /// Print one JSON document in the shape of iperf3's, and nothing else
     #[arg(long)]
     pub(super) json: bool,
-    /// The other end is a demo of libudt: `appserver`, which discards, or with --server `appclient`, which sends
+    /// The other end is a demo of libudt: `appserver`, which discards data, or with --server `appclient`, which sends it
     #[arg(long)]
     libudt: bool,
 }
@@ -94,7 +94,7 @@ impl Arguments {
     }
 }
 
-/// A number of bytes, with the unit of a size if wanted.
+/// A number of bytes, with an optional unit of size.
 fn bytes(text: &str) -> Result<u64, String> {
     let plain = || text.trim().parse::<u64>().ok().filter(|bytes| *bytes > 0);
     plain()
@@ -102,9 +102,9 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a number of bytes, such as `1000000` or `500MB`, at most `9000TB`".to_owned())
 }
 
-/// Packets that one acknowledgement answers, without an option.
+/// The default number of packets per acknowledgement.
 const ACK_EVERY: u32 = 64;
-/// The loopback, since nothing is encrypted.
+/// The default address: the loopback, since nothing is encrypted.
 const LOCAL: &str = "127.0.0.1:9000";
 
 #[cfg(test)]

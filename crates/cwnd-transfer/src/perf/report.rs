@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::exchange::{BLOCK, Request, Side, Until};
 
-/// The document. Times are in seconds where nothing else is said, round-trip times in microseconds.
+/// The document. Times are in seconds unless stated otherwise, round-trip times in microseconds.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) start: Start,
@@ -66,7 +66,7 @@ struct Stream {
     snd_cwnd: u64,
     rtt: u64,
     rttvar: u64,
-    /// What held the sending side back at the end of the interval.
+    /// The limit of the sending side at the end of the interval.
     limited_by: &'static str,
 }
 
@@ -168,7 +168,7 @@ impl Start {
 }
 
 impl Interval {
-    /// `before` and `after` are the beginning and the end, with what was counted until then.
+    /// A period between two moments, each given with the counters at that moment: `before` is its beginning, `after` its end.
     pub(super) fn new(sender: bool, before: (Duration, Option<&Stats>), after: (Duration, &Stats), mss: u16) -> Self {
         let (from, to) = (before.0.as_secs_f64(), after.0.as_secs_f64());
         let bytes = |stats: &Stats| if sender { stats.udt.bytes_acked } else { stats.udt.bytes_received };

@@ -25,12 +25,12 @@ impl Server {
         says.read_line(&mut line).expect("its output is text");
         let mut words = line.split([' ', ',']).filter_map(|word| word.trim().parse().ok());
         let address = words.next().unwrap_or_else(|| panic!("{line}"));
-        // What it says of each client is read, so that it can go on.
+        // Its lines about each client are read, so that it can continue.
         thread::spawn(move || says.lines().for_each(drop));
         Self { child, address }
     }
 
-    /// What the system says of its process in the line that begins with `field`.
+    /// The value of the line that begins with `field` in the status of the process.
     fn status(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field of Linux");
@@ -84,7 +84,7 @@ fn a_server_of_measurements_has_so_many_clients() {
 fn clients_that_request_nothing_hold_no_place() {
     let udt = Udt::new();
     fs::write(udt.path().join("file"), "content").expect("room for it");
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     let server = Server::start(&udt, &["serve", "--at", "127.0.0.1:0"]);
     let address = server.address.to_string();
     // On a machine that is busy all may have been dropped, after 30 s, before the client came: then once more.
@@ -132,7 +132,7 @@ fn who_finds_no_place_is_told_to_try_again_and_finds_one_later() {
 fn a_server_that_can_start_no_thread_drops_the_client_and_goes_on() {
     let udt = Udt::new();
     udt.file("file", "content");
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     for arguments in [&["perf", "--server", "127.0.0.1:0"][..], &["serve", "--at", "127.0.0.1:0"]] {
         let server = Server::start(&udt, arguments);
         // The stack of a thread takes 2 MiB of addresses.

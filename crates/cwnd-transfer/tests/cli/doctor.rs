@@ -33,7 +33,7 @@ fn checks_of_this_host_change_nothing() {
         assert!(["fine", "limits", "unknown"].contains(&verdict), "{finding}");
         assert_eq!(finding["value"].is_null(), verdict == "unknown", "{finding}");
         assert!(!finding["means"].as_str().expect("a sentence").is_empty(), "{finding}");
-        // A command is only there for what limits.
+        // Only a limit has a command.
         assert!(verdict == "limits" || finding["fix"] == Value::Array(Vec::new()), "{finding}");
     }
     let commands: BTreeSet<&str> = findings
@@ -44,11 +44,11 @@ fn checks_of_this_host_change_nothing() {
     let keys: BTreeSet<&str> = commands.iter().filter_map(|command| command.split('=').next()).collect();
     assert_eq!(keys.len(), commands.len(), "two values for one setting: {commands:?}");
     let number = |check: &str| named(check).and_then(|finding| finding["value"].as_f64());
-    // What no host that runs this lacks: a transfer moves, and 64 MB come to the disk.
+    // Properties that every host has that runs this: a transfer moves, and 64 MB come to the disk.
     assert!(number("processor").is_some_and(|rate| rate > 1e6) && number("disk").is_some_and(|rate| rate > 1e6));
     if let Some(most) = before.as_deref().and_then(|text| text.trim().parse::<f64>().ok()) {
         let granted = number("receive_buffer").expect("a port can be opened");
-        // The default of 8 MiB, or what the system allows.
+        // The default of 8 MiB, or the maximum of the system.
         assert_eq!(granted, most.min(8_388_608.0));
         assert_eq!(named("receive_buffer").expect("it is there")["verdict"] == "limits", granted < 8_388_608.0);
     }

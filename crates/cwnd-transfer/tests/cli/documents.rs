@@ -1,4 +1,4 @@
-//! Texts: help, completions, and the keys of what is printed as JSON.
+//! Texts: help, completions, and the keys of JSON output.
 
 use std::collections::BTreeSet;
 use std::fs;

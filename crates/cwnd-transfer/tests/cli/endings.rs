@@ -30,8 +30,8 @@ fn check(what: &str, code: Option<i32>, out: &str, kind: &str, exit: i32) {
 /// Two files to send, and an inbox.
 fn place() -> Udt {
     let udt = Udt::new();
-    fs::create_dir(udt.path().join("out")).expect("a new folder");
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir(udt.path().join("out")).expect("a new directory");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     fs::write(udt.path().join("out/large"), vec![7; 40 << 20]).expect("room for it");
     fs::write(udt.path().join("out/small"), "small").expect("room for it");
     udt
@@ -164,7 +164,7 @@ fn a_sender_does_not_wait_with_what_it_cannot_read() {
     let path = |name: &str| udt.path().join(name);
     let allow = |name: &str, mode| fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).expect("ours");
     udt.file("secret", "secret");
-    fs::create_dir(path("closed")).expect("a new folder");
+    fs::create_dir(path("closed")).expect("a new directory");
     let _listener = UnixListener::bind(path("socket")).expect("a socket");
     assert!(Command::new("mkfifo").arg(path("pipe")).status().expect("mkfifo runs").success());
     ["secret", "closed"].into_iter().for_each(|name| allow(name, 0));
@@ -262,7 +262,7 @@ fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
         first.child.kill().expect("it can be killed");
         let (_, out) = first.ends();
         assert!(!out.contains("retry") && !out.contains("\"event\":\"error\""), "{out}");
-        // What is started again after that takes the place of the first.
+        // A client that is started again takes the place of the first.
         let mut again = Started::new(&udt, &receive);
         again.read_until("begin");
         let (code, out) = again.ends();
@@ -362,7 +362,7 @@ fn a_signal_ends_the_programs_of_a_link() {
     }
 }
 
-/// What is verified stays for the next time, and nothing else.
+/// Verified data stays for the next time, and nothing else.
 #[test]
 fn a_signal_leaves_only_what_can_be_resumed() {
     for (rate, stays) in [("1mbit", false), ("60mbit", true)] {
@@ -374,7 +374,7 @@ fn a_signal_leaves_only_what_can_be_resumed() {
             let mut receiver = Started::new(&udt, &receive);
             receiver.read_until("begin");
             let length = || {
-                let parts = fs::read_dir(udt.path().join("inbox")).expect("a folder").flatten();
+                let parts = fs::read_dir(udt.path().join("inbox")).expect("a directory").flatten();
                 parts.filter_map(|part| Some(part.metadata().ok()?.len())).max().unwrap_or(0)
             };
             wait_until("five groups have come", || !stays || length() >= 5 << 20);

@@ -1,4 +1,4 @@
-//! Bad input: one clear error that names the place and what is accepted, exit code 2, nothing written.
+//! Bad input: one clear error that names the place and the accepted values, exit code 2, nothing written.
 
 use super::Udt;
 
@@ -81,7 +81,7 @@ fn options_that_would_be_ignored_are_refused() {
     }
 }
 
-/// What the connection says is result once, and is no fault of the input.
+/// The error of the connection is printed once, and is no fault of the input.
 #[test]
 fn a_server_that_does_not_answer_is_named_once() {
     let udt = Udt::new();

@@ -1,4 +1,4 @@
-//! What commands read: files, and pipes that something writes to. Nothing waits for a writer that does not come.
+//! Inputs of commands: files, and pipes that something writes to. Nothing waits for a writer that does not come.
 
 use cwnd_terminal::testing::{ends_while_it_reads, new_pipe, reads_no_empty_pipe};
 
@@ -8,7 +8,7 @@ use super::flags::COMMANDS;
 #[test]
 fn no_command_waits_for_a_pipe_that_nothing_writes_to() {
     let udt = Udt::new();
-    // Options that are read only beside others, or by a command that gets as far.
+    // Options that are read only together with others, or late in a command.
     let key = udt.succeed(&["key", "own"]);
     udt.file("short.txt", "short");
     let beside: [&[&str]; 5] = [

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::started::Started;
 use super::{CommandResult, Udt};
 
-/// A folder with something to send, and an inbox.
+/// A directory with something to send, and an inbox.
 fn place() -> Udt {
     let udt = Udt::new();
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     let large: Vec<u8> = (0..3_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(udt.path().join("large"), large).expect("room for it");
     udt
@@ -77,11 +77,11 @@ fn a_meeting_place_that_is_not_there_is_an_error() {
     }
 }
 
-/// Networks of their own: a relay, and two hosts, each behind an address translator.
+/// Separate networks: a relay, and two hosts, each behind NAT.
 struct Translators(String);
 
 impl Translators {
-    /// `masquerade` is what the translators do, in words of nftables.
+    /// `masquerade` is the address translation, as rules of nftables.
     fn new(masquerade: &str) -> Self {
         let tag = format!("cwnd-{}", std::process::id());
         let networks = Self(tag.clone());
@@ -113,7 +113,7 @@ impl Translators {
         networks
     }
 
-    /// The same command in one of the networks.
+    /// Runs `command` in network `network`.
     fn command(&self, network: usize, command: &Command) -> Command {
         let mut inside = Command::new("ip");
         inside.args(["netns", "exec", &format!("{}-{network}", self.0)]).arg(command.get_program());

@@ -1,4 +1,4 @@
-//! Who gets files, and who does not.
+//! Access to files: who gets them, and who does not.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
@@ -61,7 +61,7 @@ impl Sharing {
         self.client(udt, code, &["recv", self.says("address"), "--dir", "inbox"])
     }
 
-    /// Waits until it ends by itself: its exit code, and what it has said since. One that does not end has no code.
+    /// Waits until the process ends by itself. Returns its exit code, none if it does not end, and the lines it has printed since.
     fn ends(mut self) -> (Option<i32>, String, String) {
         let (ended, deadline) = mpsc::channel();
         let id = self.child.id().to_string();
@@ -78,7 +78,7 @@ impl Sharing {
         (code, text, self.errors())
     }
 
-    /// Ends it, and returns what it has said of its clients.
+    /// Ends the process, and returns the lines it has printed about its clients.
     fn stop(mut self) -> String {
         let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         assert!(killed.expect("kill runs").success());
@@ -99,11 +99,11 @@ impl Drop for Sharing {
     }
 }
 
-/// A folder with something to send, and an inbox.
+/// A directory with something to send, and an inbox.
 fn place() -> Udt {
     let udt = Udt::new();
-    fs::create_dir_all(udt.path().join("out/deep")).expect("a new folder");
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir_all(udt.path().join("out/deep")).expect("a new directory");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     let large: Vec<u8> = (0..5_u32 << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(udt.path().join("out/deep/large"), large).expect("room for it");
     fs::write(udt.path().join("out/small"), "small").expect("room for it");
@@ -160,7 +160,7 @@ fn wrong_codes_get_nothing_are_logged_and_limited() {
     // No proof of this address is looked at any more, not the right one either.
     let result = server.recv(&udt, server.says("code"));
     assert!(result.code == Some(4) && result.err.contains("too many wrong codes"), "{}", result.err);
-    assert_eq!(fs::read_dir(udt.path().join("inbox")).expect("a folder").count(), 0);
+    assert_eq!(fs::read_dir(udt.path().join("inbox")).expect("a directory").count(), 0);
     let said = server.stop();
     assert_eq!(said.matches("refused, a wrong code").count(), 5, "{said}");
     assert!(said.contains("(5 of 5 from this address)"), "{said}");
@@ -180,7 +180,7 @@ fn one_side_in_the_clear_is_an_error_of_both_and_nothing_passes() {
     let result = plain.recv(&udt, CODE);
     assert!(result.code == Some(4) && result.err.contains("the other side does not encrypt"), "{}", result.err);
     assert!(result.err.contains("--plain, which both sides then need"), "{}", result.err);
-    assert_eq!(fs::read_dir(udt.path().join("inbox")).expect("a folder").count(), 0);
+    assert_eq!(fs::read_dir(udt.path().join("inbox")).expect("a directory").count(), 0);
     let result = plain.client(&udt, CODE, &["recv", plain.says("address"), "--dir", "inbox", "--plain"]);
     assert_eq!(result.code, Some(0), "{}", result.err);
     assert!(has_arrived(&udt, "small", "out"));
@@ -276,7 +276,7 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
     let at = |name: &str| udt.path().join(name);
     let keys = ["server", "writer"].map(|name| udt.succeed(&["key", name]).trim().to_owned());
     udt.file("friends", &format!("{} write\n", keys[1]));
-    fs::create_dir(at("outside")).expect("a new folder");
+    fs::create_dir(at("outside")).expect("a new directory");
     symlink(at("outside"), at("inbox/link")).expect("a new link");
     let fifo = Command::new("mkfifo").arg(at("inbox/fifo")).status().expect("there is mkfifo");
     assert!(fifo.success());
@@ -298,8 +298,8 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
         }
     }
 
-    // Somebody on the server's host swaps a folder that files go into for a link.
-    fs::create_dir(at("many")).expect("a new folder");
+    // Somebody on the server's host swaps a directory that files go into for a link.
+    fs::create_dir(at("many")).expect("a new directory");
     (0..300).for_each(|number| fs::write(at(&format!("many/{number}")), "content").expect("room for it"));
     let (over, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|threads| {
@@ -314,7 +314,7 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
                 number += 1;
                 swaps.fetch_add(u64::from(symlink(at("outside"), at("inbox/many")).is_ok()), Ordering::Relaxed);
                 thread::sleep(Duration::from_micros(100));
-                // The server may have made a folder of this name meanwhile.
+                // The server may have made a directory of this name meanwhile.
                 let _of_a_link = fs::remove_file(at("inbox/many"));
                 let _where_it_is_free = fs::rename(&aside, at("inbox/many"));
             }
@@ -401,7 +401,7 @@ fn a_flood_of_garbage_costs_others_little() {
         });
         let _over = SetOnDrop(&over);
         wait_until("a flood", || sent.load(Ordering::Relaxed) > 5000);
-        // Where the server has no processor for a while, its socket is full of the flood, and a client may get no answer within 3 s.
+        // A server that is descheduled for a while has a socket full of the flood, and a client may get no answer within 3 s.
         let mut results = (0..10).map(|_| server.recv(&udt, server.says("code")));
         let result = results.find(|result| result.code == Some(0) || !result.err.contains("no answer"));
         let result = result.expect("one of ten clients gets an answer");

@@ -49,7 +49,7 @@ impl Started {
         assert!(kill.success());
     }
 
-    /// Waits until it ends: its exit code, and what it has printed since.
+    /// Waits until the process ends. Returns its exit code and the output it has printed since.
     pub(super) fn ends(mut self) -> (Option<i32>, String) {
         let mut text = String::new();
         self.out.read_to_string(&mut text).expect("its output is text");

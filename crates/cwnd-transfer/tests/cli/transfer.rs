@@ -1,4 +1,4 @@
-//! Files from one process to another, and what is left when one of them dies.
+//! Files from one process to another, and the files that remain when one of them dies.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![root.to_owned()];
     while let Some(folder) = ahead.pop() {
-        for entry in fs::read_dir(folder).expect("it is a folder") {
+        for entry in fs::read_dir(folder).expect("it is a directory") {
             let path = entry.expect("it can be read").path();
             if path.is_dir() {
                 ahead.push(path);
@@ -70,11 +70,11 @@ fn place() -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     place_with(40)
 }
 
-/// The same with another number of groups.
+/// A place with `groups` groups of files.
 fn place_with(groups: u32) -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     let udt = Udt::new();
-    fs::create_dir_all(udt.path().join("out/deep")).expect("a new folder");
-    fs::create_dir(udt.path().join("inbox")).expect("a new folder");
+    fs::create_dir_all(udt.path().join("out/deep")).expect("a new directory");
+    fs::create_dir(udt.path().join("inbox")).expect("a new directory");
     let large: Vec<u8> = (0..groups << 20).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(udt.path().join("out/deep/large"), large).expect("room for it");
     fs::write(udt.path().join("out/a"), "first").expect("room for it");
@@ -88,8 +88,8 @@ fn place_with(groups: u32) -> (Udt, BTreeMap<PathBuf, Vec<u8>>) {
     (udt, expected)
 }
 
-/// Kills the client, the server, or both, after a part of the large file has come to the disk. The transfer resumes from there: by itself
-/// if its client lives, else when the client is started again. Returns who was killed, in which direction.
+/// Kills the client, the server, or both, after a part of the large file has reached the disk. The transfer resumes from there: by itself
+/// if its client lives, else when the client is started again. Returns the killed process and the direction.
 fn survives_a_kill(seed: u64) -> String {
     let (udt, expected) = place_with(80);
     let draw = |salt: u64| (seed + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
@@ -191,11 +191,11 @@ fn several_connections_move_files_as_one_does() {
         let lines = udt.succeed(&["send", "out", "--to", address, "--streams", streams, "--json"]);
         assert_eq!(content(&udt.path().join("inbox")), expected);
         assert!(!lines.contains("retry"), "{lines}");
-        fs::create_dir(udt.path().join("copy")).expect("a new folder");
+        fs::create_dir(udt.path().join("copy")).expect("a new directory");
         udt.succeed(&["recv", address, "--dir", "copy", "--streams", streams]);
         assert_eq!(content(&udt.path().join("copy")), expected);
-        fs::remove_dir_all(udt.path().join("copy")).expect("a folder");
-        fs::remove_dir_all(udt.path().join("inbox/out")).expect("a folder");
+        fs::remove_dir_all(udt.path().join("copy")).expect("a directory");
+        fs::remove_dir_all(udt.path().join("inbox/out")).expect("a directory");
     }
 }
 
@@ -210,7 +210,7 @@ fn files_are_fetched_sent_and_left_alone() {
     assert!(again.contains("3 files there before"), "{again}");
 
     // Everything the server has comes back.
-    fs::create_dir(udt.path().join("copy")).expect("a new folder");
+    fs::create_dir(udt.path().join("copy")).expect("a new directory");
     udt.succeed(&["recv", address, "--dir", "copy"]);
     assert_eq!(content(&udt.path().join("copy")), expected);
 
@@ -223,7 +223,7 @@ fn files_are_fetched_sent_and_left_alone() {
     assert_eq!(content(&udt.path().join("copy")), expected);
 
     for (arguments, code, says) in [
-        (&["recv", address, "../out"][..], 2, "not that of a file below the folder"),
+        (&["recv", address, "../out"][..], 2, "not that of a file below the directory"),
         (&["recv", address, "none"], 1, "none: there is no such file"),
         (&["recv", address, "--dir", "nowhere"], 7, "--dir: nowhere"),
         (&["send", "nowhere", "--to", address], 7, "nowhere: "),
@@ -251,7 +251,7 @@ fn files_are_fetched_sent_and_left_alone() {
     assert!(result.code == Some(4) && result.err.contains(says), "{}", result.err);
 }
 
-/// Nothing stands under the name of a file before all of it is there, and what has come is for this user alone.
+/// No name stands for an incomplete file, and the received part is readable by this user alone.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
@@ -260,7 +260,7 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
     let (udt, _) = place();
     let expected = content(&udt.path().join("out"));
     let server = Server::start(&udt, &["out"], "127.0.0.1:0");
-    fs::create_dir(udt.path().join("copy")).expect("a new folder");
+    fs::create_dir(udt.path().join("copy")).expect("a new directory");
     let receive = ["recv", &server.address, "--dir", "copy", "--retries", "0"];
     let result = udt.run_on_a_full_disk(&receive);
     assert_eq!((result.code, result.err.matches("error: ").count()), (Some(7), 1), "{}", result.err);
@@ -274,7 +274,7 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
     assert_eq!(content(&udt.path().join("copy")), expected);
 }
 
-/// Waits until some groups of the large file lie in this folder.
+/// Waits until some groups of the large file lie in this directory.
 fn wait_for_groups(udt: &Udt, folder: &str) {
     let folder = udt.path().join(folder);
     let unfinished = || {
@@ -311,7 +311,7 @@ fn resumed_from(lines: &str) -> u64 {
     begun.next_back().and_then(|event| event["from"].as_u64()).expect("it begins")
 }
 
-/// The server notices it at once, and keeps what has come.
+/// The server notices it at once, and keeps the received part.
 #[test]
 fn an_interrupted_client_resumes_where_it_was() {
     let (udt, expected) = place();
@@ -344,7 +344,7 @@ fn a_change_of_what_is_kept_costs_a_retry_and_nothing_else() {
     let server = Server::start(&udt, &["inbox", "--writable"], "127.0.0.1:0");
     send_until_interrupted(&udt, &server.address);
     let mut kept =
-        fs::read_dir(udt.path().join("inbox/out/deep")).expect("a folder").flatten().map(|entry| entry.path());
+        fs::read_dir(udt.path().join("inbox/out/deep")).expect("a directory").flatten().map(|entry| entry.path());
     let part = kept.find(|path| path.extension().is_some_and(|extension| extension == "part"));
     let part = fs::OpenOptions::new().write(true).open(part.expect("something is kept")).expect("a file");
     part.write_all_at(b"evil", 1_234_567).expect("a file");
@@ -376,7 +376,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     let (udt, _) = place();
     let mut server = Server::start(&udt, &["inbox", "--writable"], "127.0.0.1:0");
     let address = server.address.clone();
-    // What one of them sends, the other would wait for.
+    // One of them would wait for the data of the other.
     let start = |what, retries| {
         let arguments = ["send", what, "--to", &address, "--rate-limit", "20mbit", "--retries", retries];
         udt.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built")
@@ -403,7 +403,7 @@ fn a_server_that_vanished_is_noticed_and_a_signal_ends_its_client() {
     server.kill();
 }
 
-// Its thread waits for what will not come.
+// Its thread waits for data that will not come.
 #[test]
 fn a_signal_ends_a_server_whose_client_vanished() {
     let (udt, _) = place();
@@ -442,7 +442,7 @@ fn progress_without_a_terminal_is_a_line_every_few_seconds() {
 #[test]
 fn progress_on_a_slow_path_moves_at_both_ends_and_the_sender_says_what_limits_it() {
     let (udt, _) = place_with(1);
-    fs::create_dir(udt.path().join("copy")).expect("a new folder");
+    fs::create_dir(udt.path().join("copy")).expect("a new directory");
     let slow = ["--rate-limit", "2mbit"];
     let server = Server::start(&udt, &[&["inbox", "--writable"], &slow[..]].concat(), "127.0.0.1:0");
     let address = server.address.as_str();
@@ -461,7 +461,7 @@ fn progress_on_a_slow_path_moves_at_both_ends_and_the_sender_says_what_limits_it
     }
 }
 
-/// What is printed for people may be lost; whoever asked for lines and reads no more is done.
+/// A transfer goes on when progress for people cannot be printed. One whose reader asked for lines ends when the reader is gone.
 #[test]
 fn a_reader_of_lines_that_is_gone_ends_the_transfer() {
     let (udt, expected) = place();
@@ -476,7 +476,7 @@ fn a_reader_of_lines_that_is_gone_ends_the_transfer() {
     let result = unread(&["send", "out", "--to", address]);
     assert_eq!(result.code, Some(0), "{}", result.err);
     assert_eq!(content(&udt.path().join("inbox")), expected);
-    fs::create_dir(udt.path().join("copy")).expect("a new folder");
+    fs::create_dir(udt.path().join("copy")).expect("a new directory");
     let fetch = ["recv", address, "out", "--dir", "copy", "--json"];
     for arguments in [&["send", "out", "--to", address, "--json"][..], &fetch] {
         let result = unread(arguments);

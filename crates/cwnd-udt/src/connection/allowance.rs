@@ -1,28 +1,28 @@
-//! How much may be sent to a peer beyond what it has shown to receive.
+//! The limit on data sent to a peer that has not proven to receive it.
 //!
-//! An acknowledgement of a packet that was reported missing before shows nothing: a peer that receives nothing can report everything
-//! missing, and then acknowledge everything, without acknowledging one that was withheld and not reported ([`super::proof`]). So only
-//! packets that it has, by an acknowledgement or by a report of others, and has never reported missing are credited. Each of them pays for
-//! four that are sent, new or again. What nothing pays for is bounded for all peers at one address together, and a peer that has received
-//! much and then pretends is sent twice as much at most.
+//! An acknowledgement of a packet that was reported missing before proves nothing: a peer that receives nothing can report everything
+//! missing, and then acknowledge everything, without acknowledging a packet that was withheld and not reported ([`super::proof`]). So a
+//! packet is credited only if the peer has it, by an acknowledgement or by a report of others, and has never reported it missing. Each
+//! credited packet pays for four sent packets, new or retransmitted. Unpaid packets are bounded for all peers at one address together. A
+//! peer that has received much and then only claims to receive is sent at most twice as much.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cwnd::{Span, Time};
 
-/// What may be sent to a peer before more is credited.
+/// The data that may be sent to a peer before more is credited.
 #[derive(Clone, Debug)]
 pub(super) struct Allowance {
-    /// Bytes that were paid for; below 0 where what has paid was revoked.
+    /// Bytes that are paid for and not yet sent; below 0 if credit was revoked after it was spent.
     left: i64,
-    /// What can be left at most: [`AGAIN`] times what was credited so far.
+    /// The maximum of `left`: [`AGAIN`] times the bytes credited so far.
     most: i64,
     /// Bytes that were sent without being paid for, and have not been since.
     borrowed: u64,
     unproven: Arc<Mutex<Unproven>>,
 }
 
-/// What may be sent to one address without being paid for: a token bucket for all connections with it.
+/// The unpaid data that may be sent to one address: a token bucket for all connections with it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unproven {
     /// Bytes, as of an instant.
@@ -80,7 +80,7 @@ impl Allowance {
 }
 
 impl Unproven {
-    /// Of an address to which nothing was sent.
+    /// The bucket of an address to which nothing was sent.
     pub(crate) fn new() -> Self {
         Self { left: BURST, as_of: Time::ZERO }
     }
@@ -114,16 +114,16 @@ impl Unproven {
     }
 }
 
-/// What may be sent at once to an address that has shown nothing, bytes.
+/// The data that may be sent at once to an address that has proven nothing, bytes.
 const BURST: i64 = 400_000;
 /// The time in which it may be sent a further byte: 15 kB a second.
 const BYTE: Span = Span::from_nanos(66_667);
-/// What a lie costs an address at most, bytes: somewhat more than a minute.
+/// The maximum cost of a lie for an address, bytes: somewhat more than a minute.
 const GREATEST_DEBT: u64 = 1_000_000;
 /// Packets that one pays for: a path may lose three of four.
 const PAYS: u64 = 4;
-/// How often what was credited may be sent without more credit: a slow start that overruns a queue may lose as much as has arrived by then, and
-/// some of it twice.
+/// How often the credited bytes may be sent without more credit. A slow start that overruns a queue may lose as many bytes as have arrived
+/// by then, and some of them twice.
 const AGAIN: u64 = 2;
 /// However much was credited, bytes: more than a path of 10 Gbit/s and 200 ms holds.
 const MOST: i64 = 1 << 28;
@@ -158,7 +158,7 @@ mod tests {
         // One pays for four,
         allowance.credit(at(500), 10_000);
         assert_eq!(send(&mut allowance, at(500)), 40);
-        // but what was credited is sent twice more at most.
+        // but credited bytes are sent at most twice more.
         allowance.credit(at(500), 1_000_000);
         assert_eq!(send(&mut allowance, at(500)), 400 + 2020);
         allowance.credit(at(500), u64::MAX);

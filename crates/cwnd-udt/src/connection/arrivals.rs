@@ -1,8 +1,8 @@
-//! Which packets that have arrived above a gap are reported, and when, to a sender that has asked for that.
+//! Reports of packets that have arrived above a gap, and their timing, for a sender that has asked for them.
 //!
 //! A report is about consecutive packets and names up to three gaps among them ([`Report`](crate::wire::Report)). Three kinds are due:
-//! of what is new, after as many packets as an acknowledgement; of what has filled gaps, with them or once three gaps lie between; and, on
-//! the clock of acknowledgements, of the oldest gaps, which shows the sender what has been lost twice.
+//! of new packets, after as many of them as an acknowledgement; of packets that have filled gaps, with new ones or once three gaps lie
+//! between; and, on the clock of acknowledgements, of the oldest gaps, which shows the sender the packets that were lost twice.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -61,7 +61,7 @@ impl Arrivals {
             }
             self.filled_due += 1;
         }
-        // What does not fit is reported with the oldest gaps, or acknowledged.
+        // Packets that do not fit are reported with the oldest gaps, or acknowledged.
         if self.filled.len() < MAX_FILLED {
             self.filled.push_back(number..number + 1);
         }

@@ -1,4 +1,4 @@
-//! What is assumed to have arrived while acknowledgements wait for a packet that was withheld.
+//! Packets assumed to have arrived while acknowledgements wait for a packet that was withheld.
 //!
 //! UDT acknowledges cumulatively. When the receiver reports the withheld packet missing, that packet is sent, and until it is
 //! acknowledged, a round trip later, nothing else is. The packets behind it go on arriving as before. So those that were sent before the
@@ -60,7 +60,7 @@ impl Assumption {
     }
 }
 
-/// The packets of a round trip are assumed to have arrived in so many steps, or more.
+/// The packets of a round trip are assumed to have arrived in at least this number of steps.
 const STEPS: u64 = 16;
 /// The steps are at least so far apart.
 const MIN_STEP: Span = Span::from_micros(100);

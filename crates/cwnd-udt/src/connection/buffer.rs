@@ -1,4 +1,4 @@
-//! What has arrived and is not yet read: packets of a stream, or messages.
+//! Arrived and unread data: packets of a stream, or messages.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::tag::Tag;
 use crate::number::MessageNumber;
 use crate::settings::Mode;
 
-/// The packets from the first one not yet read on. Only what they are is kept: the bytes are the host's.
+/// The packets from the first unread one on. The buffer knows their kinds and lengths; the bytes are the host's.
 #[derive(Debug)]
 pub(super) struct Buffer {
     mode: Mode,
@@ -18,7 +18,7 @@ pub(super) struct Buffer {
     /// All below have arrived or been given up.
     next: u64,
     slots: VecDeque<Held>,
-    /// What the packets in `slots` cost, bytes.
+    /// The cost of the packets in `slots`, bytes.
     cost: u64,
     /// Complete messages, in the order in which they are read.
     ready: VecDeque<Range<u64>>,
@@ -108,7 +108,7 @@ impl Buffer {
         Some((held.tag.message(), held.tag.begins()))
     }
 
-    /// What the packets from the first slot on cost, bytes.
+    /// The cost of the packets from the first slot on, bytes.
     pub(super) fn cost(&self) -> u64 {
         self.cost
     }
@@ -163,7 +163,7 @@ impl Buffer {
     /// Whether packet `number`, above a hole and in the midst of `run` without one, completes a message that may overtake others.
     pub(super) fn overtake(&mut self, number: u64, run: Range<u64>) -> bool {
         let Some(Held { tag, .. }) = self.slot(number).copied() else { return false };
-        // What continues the packets without a hole is seen to by `advance`.
+        // `advance` handles packets that continue the others without a hole.
         if self.is_stream() || tag.in_order() || number <= self.next {
             return false;
         }
@@ -188,7 +188,7 @@ impl Buffer {
         true
     }
 
-    /// What may be read next: of a stream all there is, otherwise one message.
+    /// The data that may be read next: all of a stream, otherwise one message.
     pub(super) fn readable(&self) -> Range<u64> {
         match self.mode {
             Mode::Stream => self.base..self.next,
@@ -270,7 +270,7 @@ impl Buffer {
         }
     }
 
-    /// Frees what is done with at the front.
+    /// Frees the slots at the front that are no longer needed.
     fn free(&mut self) {
         while self.base < self.next
             && let Some(held) = self.slots.front().filter(|held| held.state == State::Void)
@@ -296,12 +296,12 @@ impl Buffer {
     }
 }
 
-/// What a packet with `len` bytes of payload costs; nothing if it was given up.
+/// The cost of a packet with `len` bytes of payload; nothing if it was given up.
 pub(super) fn cost(len: u16) -> u64 {
     if len == 0 { 0 } else { u64::from(len) + PACKET }
 }
 
-/// Bytes that a packet costs beside its payload: its slot, a gap before it, and its place in a map and on the heap of the host.
+/// Bytes that a packet costs besides its payload: its slot, a gap before it, and its place in a map and on the heap of the host.
 const PACKET: u64 = 128;
 
 #[cfg(test)]
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn parts_of_messages_are_never_joined() {
         let mut buffer = Buffer::new(Mode::Messages, 32);
-        // The end of 1 and the beginning of 3 are missing for good.
+        // The end of 1 and the beginning of 3 never arrive.
         fill(&mut buffer, &[(First, 1), (Middle, 1), (Only, 2), (Last, 3), (First, 4), (Last, 5), (Only, 6)]);
         assert_eq!(buffer.readable(), 2..3);
         buffer.consume(1);

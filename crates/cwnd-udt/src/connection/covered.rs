@@ -9,7 +9,7 @@ use crate::wire::{Missing, Reported};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Covered {
     packets: Range<u64>,
-    /// Those of them that are missing; the rest of the array is empty.
+    /// The missing packets among them; the rest of the array is empty.
     missing: [Range<u64>; Missing::CAPACITY],
 }
 
@@ -78,7 +78,7 @@ mod tests {
         let covered = read(12, 18, &[(13, 14), (16, 16)]).expect("possible");
         assert_eq!(covered.arrived().collect::<Vec<_>>(), [12, 15, 17]);
         assert_eq!(covered.missing().collect::<Vec<_>>(), [13, 14, 16]);
-        // What is acknowledged already is passed over.
+        // Acknowledged packets are skipped.
         let covered = read(5, 14, &[(8, 11)]).expect("possible");
         assert_eq!(covered.arrived().collect::<Vec<_>>(), [12, 13]);
         assert_eq!(read(3, 7, &[]).map(|covered| covered.arrived().count()), Some(0));

@@ -46,7 +46,7 @@ impl Gaps {
         self.add(missing, Seen { opened_at: now, reported_at: now, reports: 1 }, interval);
     }
 
-    /// The same, where the first report waits for `wait`.
+    /// Opens a gap of the packets `missing`, whose first report waits for `wait`.
     pub(super) fn open_unreported(&mut self, now: Time, missing: Range<u64>, wait: Span) {
         self.add(missing, Seen { opened_at: now, reported_at: now + wait, reports: 0 }, wait);
     }

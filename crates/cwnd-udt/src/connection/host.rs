@@ -48,7 +48,7 @@ impl Host {
         self.ask();
     }
 
-    /// What was lost has arrived.
+    /// A lost packet has arrived.
     pub(super) fn on_recovered(&mut self, moment: &Moment) {
         self.algorithm.on_recovered(&self.facts.view(moment));
         self.ask();
@@ -73,7 +73,7 @@ impl Host {
         &self.algorithm
     }
 
-    /// What it asks for.
+    /// The requests of the congestion control.
     pub(super) fn control(&self) -> &Control {
         &self.control
     }
@@ -96,7 +96,7 @@ impl Host {
         asked.max(self.least_spacing)
     }
 
-    /// What it counts as where only the spacing holds a packet back.
+    /// The limit that counts where only the spacing holds a packet back.
     pub(super) fn limit_of_spacing(&self) -> Limit {
         // Spreading a window over a round trip is not a limit of its own.
         if matches!(self.control.pacing, Pacing::At(_)) { Limit::Rate } else { Limit::Window }

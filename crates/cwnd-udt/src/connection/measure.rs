@@ -1,4 +1,4 @@
-//! What the receiver measures for the sender: its algorithm's half at this side, or UDT's own.
+//! Measurements of the receiver for the sender: by the receiving half of its algorithm, or UDT's own.
 
 use cwnd::rate::udt;
 use cwnd::{Arrival, ReceiverSide, Remote, Spec, Start, Time};
@@ -16,7 +16,7 @@ pub(super) struct Measure {
     window: Option<u64>,
 }
 
-/// What a full acknowledgement reports.
+/// The measurements in a full acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     pub(super) rates: Option<Rates>,
@@ -40,7 +40,7 @@ impl Measure {
         self.side.as_ref().and_then(|side| side.due()).unwrap_or(Time::MAX)
     }
 
-    /// What the next full acknowledgement reports.
+    /// The measurements for the next full acknowledgement.
     pub(super) fn report(&mut self, now: Time) -> Report {
         let due = self.reported_at.is_none_or(|at| now.since(at) >= SYN);
         let Some(side) = self.side.as_mut().filter(|_| due) else {

@@ -1,8 +1,8 @@
 //! An established connection, from the end of its handshake to its last packet.
 //!
 //! A [`Connection`] is two halves that share a round-trip time: the sending one, which hosts the congestion control, and
-//! the receiving one, which reports what has arrived. Instants and packets go in; packets, timers and events are asked
-//! for. It never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
+//! the receiving one, which reports arrivals. The host passes in instants and packets, and asks for packets, timers and events. The
+//! connection never sees a payload: the sending host keeps the bytes it wrote until they are [released](Connection::released), and the
 //! receiving host stores each payload under the [`Slot`] that is returned.
 //!
 //! Inside, packets have unwrapped numbers from 0; [`Seq`] exists at the edge only.
@@ -94,7 +94,7 @@ impl Connection {
         Self::with_start(settings, agreed, &start, now)
     }
 
-    /// The same, with what the congestion control begins with chosen by a host that has habits of its own.
+    /// An established connection whose congestion control begins with `start`, chosen by a host with its own initial window, for example.
     #[must_use]
     pub fn with_start(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
         Self {
@@ -258,8 +258,9 @@ impl Connection {
         if self.closing.is_running() { self.receiver.next_timeout() } else { self.closing.next_timeout() }
     }
 
-    /// Accepts bytes of a stream: how many of `bytes` there was room for. They become packets when they are sent, filled up with what is
-    /// written until then. Nothing is accepted once the connection is being closed, or if it carries messages.
+    /// Accepts bytes of a stream, and returns how many of `bytes` there was room for. They become packets when they are sent; a packet that
+    /// is not full takes later bytes until then. Nothing is accepted once the connection is being closed, or if it carries
+    /// messages.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.mode != Mode::Stream || !self.closing.is_open() {
             return 0;
@@ -308,7 +309,7 @@ impl Connection {
         self.sender.released()
     }
 
-    /// Bytes of a stream there is room for.
+    /// The room for bytes of a stream.
     #[must_use]
     pub fn room(&self) -> u64 {
         let held = self.sender.packetizer.packets() + self.sender.outstanding.len();
@@ -326,7 +327,7 @@ impl Connection {
         self.receiver.room()
     }
 
-    /// What it costs to hold the packets that have arrived and are not read or given up, bytes: their payloads, and what is kept of each.
+    /// The memory held by packets that have arrived and are neither read nor given up, bytes: their payloads, and the bookkeeping of each.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.receiver.buffer.cost()
@@ -338,7 +339,7 @@ impl Connection {
         Slot(self.receiver.buffer.base())
     }
 
-    /// Of what the host holds while it is busy ([`Settings::backlog`]), `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the packets that the host holds while it is busy ([`Settings::backlog`]) to this connection.
     pub(crate) fn share_backlog(&mut self, share: (u64, u64)) {
         self.receiver.share_backlog(share);
     }
@@ -360,7 +361,7 @@ impl Connection {
         self.check_finished(now);
     }
 
-    /// Closes the connection at once. What has not arrived is lost.
+    /// Closes the connection at once. Data that has not arrived is lost.
     pub fn abort(&mut self, now: Time) {
         self.closing.shut_down(now, Reason::Aborted);
     }
@@ -396,13 +397,13 @@ impl Connection {
         self.sender.host.algorithm()
     }
 
-    /// What the congestion control asks for.
+    /// The requests of the congestion control.
     #[must_use]
     pub fn control(&self) -> &cwnd::Control {
         self.sender.host.control()
     }
 
-    /// What the sending half counts and knows.
+    /// The counters and state of the sending half.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.sender.host.facts
@@ -426,7 +427,7 @@ impl Connection {
         self.sender.rtt().get()
     }
 
-    /// What it counts and measures.
+    /// Counters and measurements of the connection.
     #[must_use]
     pub fn stats(&self, now: Time) -> Stats {
         Stats::new(self, now)
@@ -453,12 +454,12 @@ impl Connection {
         message.or(idle.then_some(Message::KeepAlive)).map(Transmit::Message)
     }
 
-    /// Packets before `next` have arrived at the peer; whether that can be true.
-    /// What is sent and not shown to arrive is bounded together with that of the other connections that have `unproven`.
+    /// Bounds the sent and unproven packets together with those of the other connections that have `unproven`.
     pub(crate) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
         self.sender.share(unproven);
     }
 
+    /// Packets before `next` have arrived at the peer. Returns whether that can be true.
     fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
         let acknowledged = self.sender.on_ack(now, next, full);
         self.judge(now, acknowledged)
@@ -499,7 +500,7 @@ impl Connection {
     }
 }
 
-/// What holding a packet with `length` bytes of payload costs, bytes, as [`Connection::held`] counts it.
+/// The memory cost of a packet with `length` bytes of payload, bytes, as [`Connection::held`] counts it.
 pub(crate) fn cost_of_packet(length: u32) -> u64 {
     buffer::cost(u16::try_from(length).unwrap_or(u16::MAX))
 }

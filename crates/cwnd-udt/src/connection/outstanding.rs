@@ -21,7 +21,7 @@ pub(super) struct Outstanding {
     records: VecDeque<Record>,
     /// The number of the first record: all below are acknowledged.
     acked: u64,
-    /// The receiver has reported what is missing below here.
+    /// The receiver has reported the missing packets below this number.
     reported: u64,
     in_flight: u64,
     /// Lost, and to be sent again.
@@ -35,7 +35,7 @@ pub(super) struct Outstanding {
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// Its first byte, an offset in what was written.
+    /// Its first byte, an offset in the written bytes.
     pub(super) start: u64,
     /// When it was last sent.
     pub(super) sent_at: Time,
@@ -45,7 +45,7 @@ pub(super) struct Record {
     credit: Credit,
 }
 
-/// What a packet shows of the receiver.
+/// The evidence of a packet about the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Credit {
     /// Nothing yet.
@@ -56,7 +56,7 @@ enum Credit {
     Given,
 }
 
-/// What became of a packet.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In the network; it was sent in its turn.
@@ -67,7 +67,8 @@ enum State {
     Withheld,
     /// Released, and to be sent: the receiver has not reported it missing.
     Released,
-    /// In the network since it was released. What was sent before it shows the receiver a gap where it is, whose report says nothing of it.
+    /// In the network since it was released. Packets sent before it show the receiver a gap at its number, so a report of that gap says
+    /// nothing about it.
     SentLate,
     /// Missing, and to be sent again.
     Lost,
@@ -87,7 +88,7 @@ struct Expiring {
     expires: Time,
 }
 
-/// What an acknowledgement came to.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acked {
     /// When the last of its packets was sent.
@@ -105,11 +106,11 @@ pub(super) struct Reading {
     pub(super) age: Span,
     /// How many packets it may still ask about.
     pub(super) budget: u64,
-    /// What it implies to have arrived shows below this number alone that the receiver receives: it should report the packet of this number.
+    /// Arrivals that it implies prove that the receiver receives below this number alone: it should report the packet of this number.
     pub(super) credible: u64,
 }
 
-/// What a report tells of a packet.
+/// The news of a report about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// It was sent, and no report has named it before.
@@ -118,7 +119,7 @@ pub(super) enum Told {
     Lost,
 }
 
-/// What a report of missing packets came to.
+/// The effect of a report of missing packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     /// The first packet found lost by it.
@@ -370,7 +371,7 @@ impl Outstanding {
         record.is_some_and(|record| record.state == State::Resent && record.sent_at < then)
     }
 
-    /// Sends the first lost packet again, or one that was released: its number, and what it was.
+    /// Retransmits the first lost packet, or sends one that was released. Returns its number and its record.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;
         let record = self.record_mut(number)?;
@@ -390,10 +391,10 @@ impl Outstanding {
     }
 
     /// Gives up a message that was partly sent: the `lacks` packets that never will be get their numbers all the same, because
-    /// libudt's receiver joins what it has of the message to the next one unless numbers between them are missing.
+    /// libudt's receiver joins the received part of the message to the next one unless numbers between them are missing.
     pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
         let next = self.next();
-        // What was sent of it may have been acknowledged and removed.
+        // The sent part of the message may have been acknowledged and removed.
         let first = match self.expiring.back_mut().filter(|last| last.number == message && last.end == next) {
             Some(expiring) => {
                 expiring.end += lacks;

@@ -1,8 +1,9 @@
-//! Spaces departures, and makes up for what a late host did not send in time.
+//! Spaces departures, and makes up for packets that a late host did not send in time.
 //!
 //! A process that shares a processor runs some milliseconds late now and then. If the time were lost, the flow would be slower than its
-//! algorithm asked, and one that measures what is delivered would take that for the path and ask for less the next time. If all of it
-//! left at once, a short queue would overflow. So what is owed leaves at twice the pace, in bursts of a small part of the round trip.
+//! algorithm asked, and an algorithm that measures the delivery rate would attribute the lower rate to the path and ask for less the next
+//! time. If all overdue packets left at once, a short queue would overflow. So overdue packets leave at twice the pace, in bursts of a
+//! small part of the round trip.
 
 use cwnd::{Probe, Span, Time};
 
@@ -84,7 +85,7 @@ impl Pacer {
             let turns = if self.pair { 0 } else { 1 + u64::from(second) };
             let most = spacing * self.most;
             self.ahead = self.burst.min(most);
-            // After a stop nothing is in flight, and what was owed would overflow a short queue.
+            // After a stop nothing is in flight, and the overdue packets would overflow a short queue.
             let owed = if self.due < before(now, MOST_OWED) { self.burst } else { self.owed };
             self.due = self.due.max(before(now, owed.min(most))) + spacing * turns;
             let at_once = (owed / AT_ONCE_SHARE).max(self.burst).min(most);
@@ -103,8 +104,8 @@ fn before(time: Time, span: Span) -> Time {
 const BURST_SHARE: u64 = 8;
 /// Half a least round trip is made up for: delays that are longer are rare, and the window bounds what may be in flight.
 const OWED_SHARE: u64 = 2;
-/// Of what is owed, as a time: bursts carry what leaves in twice this, an eighth of the least round trip. A queue of a quarter of the
-/// bandwidth-delay product takes that besides what stands in it.
+/// The part of the overdue packets that leaves at once, as a time: bursts carry the packets of twice this, an eighth of the least round
+/// trip. A queue of a quarter of the bandwidth-delay product has room for that besides its standing queue.
 const AT_ONCE_SHARE: u64 = 8;
 /// Over short paths the delays of the host are longer than the round trip, and their queues hold milliseconds too.
 const LEAST_OWED: Span = Span::from_millis(5);

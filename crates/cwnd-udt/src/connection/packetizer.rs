@@ -52,7 +52,7 @@ pub(super) struct Packetizer {
     payload: u64,
     /// Bytes handed over.
     written: u64,
-    /// Of them, those already in packets or given up.
+    /// Bytes of the message that are already in packets or given up.
     cut: u64,
     /// None for a stream.
     messages: Option<Pending>,
@@ -80,7 +80,7 @@ pub(super) struct Waiting {
     started: bool,
 }
 
-/// What the next packet carries.
+/// The content of the next packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub(super) bytes: Range<u64>,
@@ -92,7 +92,7 @@ pub(super) struct Cut {
 }
 
 impl MessageOptions {
-    /// Without a time to live, in any order.
+    /// A message without a time to live, in any order.
     #[must_use]
     pub const fn new() -> Self {
         Self { ttl: None, in_order: false }
@@ -105,7 +105,7 @@ impl MessageOptions {
         self
     }
 
-    /// Not delivered before the messages sent ahead of it.
+    /// The message, delivered only after the messages sent ahead of it.
     #[must_use]
     pub const fn in_order(mut self) -> Self {
         self.in_order = true;

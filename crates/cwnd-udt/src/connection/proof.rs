@@ -1,12 +1,12 @@
-//! Proof that what a peer acknowledges has arrived.
+//! Proof that acknowledged packets have arrived.
 //!
-//! A receiver that acknowledges what it has not received makes its sender faster than the path is, and nothing in an acknowledgement
-//! shows that. So a packet is withheld now and then: its number is used, and packets after it are sent. A receiver of those
-//! reports it missing, and is sent it then. A receiver that acknowledges it has acknowledged what it did not receive. Which one is withheld cannot be guessed. Any receiver of UDT
-//! answers like that, libudt's too; to it the packet is one that was lost.
+//! A receiver that acknowledges packets it has not received makes its sender faster than the path, and nothing in an acknowledgement shows
+//! that. So the sender withholds a packet now and then: it uses its number, and sends the packets after it. An honest receiver reports the
+//! packet missing, and the sender then sends it. A receiver that acknowledges it has acknowledged a packet that it did not receive. A peer
+//! cannot guess which packet is withheld. Any receiver of UDT answers like that, libudt's too; to it the packet is a lost one.
 //!
 //! Sherwood, Bhattacharjee and Braud, "Misbehaving TCP receivers can cause Internet-wide congestion collapse", ACM CCS 2005: randomly
-//! skipped segments. RFC 9000 section 21.4 has the same for QUIC, whose packet numbers may have gaps for good.
+//! skipped segments. RFC 9000 section 21.4 does so in QUIC, where the skipped numbers stay unused.
 
 /// Which packet is withheld, and when the next one will be.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +22,12 @@ pub(super) struct Proof {
     released: bool,
     /// The packets among which the next one, or the one withheld, was drawn.
     drawn: Drawn,
-    /// Those of the last one that was reported, until all of them are acknowledged.
+    /// The packets of the last proof that was reported, until all of them are acknowledged.
     judged: Option<Drawn>,
     /// One that nobody had reported was sent all the same, since acknowledgements had stopped. Until another is reported, acknowledgements
     /// show nothing.
     doubtful: bool,
-    /// What [`Drawn::share`] was for the last that were judged.
+    /// [`Drawn::share`] of the last packets that were judged.
     share: f64,
     /// Before this number a packet may be sent that was withheld and not reported, so that nothing waits for it.
     deadline: u64,
@@ -47,9 +47,9 @@ impl Drawn {
         self.missed += u64::from((self.from..self.end).contains(&number));
     }
 
-    /// The share of what has been proven up to which the next packet is drawn, 0 to 1. A peer that has received nothing passes with the chance
-    /// of the share `m` that it reports missing. Where what may be sent grows by `1 + share` at most, and `m (1 + share)` is a quarter at most,
-    /// all further proofs together let it draw no more than a third of what this one did.
+    /// The fraction of the proven packets within which the next withheld packet is drawn, 0 to 1. A peer that has received nothing passes
+    /// with a probability equal to the share `m` that it reports missing. If the permitted data grows by at most `1 + share`, and `m (1 +
+    /// share)` is at most 1/4, all further proofs together let the peer draw at most a third of the data that this proof permits.
     fn share(&self) -> f64 {
         let missed = self.missed as f64 / (self.end - self.from) as f64;
         (0.25 / missed - 1.0).clamp(0.0, 1.0)
@@ -130,7 +130,7 @@ impl Proof {
         }
     }
 
-    /// All packets below `upto` are acknowledged, so that what was reported missing of them is known; `next` is the next new packet.
+    /// All packets below `upto` are acknowledged, so the reports of missing ones among them are complete; `next` is the next new packet.
     pub(super) fn on_acknowledged(&mut self, upto: u64, next: u64) {
         let Some(judged) = self.judged.take_if(|judged| judged.end <= upto) else { return };
         let before = std::mem::replace(&mut self.share, judged.share());
@@ -179,11 +179,11 @@ impl Proof {
     }
 }
 
-/// The first packet is withheld among so many: a third of a megabyte, which slow start sends in five round trips.
+/// The first packet is withheld among this number of packets: a third of a megabyte, which slow start sends in five round trips.
 const FIRST: u64 = 256;
 /// However much a peer reports missing.
 const LEAST: u64 = 32;
-/// However much was proven, another packet is withheld within so many: 760 MB, or every few seconds at 1 Gbit/s.
+/// The maximum interval: however much was proven, another packet is withheld within 760 MB, or every few seconds at 1 Gbit/s.
 const MAX_INTERVAL: u64 = 1 << 19;
 /// The algorithm draws from the same seed.
 const STREAM: u64 = 0x70726f6f66;

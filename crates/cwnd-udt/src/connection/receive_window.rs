@@ -8,12 +8,12 @@ use super::timeouts::{DEFAULT_RTT, SYN};
 /// How many packets a sender may have in flight to a host that is sometimes busy, and how many may wait for an application that
 /// sometimes does not read.
 ///
-/// What is under way is on the path or waits in the backlog of the receiving host. The path holds what arrives within the least
-/// round-trip time. A sender that may send a multiple of that and the backlog besides is never held back, not even while it
-/// doubles its rate each round trip, and cannot overrun the backlog by more than the multiple.
+/// Packets in flight are on the path or wait in the backlog of the receiving host. The path holds the arrivals of the least round-trip
+/// time. A sender that may send a multiple of that plus the backlog is never held back, not even while it doubles its rate each round trip,
+/// and cannot overrun the backlog by more than the multiple.
 ///
-/// What is not read yet is bounded by what the application reads in some round trips, or in the time for which it may be kept from
-/// its processor: one that reads gets what the path needs, one that does not costs little.
+/// Unread data is bounded by the amount that the application reads in some round trips, or in the longest time that it may be descheduled:
+/// an application that reads gets as much as the path needs, one that does not costs little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     /// Packets that may be under way.
@@ -35,7 +35,7 @@ impl ReceiveWindow {
         Self { packets: backlog, room: MIN_ROOM, backlog, share: backlog, path: 0, since: None }
     }
 
-    /// Of the host's backlog, `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the host's backlog to this connection.
     pub(super) fn share(&mut self, (part, whole): (u64, u64)) {
         self.share = (self.backlog * part / whole).max(MIN_WINDOW);
         self.packets = self.share + self.path;

@@ -1,4 +1,4 @@
-//! The receiving half: what arrives, what is missing, and what is reported to the sender.
+//! The receiving half: arrivals, missing packets, and the reports to the sender.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -64,13 +64,13 @@ pub(super) struct Receiver {
     pub(super) counts: Counts,
 }
 
-/// What the receiving half counts.
+/// Counters of the receiving half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) received: u64,
     pub(super) bytes_received: u64,
     pub(super) duplicates: u64,
-    /// Packets beyond what was granted.
+    /// Packets beyond the granted window.
     pub(super) no_room: u64,
     /// Packets whose number or length is impossible.
     pub(super) refused: u64,
@@ -134,7 +134,7 @@ impl Receiver {
         };
         let beyond = number >= self.limit.min(self.buffer.end());
         if beyond || !self.buffer.lacks(number) {
-            // The sender missed an acknowledgement of what has arrived, or of the room there is.
+            // The sender missed an acknowledgement, either of arrived packets or of the available room.
             *if beyond { &mut self.counts.no_room } else { &mut self.counts.duplicates } += 1;
             self.ack_due = true;
             self.run_clock(now);
@@ -182,7 +182,7 @@ impl Receiver {
 
         self.data_since_tick = true;
         if self.window.is_some_and(|window| self.window_end() >= self.granted + (window.packets / 4).max(1)) {
-            // The window moves with what arrives, and the sender should not be limited by where it was.
+            // The window moves with the arrivals, and the sender should not be limited by its former position.
             self.ack_due = true;
             self.clock = now;
         }
@@ -260,7 +260,7 @@ impl Receiver {
         }
         self.doubted_ends = self.doubted_ends.split_off(&near);
         if self.doubted_ends.len() > MAX_DOUBTED {
-            // The first is what everything waits for.
+            // Everything waits for the first one.
             self.doubted_ends.pop_last();
         }
         self.data_since_tick = true;
@@ -286,7 +286,7 @@ impl Receiver {
         needed.map_or(capacity, |needed| needed.min(capacity))
     }
 
-    /// Of what the host holds while it is busy, `part` in `whole` is for this connection.
+    /// Assigns `part` in `whole` of the packets that the host holds while it is busy to this connection.
     pub(super) fn share_backlog(&mut self, (part, whole): (u64, u64)) {
         if let Some(window) = &mut self.window {
             window.share((part, whole));
@@ -335,8 +335,8 @@ impl Receiver {
         self.report()
     }
 
-    /// An acknowledgement of what was not fully acknowledged yet. It is sent before the shutdown, after which the peer would count the
-    /// rest as lost.
+    /// An acknowledgement of the packets that are not fully acknowledged yet. It is sent before the shutdown, after which the peer would
+    /// count the rest as lost.
     pub(super) fn final_ack(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
     }
@@ -381,7 +381,7 @@ impl Receiver {
     }
 
     fn queue_nak(&mut self, missing: Range<u64>) {
-        // What does not fit is reported with the next repetition.
+        // Losses that do not fit are reported with the next repetition.
         if self.naks.len() < MAX_NAKS {
             self.naks.push_back(missing);
         }
@@ -405,7 +405,7 @@ impl Receiver {
         losses
     }
 
-    /// The next report of what has arrived above a gap, if one is due.
+    /// The next report of packets that have arrived above a gap, if one is due.
     fn report(&mut self) -> Option<Message> {
         let Range { start, end } = self.arrivals.poll(self.buffer.next(), self.buffer.seen(), &self.gaps)?;
         let mut missing = Missing::empty();

@@ -23,14 +23,14 @@ pub(super) struct Samples {
     acked: u64,
     /// Losses of the outstanding packets.
     losses: u64,
-    /// Found lost by the NAK being handled, in order, with what they were then.
+    /// Packets that the NAK being handled reports lost, in order, with their samples at that time.
     missed: VecDeque<(u64, RateSample)>,
 }
 
 /// An outstanding packet.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    /// Of its newest transmission.
+    /// The departure of its newest transmission.
     departure: Departure,
     /// How often it was lost.
     losses: u32,
@@ -45,7 +45,7 @@ impl Samples {
         match number.checked_sub(self.acked).and_then(|at| self.packets.get_mut(usize::try_from(at).ok()?)) {
             Some(known) => known.departure = departure,
             None => {
-                // Numbers that no packet ever had, of messages that were given up, are taken for sent with this one.
+                // Numbers of given-up messages, which no packet ever had, count as sent with this packet.
                 let next = self.acked + self.packets.len() as u64;
                 self.packets.extend((next..=number).map(|_| Packet { departure, losses: 0, arrived: false }));
             }
@@ -63,7 +63,7 @@ impl Samples {
         }
         self.acked = self.acked.max(upto);
         let sample = self.rate.sample(min_rtt)?;
-        // What is outstanding left after the packet of the sample, so that its losses are none of the packets that left before.
+        // Outstanding packets left after the packet of the sample, so their losses do not belong to the packets that left before.
         Some(RateSample { lost: sample.lost.saturating_sub(self.losses), ..sample })
     }
 
@@ -81,7 +81,7 @@ impl Samples {
         self.rate.sample(min_rtt)
     }
 
-    /// Packet `number` was found lost: the state it left with, and what was delivered and lost since.
+    /// Packet `number` is lost. Returns the state with which it left, and the packets delivered and lost since.
     pub(super) fn lose(&mut self, number: u64) -> Option<RateSample> {
         let packet = self.packets.get_mut(usize::try_from(number.checked_sub(self.acked)?).ok()?)?;
         packet.losses = packet.losses.saturating_add(1);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn reports_on_a_clock_show_the_rate_of_the_path() {
-        // A packet per millisecond over 40 ms; what has arrived is reported every 10 ms.
+        // A packet per millisecond over 40 ms; arrivals are reported every 10 ms.
         let mut samples = Samples::default();
         let mut rates = Vec::new();
         for millis in 0..200 {

@@ -43,7 +43,7 @@ pub(super) struct Sender {
     window_from_receiver: bool,
     /// Losses are being repaired until all below has arrived.
     recover: u64,
-    /// The same for those found by a timeout, whose repair is a slow start and no fast recovery.
+    /// The first packet after a recovery from losses found by a timeout, which is a slow start and not a fast recovery.
     slow_start_until: u64,
     /// When the oldest packet is retransmitted without a NAK, and how often in a row that has been done.
     probe_at: Time,
@@ -77,13 +77,13 @@ pub(super) struct Sender {
     pub(super) counts: Counts,
 }
 
-/// What an acknowledgement can be.
+/// The kinds of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acknowledged {
     Possible,
-    /// Somebody else may have sent it in the peer's name: of what was acknowledged long ago, or of what comes after all that has a number.
+    /// Possibly forged by a third party: it concerns packets that were acknowledged long ago, or numbers that were never used.
     Impossible,
-    /// Of a packet that was never sent. The peer lies.
+    /// An acknowledgement of a packet that was never sent. The peer lies.
     Withheld,
 }
 
@@ -99,7 +99,7 @@ enum Reports {
     Read,
 }
 
-/// What the sending half counts beside the facts of every sender.
+/// Counters of the sending half that not every sender has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) bytes_sent: u64,
@@ -313,7 +313,7 @@ impl Sender {
         Acknowledged::Possible
     }
 
-    /// What was sent before the returned instant should have arrived, since what was sent at `newest` has.
+    /// Packets sent before the returned instant should have arrived, because a packet sent at `newest` has.
     fn overtaken_by(&self, newest: Time) -> Time {
         let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
         Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()))
@@ -363,12 +363,12 @@ impl Sender {
         }
     }
 
-    /// What nothing pays for is bounded together with that of the other connections that have `unproven`.
+    /// Bounds the unpaid data together with that of the other connections that have `unproven`.
     pub(super) fn share(&mut self, unproven: Arc<Mutex<Unproven>>) {
         self.allowance = self.allowance.is_some().then(|| Allowance::new(unproven));
     }
 
-    /// The peer has acknowledged what was never sent.
+    /// The peer has acknowledged a packet that was never sent.
     pub(super) fn on_lie(&mut self, now: Time) {
         if let Some(allowance) = &mut self.allowance {
             allowance.on_lie(now, self.counts.bytes_sent);
@@ -464,7 +464,7 @@ impl Sender {
             self.probe_at = self.probe_at.min(now + probe_interval(self.rtt(), 0));
             return None;
         }
-        // Nothing may follow the withheld packet for long, and what was written should not wait for a round trip.
+        // The withheld packet must not stay the last one for long, and written data should not wait for a round trip.
         if self.packetizer.is_empty()
             && let Some(withheld) = self.proof.release(self.outstanding.next())
         {
@@ -548,8 +548,8 @@ impl Sender {
         self.outstanding.oldest().map_or(self.packetizer.cut_to(), |record| record.start)
     }
 
-    /// What keeps the next packet from being sent, whatever the time. A packet sent `again` replaces one that is no longer in flight, so
-    /// that only pacing delays it.
+    /// The limit that keeps the next packet from being sent, regardless of the time. A packet sent `again` replaces one that is no longer
+    /// in flight, so only pacing delays it.
     fn blocked(&self, again: bool) -> Option<Limit> {
         if again {
             None
@@ -714,7 +714,7 @@ impl Sender {
         }
     }
 
-    /// What the peer reports, for the algorithm.
+    /// The report of the peer, for the algorithm.
     fn remote(&self, full: &FullAck) -> Remote {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
         Remote {
@@ -736,15 +736,15 @@ fn opens_or_closes_pair(seq: Seq) -> bool {
 
 /// Packets that must be there to follow one that is withheld.
 const FOLLOWING: u64 = 16;
-/// Packets retransmitted when the EXP timer expires, beside the newest: enough for a receiver to answer, too few to add congestion.
+/// Packets retransmitted when the EXP timer expires, in addition to the newest: enough for a receiver to answer, too few to add congestion.
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.
 const MAX_EXP_COUNT: u32 = 16;
-/// Of the least round-trip time: how much later a packet may be sent and still arrive first.
+/// A part of the least round-trip time: a packet may be sent this much later and still arrive first.
 const REORDERING: f64 = 0.25;
-/// Of the least round-trip time: a queue that is longer is one that builds up.
+/// A part of the least round-trip time: a longer queue builds up.
 const QUEUE: f64 = 0.125;
-/// Of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
+/// A part of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
 const MIN_REPORT_AGE: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
 const MAX_DROPS: usize = 64;

@@ -1,4 +1,4 @@
-//! What a connection counts and measures.
+//! Counters and measurements of a connection.
 
 use cwnd::host::Spent;
 use cwnd::{BitRate, Bytes, Limit, Packets, Span, Time};
@@ -37,7 +37,7 @@ pub struct Stats {
     pub lost: u64,
     /// Packets sent and not acknowledged.
     pub unacked: u64,
-    /// Of them, those counted as in the network.
+    /// Outstanding packets that count as in the network.
     pub in_flight: u64,
     /// Bytes written and not sent.
     pub notsent: u64,
@@ -59,15 +59,15 @@ pub struct Stats {
     pub missing: u64,
     /// Packets of messages that the peer gave up.
     pub given_up: u64,
-    /// Packets received beyond what was granted.
+    /// Packets received beyond the granted window.
     pub no_room: u64,
     /// Messages received that were larger than the buffer.
     pub oversized: u64,
     /// Packets and reports of the peer that cannot be true, and were ignored.
     pub refused: u64,
-    /// What limits the sender now.
+    /// The current limit of the sender.
     pub limit: Limit,
-    /// For how long it was limited by what: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
+    /// The time for which each limit held the sender: `rwnd_limited` is `peer`, `sndbuf_limited` is `source`.
     pub limited: Spent,
     /// Time since the last packet was sent.
     pub lastsnd: Span,

@@ -8,7 +8,7 @@ use crate::wire::Position;
 pub(super) struct Tag(u32);
 
 impl Tag {
-    /// Of a packet that has not arrived.
+    /// The tag of a packet that has not arrived.
     pub(super) const NONE: Self = Self(0);
 
     /// The tag of a packet at `position` of `message`.

@@ -13,7 +13,7 @@ pub(super) fn answer_time(rtt: &RttEstimator) -> Span {
 /// The time after which a lack of progress has the oldest and the newest packet sent again, for the `n`-th time in a row.
 pub(super) fn probe_interval(rtt: &RttEstimator, n: u32) -> Span {
     let smoothed = rtt.get().map_or(DEFAULT_RTT, |rtt| rtt.smoothed);
-    // Within this a receiver has asked a second time for what it misses, and that has been acknowledged on its clock.
+    // Within this time a receiver has asked a second time for missing packets, and that has been acknowledged on its clock.
     (smoothed * 2 + answer_time(rtt) + SYN * 2) * (1 << n.min(MAX_BACKOFF))
 }
 
@@ -30,7 +30,7 @@ pub(super) fn reported_rtt(full: &FullAck) -> Option<Span> {
 
 /// UDT's clock: acknowledgements of data that arrives are this far apart.
 pub(super) const SYN: Span = Span::from_millis(10);
-/// What libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
+/// The values that libudt and this crate report before the first sample, in microseconds: RTT and RTTVar.
 pub(super) const UNMEASURED: (u32, u32) = (100_000, 50_000);
 /// libudt's assumption before the first sample; its variation is half of it.
 pub(super) const DEFAULT_RTT: Span = Span::from_millis(100);

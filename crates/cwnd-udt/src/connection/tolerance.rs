@@ -54,7 +54,8 @@ impl Tolerance {
 
 /// Late packets that make a path one that reorders. A sender of ours lets a single packet be late now and then, to prove acknowledgements.
 const ENOUGH: u32 = 3;
-/// Of the least round trip: a packet sent again is not here sooner. The estimate is smoothed, and may be a little above the truth.
+/// A part of the least round trip: a retransmitted packet does not arrive sooner. The estimate is smoothed, and may be a little above the
+/// truth.
 const SOONEST: f64 = 0.75;
 /// Losses in a row after which nothing is expected to be late any more, as in RFC 8985.
 const LOSSES: u32 = 16;

@@ -51,11 +51,11 @@ pub struct Slot(pub u64);
 pub enum Event {
     /// There is more to read.
     Readable,
-    /// There is room again for what was refused before.
+    /// There is room again after a write was refused.
     Writable,
     /// The peer's application failed to use what it got, with an error code of libudt.
     PeerError(u32),
-    /// The connection is closed. What has arrived can still be read.
+    /// The connection is closed. Arrived data can still be read.
     Closed(Reason),
 }
 

@@ -1,4 +1,4 @@
-//! What an endpoint sends.
+//! Datagrams that an endpoint sends.
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ pub struct Datagram {
     pub id: Option<SocketId>,
     /// The connection it belongs to; none for a listener's answers.
     pub handle: Option<Handle>,
-    /// What it carries.
+    /// Its content.
     pub transmit: Transmit,
 }
 

@@ -42,15 +42,15 @@ pub struct EndpointConfig {
     pub entropy: [u8; 32],
     /// Connections there may be, those being set up included; at most 2^18.
     pub max_connections: u32,
-    /// Of them, connections of clients of the listener, until they are removed.
+    /// The maximum number of connections of clients of the listener, which count until they are removed.
     pub max_clients: u32,
-    /// Of them, those of clients at one address, as [`Quota`] counts addresses.
+    /// The maximum number of connections of clients at one address, as [`Quota`] counts addresses.
     pub max_clients_per_address: u32,
     /// Whether a client makes room for another one, as [`Places`] says, until the host has given it a firmer
     /// [standing](Endpoint::set_standing). Otherwise the newcomer is refused.
     pub clients_make_room: bool,
-    /// Bytes that what has arrived and is not read may cost ([`Connection::held`]) in all connections together, beside 64 KiB for each;
-    /// a half of it for one address. Packets beyond are dropped.
+    /// Bytes that arrived and unread data may cost ([`Connection::held`]) in all connections together, in addition to 64 KiB for each; half
+    /// of it for one address. Packets beyond are dropped.
     pub memory: u64,
     /// The number of the first packet of every connection this end asks for; a random one if none, as it should be but in tests that
     /// want to see numbers wrap.
@@ -163,7 +163,7 @@ pub struct Stored {
     pub slot: Slot,
 }
 
-/// What an endpoint counts beside its connections.
+/// Counters of an endpoint that belong to no connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EndpointStats {
@@ -425,7 +425,7 @@ impl Endpoint {
         self.table.len()
     }
 
-    /// What it has counted.
+    /// The counters of this endpoint.
     #[must_use]
     pub fn stats(&self) -> EndpointStats {
         self.stats

@@ -31,7 +31,7 @@ pub(super) enum State {
     Refused,
 }
 
-/// An open connection, and what is left of its handshake.
+/// An open connection, and the rest of its handshake.
 #[derive(Debug)]
 pub(super) struct Established {
     pub(super) connection: Connection,
@@ -48,11 +48,11 @@ pub(super) struct Established {
     quiet_until: Time,
     /// The packets received lately, for its share of the backlog.
     pub(super) arrivals: Arrivals,
-    /// Bytes taken from the port's memory for what has arrived and is not read.
+    /// Bytes taken from the port's memory for arrived and unread data.
     pub(super) reserved: u64,
     /// A keep-alive is due: the peer, a server or the other end of a rendezvous, may wait for a first packet.
     keep_alive_due: bool,
-    /// What a rendezvous answers to an end that is still asking, and whether it is due.
+    /// The answer of a rendezvous to an end that is still asking, and whether it is due.
     agreement: Option<Handshake>,
     agreement_due: bool,
 }
@@ -108,7 +108,7 @@ impl Entry {
         self.state = State::Established(Box::new(open));
     }
 
-    /// What to send next, and the destination id.
+    /// The next packet to send, and the destination id.
     pub(super) fn poll(&mut self, now: Time) -> Option<(Option<SocketId>, Transmit)> {
         match &mut self.state {
             State::Connecting(connecting) => {
@@ -192,7 +192,7 @@ impl Established {
         true
     }
 
-    /// Gives back memory of what has been read.
+    /// Gives back the memory of data that was read.
     pub(super) fn release(&mut self, memory: &mut Quota, ip: IpAddr) {
         // A block more is kept, so that not every packet takes it and gives it back.
         let surplus = self.reserved.saturating_sub(blocks(self.connection.held()) + BLOCK);
@@ -240,7 +240,7 @@ impl Established {
     }
 }
 
-/// What is taken of the port's memory for `held` bytes: whole blocks, beyond the first.
+/// The bytes taken from the port's memory for `held` bytes: whole blocks, beyond the first.
 fn blocks(held: u64) -> u64 {
     held / BLOCK * BLOCK
 }

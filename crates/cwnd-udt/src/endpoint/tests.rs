@@ -128,7 +128,7 @@ fn answer(endpoint: &mut Endpoint, now: Time) -> Option<Handshake> {
     })
 }
 
-/// What a server answers to a client that brings its cookie back.
+/// The answer of a server to a client that returns its cookie.
 fn connect_from(server: &mut Endpoint, now: Time, client: u32, change: impl Fn(&mut Handshake)) -> Option<Handshake> {
     server.handle(arrived(now), address(9), &request(client, Request::Regular, 0, &change));
     let cookie = answer(server, now).expect("a challenge").cookie;
@@ -214,7 +214,7 @@ fn a_client_without_room_is_told_to_try_again() {
     assert_eq!(Refusal::Full.to_string(), "the other side is full, try again");
 }
 
-/// A server with so many places for clients, of which half are for one address.
+/// A server with `max_clients` places for clients, of which half are for one address.
 fn roomy(max_clients: u32) -> Endpoint {
     let max_clients_per_address = max_clients / 2;
     let bounds = EndpointConfig {
@@ -228,8 +228,8 @@ fn roomy(max_clients: u32) -> Endpoint {
     server
 }
 
-/// What a server answers to a client at `from`, whose id is its port, and the connection if it was accepted. The host accepts it, and
-/// removes those that have ended.
+/// The answer of a server to a client at `from`, whose id is its port, and the connection if it was accepted. The host accepts it, and
+/// removes connections that have ended.
 fn come(server: &mut Endpoint, from: SocketAddr) -> (Request, Option<Handle>) {
     let answers = |server: &mut Endpoint, sent: &[u8]| -> Vec<Handshake> {
         server.handle(arrived(at(0)), from, sent);
@@ -357,7 +357,7 @@ fn an_address_has_so_many_connections_and_no_more() {
     assert_eq!(server.clients.len(), 4, "a connection that is removed counts no more");
 }
 
-/// Clients at so many addresses send every packet but the first, with `len` bytes each, the farthest ones first.
+/// Clients at `addresses` addresses send every packet but the first, with `len` bytes each, the farthest ones first.
 fn server_full_of_gaps(addresses: u8, clients: u32, len: usize, memory: u64) -> Endpoint {
     let config = EndpointConfig { memory, ..EndpointConfig::new([2; 32]) };
     let mut server = Endpoint::new(&config);
@@ -397,7 +397,7 @@ fn what_lies_beyond_the_grant_is_refused() {
 #[test]
 fn the_memory_of_a_peer_an_address_and_a_port_is_bounded() {
     let mib = 1 << 20;
-    // By the grant; by a half of the memory of the port; by all of it. Beside that each connection has a block.
+    // Limited by the grant, by half of the memory of the port, by all of it. Each connection has a block in addition.
     for (addresses, clients, most) in [(1, 1, 512 * 1584), (1, 20, mib / 2), (20, 20, mib)] {
         let server = server_full_of_gaps(addresses, clients, 1456, mib);
         let held = held(&server, clients);
@@ -574,7 +574,7 @@ fn a_server_repeats_its_answer_until_it_hears_from_the_client() {
     };
     let write = |server: &mut Endpoint| server.with(handle, |connection| connection.write(1));
     write(&mut server);
-    // It needs some time to set up the connection, and loses what comes until then.
+    // It needs some time to set up the connection, and loses packets until then.
     assert_eq!((server.poll_transmit(at(1)).is_none(), server.next_timeout()), (true, Some(at(20))));
     let sent = first_two(&mut server, at(20));
     assert_eq!(sent[0].transmit, Transmit::Handshake(response));

@@ -1,4 +1,4 @@
-//! What may be sent to each address without being paid for, by all of its connections and those that it had before.
+//! The unpaid data that may be sent to each address, by all of its connections and those that it had before.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use crate::quota::network;
 pub(super) struct ByAddress(BTreeMap<IpAddr, Arc<Mutex<Unproven>>>);
 
 impl ByAddress {
-    /// That of the address `ip`.
+    /// The bucket of the address `ip`.
     pub(super) fn of(&mut self, now: Time, ip: IpAddr) -> Arc<Mutex<Unproven>> {
         let address = network(ip);
         if self.0.len() >= REMEMBERED && !self.0.contains_key(&address) {

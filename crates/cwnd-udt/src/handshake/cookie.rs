@@ -1,4 +1,4 @@
-//! Cookies: a listener remembers nothing of a client that has not shown that it receives what is sent to its address.
+//! Cookies: a listener stores nothing about a client until the client has shown that it receives packets at its address.
 
 use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;

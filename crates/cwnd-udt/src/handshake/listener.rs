@@ -10,7 +10,7 @@ use crate::number::SocketId;
 use crate::settings::Settings;
 use crate::wire::{Handshake, Request};
 
-/// What a listener does about a handshake.
+/// The reaction of a listener to a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// A request without a cookie: send it back with one. The answer is no longer than the request, and nothing is stored.
@@ -37,7 +37,7 @@ impl Listener {
         Self { settings, backlog, cookies: Cookies::new(key) }
     }
 
-    /// What to do about a handshake from `from`.
+    /// The reaction to a handshake from `from`.
     pub(crate) fn handle(&self, now: Time, from: SocketAddr, theirs: &Handshake) -> Answer {
         match theirs.request {
             Request::Regular => Answer::Cookie(Handshake { cookie: self.cookies.generate(now, from), ..*theirs }),
@@ -47,7 +47,7 @@ impl Listener {
         }
     }
 
-    /// What follows from the request of a proven client, for which a connection `id` would be opened now; and what to answer.
+    /// Handles the request of a proven client, for which a connection `id` would be opened now. Returns the agreement and the answer.
     pub(crate) fn accept(
         &self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What the ends bring to a handshake, and what they agree on.
+//! The offers of the ends in a handshake, and their agreement.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,17 +16,17 @@ pub struct Agreed {
     pub isn_ours: Seq,
     /// The number of the first packet to be received; between client and server it is the same as ours.
     pub isn_theirs: Seq,
-    /// What a full packet carries, in bytes: at least 32.
+    /// The payload of a full packet, in bytes: at least 32.
     pub payload: u32,
     /// The peer's id of the connection, which packets to it carry.
     pub peer_id: SocketId,
     /// The receive window of the peer in packets: 2 ..= 2^20.
     pub peer_window: u32,
-    /// What the connection carries.
+    /// The mode of the connection.
     pub mode: Mode,
     /// The instant from which the timestamps of packets count.
     pub opened: Time,
-    /// For the algorithm's own random numbers.
+    /// The seed of the algorithm's own random numbers.
     pub seed: u64,
 }
 
@@ -63,7 +63,7 @@ pub enum Refusal {
     Window(u32),
 }
 
-/// What one end brings to a handshake.
+/// The offer of one end in a handshake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) mode: Mode,
@@ -75,7 +75,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// What `settings` bring towards a peer at `peer`.
+    /// The offer of `settings` towards a peer at `peer`.
     pub(crate) fn new(settings: &Settings, peer: SocketAddr, id: SocketId, isn: Seq, seed: u64) -> Self {
         // The other side counts 20 bytes for an IPv4 header, whatever the real one.
         let mss = if peer.is_ipv6() { settings.mss.saturating_sub(IPV6_MORE).max(*MSS.start()) } else { settings.mss };
@@ -97,7 +97,7 @@ impl Offer {
         }
     }
 
-    /// What follows from this offer and theirs, at `opened`.
+    /// The agreement that follows from this offer and theirs, at `opened`.
     pub(crate) fn agree(&self, theirs: &Handshake, opened: Time) -> Result<Agreed, Refusal> {
         if theirs.version != VERSION {
             return Err(Refusal::Version(theirs.version));

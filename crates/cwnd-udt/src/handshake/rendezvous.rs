@@ -24,7 +24,7 @@ pub(crate) struct Rendezvous {
     peer_agreed: Option<Agreed>,
     /// It follows from a handshake that was sent to our id.
     proven: bool,
-    /// What was wrong with the last handshake that could not be used; it may have been a forgery, so it only counts at the end.
+    /// The reason why the last unusable handshake was refused. It may have been forged, so it only counts at the end.
     objection: Option<Refusal>,
     next: Time,
 }
@@ -83,7 +83,7 @@ impl Rendezvous {
         Some((Some(peer_agreed.peer_id), self.response(peer_agreed)))
     }
 
-    /// What an end with a connection answers to one that is still asking.
+    /// The answer of an end with a connection to one that is still asking.
     pub(crate) fn agreement(&self, agreed: &Agreed) -> Handshake {
         Handshake { request: Request::Agreement, ..self.response(agreed) }
     }

@@ -15,7 +15,8 @@ use crate::wire::{Control, DataHeader, DropRequest, FullAck, LossRange, Losses, 
 /// it.
 ///
 /// # Panics
-/// If the connection panics, stores a packet twice, delivers what was not stored, holds more than its buffers, or always has something to do at one instant.
+/// If the connection panics, stores a packet twice, delivers a packet that was not stored, holds more than its buffers, or always has
+/// something to do at one instant.
 pub fn check_messages(bytes: &[u8]) {
     let mut host = Host::new();
     let mut input = Input(bytes);

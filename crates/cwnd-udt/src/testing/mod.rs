@@ -13,7 +13,7 @@ use crate::wire::{Control, DataHeader, Handshake, Packet, Position, Request};
 /// Reads `datagram`. If it is a packet, writes it and reads it again.
 ///
 /// # Panics
-/// If reading panics, or what was written reads as another packet or is written differently again.
+/// If reading panics, or the written bytes read as another packet or are written differently again.
 pub fn check_datagram(datagram: &[u8]) {
     let Ok(packet) = Packet::parse(datagram) else { return };
     let (mut once, mut twice) = (Vec::new(), Vec::new());
@@ -76,7 +76,7 @@ fn encoded(packet: &Packet<'_>) -> Vec<u8> {
 /// The number of the first packet, so that the next one wraps.
 const FIRST: Seq = Seq::MAX;
 
-/// What a list of operations is read from; all zero at its end.
+/// The bytes from which a list of operations is read; all zero at their end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {

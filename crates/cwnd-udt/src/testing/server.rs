@@ -103,7 +103,7 @@ impl Server {
                     _ => self.endpoint.connect(self.now, from, settings()),
                 };
                 self.others.extend(opened.ok());
-                // Who is asked for a connection may be sent requests.
+                // An address that is asked for a connection may be sent requests.
                 peer.proven = true;
                 return;
             }

@@ -20,12 +20,12 @@ pub struct FullAck {
     pub rates: Option<Rates>,
 }
 
-/// What the receiver measured, in packets per second; 0 where it does not know. At most 31 bits.
+/// The measurements of the receiver, in packets per second; 0 where it does not know. At most 31 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
     /// How fast packets arrive.
     pub arrival: u32,
-    /// What the path could carry, by packet pairs.
+    /// The capacity of the path, by packet pairs.
     pub capacity: u32,
 }
 

@@ -16,7 +16,7 @@ pub struct Handshake {
     pub mss: u32,
     /// The receive window of its sender in packets.
     pub window: u32,
-    /// What it asks or answers.
+    /// Its request or answer.
     pub request: Request,
     /// Its sender's id of the connection.
     pub id: Option<SocketId>,
@@ -27,7 +27,7 @@ pub struct Handshake {
     pub address: [u8; 16],
 }
 
-/// What a handshake asks or answers.
+/// The request or answer of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// 0: the first handshake of a rendezvous.

@@ -82,7 +82,7 @@ impl<const N: usize> NamedRanges<N> {
         &self.ranges[..usize::from(self.len)]
     }
 
-    /// The same as the list of a received NAK.
+    /// The ranges as the list of a received NAK.
     #[must_use]
     pub fn list(&self) -> LossList<'_> {
         LossList(Source::Ranges(self.ranges()))

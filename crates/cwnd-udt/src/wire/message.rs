@@ -44,7 +44,7 @@ pub struct DropRequest {
 }
 
 impl Message {
-    /// The same as the far end will read it.
+    /// The message as the far end will read it.
     #[must_use]
     pub fn control(&self) -> Control<'_> {
         match self {

@@ -63,7 +63,7 @@ pub enum Control<'a> {
     PeerError(u32),
     /// Type 0x7fff with a subtype of ours: the sender reads [`Report`]s.
     AskReports,
-    /// Type 0x7fff with another: what has arrived above a missing packet.
+    /// Type 0x7fff with another subtype: arrivals above a missing packet.
     Report(Reported<'a>),
     /// Type 0x7fff: for the congestion control of the far end.
     User {

@@ -1,7 +1,7 @@
 //! Reports of packets that have arrived above a missing one, which UDT's acknowledgements do not have.
 //!
-//! They are control packets of UDT's user-defined type, which libudt hands to its congestion control, where they do nothing. A receiver sends
-//! them to a sender that has asked for them, which is a packet of that type too.
+//! They are control packets of UDT's user-defined type. libudt passes those to its congestion control, where they have no effect. A
+//! receiver sends reports to a sender that has asked for them, which it does with a packet of that type too.
 
 use super::loss::{LossList, NamedRanges};
 use super::words::{Malformed, seq};
@@ -14,7 +14,7 @@ pub struct Report {
     pub from: Seq,
     /// One past the last.
     pub next: Seq,
-    /// What is missing between them, in order.
+    /// The missing packets among them, in order.
     pub missing: Missing,
 }
 
@@ -28,12 +28,12 @@ pub struct Reported<'a> {
     pub from: Seq,
     /// One past the last.
     pub next: Seq,
-    /// What is missing between them, in the order of the packet.
+    /// The missing packets among them, in the order of the packet.
     pub missing: LossList<'a>,
 }
 
 impl Report {
-    /// The same as a received one.
+    /// The report as the receiving end reads it.
     #[must_use]
     pub fn reported(&self) -> Reported<'_> {
         Reported { from: self.from, next: self.next, missing: self.missing.list() }

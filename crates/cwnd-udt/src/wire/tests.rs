@@ -196,7 +196,7 @@ fn empty_bodies_may_be_missing_and_reserved_bits_are_not_read() {
     assert_eq!(Packet::parse(&hex("ffffabcd 00000005 00000007 00000009 0102")), packet(user));
 }
 
-// libudt reads all of these beyond their end, or loops over what they name.
+// libudt reads all of these beyond their end, or loops over the packets that they name.
 #[test]
 fn short_bodies_are_refused() {
     assert_eq!(Packet::parse(&[0x80; 15]), Err(Malformed::Short(15)));

@@ -1,4 +1,4 @@
-//! Words of 32 bits, and what can be wrong with them.
+//! Words of 32 bits, and their faults.
 
 use thiserror::Error;
 
@@ -20,12 +20,12 @@ pub enum Malformed {
     /// A number that uses a bit it does not have, or no number where one must be.
     #[error("the {0} is out of range")]
     Number(&'static str),
-    /// Less than a header.
+    /// The datagram has less than a header.
     #[error("no header is in {0} B")]
     Short(usize),
 }
 
-/// Bytes of a header.
+/// The length of a header, bytes.
 pub const HEADER: usize = 16;
 
 /// Word `index` of a body; 0 where there is none, which lengths checked before rule out.

@@ -1,4 +1,4 @@
-//! What an application at one end wants, and whether it gets it.
+//! The transfer that an application at one end wants, and whether it succeeds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use cwnd_udt::{Connection, Mode};
 
 use crate::plan::{Draw, Plan};
 
-/// One end's application: it writes what it has, reads all the other has, and then finishes.
+/// One end's application: it writes all it has, reads all the other has, and then finishes.
 ///
-/// There are no bytes. A packet carries the offsets of its payload in what the sender wrote; whoever reads compares them with the
-/// offsets that must come next.
+/// There are no bytes. A packet carries the offsets of its payload in the stream of the sender; the reader compares them with the offsets
+/// that must come next.
 pub(crate) struct Application {
     mode: Mode,
     draw: Draw,
     total: u64,
     largest: u64,
     written: u64,
-    /// What has been written as messages, by their first byte.
+    /// The data written as messages, by their first byte.
     messages: BTreeMap<u64, Sent>,
     ttl: Option<Span>,
     pauses: bool,
@@ -65,7 +65,7 @@ impl Application {
         }
     }
 
-    /// Keeps a payload. Of what is never read, a message given up, the place is used again.
+    /// Keeps a payload. The place of a message that was given up and is never read is used again.
     pub(crate) fn store(&mut self, slot: Slot, bytes: Range<u64>) -> Result<(), String> {
         let place = self.place(slot);
         match self.stored[place].replace((slot, bytes)) {

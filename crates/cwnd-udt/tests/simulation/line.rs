@@ -15,7 +15,7 @@ pub(crate) struct Line {
     pub(crate) met: PathCounts,
 }
 
-/// What datagrams met.
+/// The faults that datagrams met.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathCounts {
     pub(crate) carried: u64,

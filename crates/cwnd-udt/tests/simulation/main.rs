@@ -1,7 +1,7 @@
 //! Two endpoints in a simulated network with loss and at least one other fault, both ways at once, by the hundred.
 //!
 //! A seed draws everything: settings, path, faults, and what the applications do. Every byte must arrive once and in order, or, if
-//! the path was gone for long, an end must say why it did not. Time, datagrams, turns of the hosts and what is held are bounded.
+//! the path was gone for long, an end must say why it did not. Time, datagrams, turns of the hosts and memory are bounded.
 //!
 //! `cargo xtask test --long seeds` runs ten thousand seeds, or as many as `UDT_SEEDS` says, and prints which faults they met and how
 //! they ended. A seed that fails is printed, and `UDT_SEED=… cargo test -p cwnd-udt --test simulation -- --nocapture` runs it alone, with

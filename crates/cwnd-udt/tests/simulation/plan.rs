@@ -1,4 +1,4 @@
-//! What a seed stands for: two ends, a path between them, and what goes wrong on it.
+//! The plan of a seed: two ends, a path between them, and its faults.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ pub(crate) struct LinePlan {
     pub(crate) blackouts: Vec<(Time, Time)>,
 }
 
-/// What happens to an end.
+/// The fault of an end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostPlan {
     /// It does not run between these, and finds all that came in the meantime at once.
@@ -61,7 +61,7 @@ pub(crate) struct HostPlan {
     pub(crate) jumps: Vec<(Time, Span)>,
 }
 
-/// Things that go wrong, beside loss.
+/// Faults other than loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     Reordering,

@@ -43,7 +43,7 @@ struct World {
     ends: [End; 2],
     lines: [Line; 2],
     events: BinaryHeap<Reverse<(Time, u64)>>,
-    /// What each event is, by its number.
+    /// Each event, by its number.
     what: std::collections::BTreeMap<u64, What>,
     count: u64,
     datagrams: u64,
@@ -231,7 +231,7 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        // What has arrived can still be read from a connection that is closed.
+        // Arrived data can still be read from a connection that is closed.
         let readable = |end: &End| end.connection().is_some_and(|connection| connection.readable().next().is_some());
         let over = |end: &End| end.refused.is_some() || (end.closed.is_some() && !readable(end));
         let unreadable = self.ends.iter().all(over);
@@ -258,7 +258,7 @@ impl World {
             }
             let Some(connection) = end.connection().filter(|_| self.steps.is_multiple_of(64)) else { continue };
             let stats = connection.stats(end.local(self.now));
-            // What leaves is within the peer's window; what was given up before it left takes numbers too.
+            // Departing packets are within the peer's window; messages given up before they left take numbers too.
             let Settings { send_buffer, receive_buffer, .. } = self.plan.settings;
             if stats.unacked > u64::from(send_buffer + receive_buffer) {
                 return Err(self.state("more is kept than may be"));
@@ -308,7 +308,7 @@ impl World {
         })
     }
 
-    /// What went wrong, and how things stand.
+    /// The fault, and the state of the world.
     fn state(&self, what: &str) -> String {
         let mut text = format!("{what} at {}, {} datagrams, {} steps", self.now, self.datagrams, self.steps);
         for (index, end) in self.ends.iter().enumerate() {
@@ -326,7 +326,7 @@ impl World {
 }
 
 impl End {
-    /// What its clock says.
+    /// The time of its clock.
     fn local(&self, now: Time) -> Time {
         self.plan.jumps.iter().filter(|(at, _)| *at <= now).fold(now, |time, (_, ahead)| time + *ahead)
     }

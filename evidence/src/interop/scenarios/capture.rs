@@ -1,4 +1,4 @@
-//! What the simulator's packets look like to a dissector that knows nothing of this project.
+//! The simulator's packets, as read by a dissector that knows nothing of this project.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -174,7 +174,7 @@ pub(crate) fn a_drop_request_names_one_too_many(bench: &Bench) -> Result<String,
     Ok("libudt's request for a message of one packet names two, this side's one".to_owned())
 }
 
-/// An acknowledgement of what was never sent, or a report of its loss, ends a connection of libudt.
+/// An acknowledgement of data that was never sent, or a report of its loss, ends a connection of libudt.
 pub(crate) fn one_packet_breaks_a_connection(bench: &Bench) -> Result<String, Error> {
     let survives = |side, bad: &Losses, ack: Option<FullAck>| {
         let at = free()?;

@@ -15,7 +15,7 @@ use crate::interop::bench::Side::{Ours, Theirs};
 use crate::interop::bench::{Bench, Side, free};
 use crate::interop::scenarios::link::{self, RelayThread};
 
-/// What is between the two ends.
+/// The path between the two ends.
 enum Between {
     Nothing,
     Link(Box<Emulation>),
@@ -23,7 +23,7 @@ enum Between {
     Numbers(Seq),
 }
 
-/// One end, and what it does.
+/// One end, and its task.
 struct End<'a> {
     side: Side,
     options: &'a str,

@@ -1,4 +1,4 @@
-//! What this side sends, as a dissector reads it that knows nothing of this project.
+//! The packets of this side, as read by a dissector that knows nothing of this project.
 
 use std::time::Duration;
 

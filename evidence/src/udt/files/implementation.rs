@@ -27,11 +27,11 @@ pub(crate) enum Implementation {
     Tcp(&'static str),
 }
 
-/// What is transferred.
+/// The files of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Workload {
     Large,
-    /// The first so many small files; all of them for implementations that transfer trees.
+    /// The first small files, of this number; all of them for implementations that transfer trees.
     Small(usize),
 }
 

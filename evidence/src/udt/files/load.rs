@@ -1,4 +1,4 @@
-//! What is moved, and whether it arrived.
+//! The transferred files, and whether they arrived.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// Files with their hashes, by path below a folder.
+/// Files with their hashes, by path below a directory.
 pub(crate) type Content = BTreeMap<PathBuf, blake3::Hash>;
 
-/// One large file of so many bytes.
+/// One large file of `bytes` bytes.
 pub(crate) fn large(folder: &Path, bytes: u64) -> Result<(), Error> {
     write(&folder.join(LARGE), bytes, 1)
 }
 
-/// A tree of so many small files, a hundred in a folder; how many bytes they have.
+/// A tree of `files` small files, a hundred in a directory. Returns their size in bytes.
 pub(crate) fn small(folder: &Path, files: usize) -> Result<u64, Error> {
     let mut all = 0;
     for index in 0..files {
@@ -36,7 +36,7 @@ pub(crate) fn small_name(index: usize) -> PathBuf {
     Path::new(TREE).join(format!("{:03}/{:02}", index / IN_A_FOLDER, index % IN_A_FOLDER))
 }
 
-/// What is below a folder.
+/// The contents of a directory.
 pub(crate) fn content(root: &Path) -> Result<Content, Error> {
     let (mut found, mut ahead) = (Content::new(), vec![root.to_owned()]);
     while let Some(folder) = ahead.pop() {
@@ -84,7 +84,7 @@ fn write(path: &Path, bytes: u64, seed: u64) -> Result<(), Error> {
 
 /// The name of the large file.
 pub(crate) const LARGE: &str = "large";
-/// The folder of the small ones.
+/// The directory of the small ones.
 pub(crate) const TREE: &str = "tree";
 
 const IN_A_FOLDER: usize = 100;

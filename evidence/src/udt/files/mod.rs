@@ -24,7 +24,7 @@ use network::{Network, Route};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moved {
-    /// From the start of the first client to the end of the last; none if it failed, or what arrived was not what was sent.
+    /// From the start of the first client to the end of the last; none if it failed, or the received files differ from the sent ones.
     pub(crate) seconds: Option<f64>,
     pub(crate) files: usize,
     pub(crate) bytes: u64,
@@ -135,7 +135,7 @@ fn row(who: Implementation, route: &Route) -> String {
     format!("{}, {}", who.name(), route.name)
 }
 
-/// The first so many small files of all.
+/// The first `files` small files of all.
 fn first(sent: &Content, files: usize) -> Content {
     let hash = |name| sent.get(&name).map(|hash| (name, *hash));
     (0..files).map(load::small_name).filter_map(hash).collect()
@@ -149,7 +149,7 @@ fn sum(folder: &Path, content: &Content) -> Result<u64, Error> {
     content.keys().map(size).sum()
 }
 
-/// What is compared.
+/// The compared implementations.
 const IMPLEMENTATIONS: [Implementation; 5] = [
     Implementation::Cwnd,
     Implementation::Libudt,

@@ -60,7 +60,7 @@ impl Network {
     }
 }
 
-/// Of the link, bit/s: what a host with two cores emulates beside two programs that are busy.
+/// The rate of the link, bit/s: a host with two cores can emulate it while two programs are busy.
 pub(crate) const RATE: u64 = 200_000_000;
 
 /// Packets: queues are a bandwidth-delay product, but not for the shortest paths.

@@ -1,4 +1,4 @@
-//! The part of `docs/files.md` with what was measured.
+//! The part of `docs/files.md` with the measurements.
 
 use std::fmt::Write;
 
@@ -90,7 +90,7 @@ Processor time of both programs together, the kernel's on their behalf included:
 const SMALL: &str = "
 ### 10,000 small files
 
-Of 100 to 900 bytes, in a hundred folders. The demo of libudt and `srt-file-transmit` know no trees: they move a file per connection, and
+Of 100 to 900 bytes, in 100 directories. The demo of libudt and `srt-file-transmit` know no trees: they move a file per connection, and
 in that one or both programs start anew for each file. Their numbers are those of 30 files on the loopback and of 5 on the links,
 times what is missing.
 

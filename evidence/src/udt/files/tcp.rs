@@ -13,7 +13,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, connect, s
 use super::load::LARGE;
 use crate::Error;
 
-/// One end of a transfer: a file from the kernel's memory to the socket (`sendfile`), or a tree by way of `tar`. The sender ends when the
+/// One end of a transfer: a file from the kernel's memory to the socket (`sendfile`), or a tree through `tar`. The sender ends when the
 /// receiver has everything.
 #[derive(Debug, Subcommand)]
 pub(crate) enum End {
@@ -57,7 +57,7 @@ fn receive(address: SocketAddrV4, folder: &Path, name: &str) -> io::Result<()> {
     } else {
         let socket = OwnedFd::from(stream.try_clone()?);
         tar(Command::new("tar").args(["-b", RECORD, "-xf", "-"]).current_dir(folder).stdin(Stdio::from(socket)))?;
-        // What pads the last record.
+        // Padding of the last record.
         io::copy(&mut stream, &mut io::sink())?;
     }
     stream.write_all(&[1])

@@ -52,7 +52,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "5681-slow-start-wire",
         section: "3.1",
-        requirement: "so that what is sent at most doubles with each round trip",
+        requirement: "so that the sent data at most doubles with each round trip",
         looks: Looks::Wire,
         applies: Applies::Loss,
         measured: "packets sent in the fourth round trip over those in the third",
@@ -77,7 +77,7 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "a loss leaves half of the window",
         measured: "window after the cut over the one before",
         accepted: Range::within(0.4, 0.51),
-        basis: "whole packets at windows of a hundred and more; it is half of what is in flight, which is less where a sender paces, or where one acknowledgement is for eight packets",
+        basis: "whole packets at windows of a hundred and more; it is half of the flight, which is smaller where a sender paces, or where one acknowledgement covers eight packets",
         measure: runs::halve,
         ..BASE
     },
@@ -96,7 +96,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "5681-flight-size",
         section: "3.1, equation 4",
-        requirement: "a loss leaves half of what was in flight, not of a window that the application did not fill",
+        requirement: "a loss leaves half of the flight, not of a window that the application did not fill",
         looks: Looks::Window,
         measured: "threshold after a loss over the packets sent in the round trip before it, where a fifth of the window or less is used",
         accepted: Range::at_most(0.75),
@@ -117,7 +117,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "5681-timeout-threshold",
         section: "3.1, equation 4",
-        requirement: "after a timeout slow start ends at half of what was in flight, and more expiries for the same packet change nothing",
+        requirement: "after a timeout slow start ends at half of the flight, and further expiries for one packet change nothing",
         measured: "threshold after the outage over the largest window before",
         accepted: Range::within(0.45, 0.55),
         basis: "losses found before the timer expires cut a window that is a little smaller",

@@ -1,4 +1,4 @@
-//! What the checks of RFC 5681 measure.
+//! The measures of the checks of RFC 5681.
 
 use cwnd::Span;
 use cwnd_sim::{HoldBack, Reordering};

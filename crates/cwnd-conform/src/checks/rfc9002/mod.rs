@@ -1,4 +1,4 @@
-//! Loss detection and congestion control as QUIC has them. What is checked holds for other transports too.
+//! Loss detection and congestion control of QUIC. The checks apply to other transports too.
 
 mod runs;
 
@@ -75,7 +75,7 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "and does not depend on how many packets an acknowledgement names",
         measured: "window after three round trips with an acknowledgement for four packets over the one with one for each",
         accepted: Range::within(0.8, 1.1),
-        basis: "what is left over of a flight waits for the next",
+        basis: "the rest of a flight waits for the next",
         measure: runs::slow_start_acks,
         ..BASE
     },
@@ -232,7 +232,7 @@ pub(crate) const CHECKS: &[Check] = &[
         looks: Looks::Wire,
         measured: "packets that are sent at once after a pause of 4 s at 50 ms: two packet times apart at most at 1 Gbit/s",
         accepted: Range::at_most(12.0),
-        basis: "ten, and what is left of probes",
+        basis: "ten, and the rest of probes",
         measure: runs::burst,
         ..BASE
     },

@@ -1,4 +1,4 @@
-//! What the checks of RFC 9002 measure.
+//! The measures of the checks of RFC 9002.
 
 use cwnd_sim::{RateSchedule, Source};
 
@@ -73,7 +73,7 @@ pub(super) fn halve(lab: &Lab<'_>) -> Measured {
     Ok(later_cut(lab, 100, 1.5)?.ratio())
 }
 
-/// What is left, and not the number of cuts: those of a sender that paces follow one another so closely that they look like one.
+/// The remaining window, and not the number of cuts: those of a sender that paces follow one another so closely that they look like one.
 pub(super) fn recovery_once(lab: &Lab<'_>) -> Measured {
     let left = |losses| {
         let (record, at) = scattered(lab, 100, losses)?;
@@ -218,7 +218,7 @@ pub(super) fn pace_limited(lab: &Lab<'_>) -> Measured {
         let early = of_write().filter(|at| *at < first + 0.1 * record.rtt).count();
         Some(early as f64 / of_write().count() as f64)
     };
-    // The first writes are slow start, which sends what the window allows.
+    // The first writes are slow start, which fills the window.
     let mut shares: Vec<f64> = (WRITES - 10..WRITES).filter_map(share).collect();
     need(shares.len() == 10, "a write is not sent")?;
     shares.sort_by(f64::total_cmp);

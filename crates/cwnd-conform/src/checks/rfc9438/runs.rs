@@ -1,4 +1,4 @@
-//! What the checks of CUBIC measure.
+//! The measures of the checks of CUBIC.
 
 use cwnd::Spec;
 use cwnd_sim::Loss;
@@ -30,7 +30,7 @@ pub(super) fn beta(lab: &Lab<'_>) -> Measured {
     Ok(later_cut(lab, 100, ABOVE)?.ratio())
 }
 
-/// After the sawtooth has begun, so that what is lost is one packet and what is in flight one window.
+/// Once the sawtooth has begun, so that one packet is lost and the flight is one window.
 pub(super) fn beta_wire(lab: &Lab<'_>) -> Measured {
     let (record, [_, second]) = two_cuts(lab, 50, 4.0, 1.0)?;
     let rtt = record.rtt;
@@ -267,7 +267,7 @@ fn most(lab: &Lab<'_>) -> f64 {
     if lab.subject().follows_rfc8312() { f64::INFINITY } else { 1.5 }
 }
 
-/// Of two ratios the one nearer to one.
+/// The ratio that is nearer to one.
 fn nearest(ratios: [f64; 2]) -> f64 {
     let [a, b] = ratios;
     if (a - 1.0).abs() <= (b - 1.0).abs() { a } else { b }

@@ -49,7 +49,7 @@ pub(super) const TIMEOUT: &[Fault] = &[
         &[(Reno, "9002-persistent-resumes"), (Cubic, "9002-persistent-resumes"), (Quic, "9002-persistent-resumes")],
         |r| r.growth.ramp_again = 0.02,
     ),
-    // Of Reno's, slow start ends at half of what was in flight: that is when the last of it is repaired, and before a new packet can be lost.
+    // Reno's slow start ends at half of the flight: that is when its last loss is repaired, and before a new packet can be lost.
     fault("a loss in the slow start after a timeout is not heeded", &[(Cubic, "5681-loss-after-timeout")], |r| {
         r.cut.deaf_after_timeout = true;
     }),

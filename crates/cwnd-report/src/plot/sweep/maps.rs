@@ -278,7 +278,7 @@ impl Map {
     }
 }
 
-/// Of each kind, so that the page is drawn in a few seconds.
+/// The maximum of each kind, so that the page is drawn in a few seconds.
 const MOST_MAPS: usize = 12;
 /// Columns or rows of a map whose cells have words in them.
 const MOST_LABELLED: usize = 10;

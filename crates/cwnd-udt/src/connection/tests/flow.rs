@@ -36,7 +36,7 @@ fn a_short_tail_waits_for_nothing() {
     let mut world = World::new(5, None);
     let took = world.transfer(100, 1000);
     assert_eq!(took, Span::from_millis(5));
-    // What is written meanwhile shares packets.
+    // Data written meanwhile shares packets.
     let took = world.transfer(u64::from(PAYLOAD) + 10, 1000);
     assert!(took < Span::from_micros(5002), "{took}");
     assert_eq!(world.ends[0].core.stats(world.now).data_segs_out, 3);

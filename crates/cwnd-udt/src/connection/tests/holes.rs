@@ -1,4 +1,4 @@
-//! What BBR makes of acknowledgements that wait for holes to be filled.
+//! BBR with acknowledgements that wait for holes to be filled.
 
 use cwnd::{CongestionControl as _, Spec};
 
@@ -29,7 +29,7 @@ fn path(algorithm: &str, reports: bool, one_in: u64, seed: u64) -> World {
     world
 }
 
-/// What a flow has of the link from the third second to the twelfth, in a run for each seed.
+/// The share of the link of a flow from the third second to the twelfth, in a run for each seed.
 fn shares<const N: usize>(algorithm: &str, reports: bool, one_in: u64) -> [f64; N] {
     std::array::from_fn(|seed| {
         let mut world = path(algorithm, reports, one_in, seed as u64 + 1);
@@ -42,7 +42,7 @@ fn shares<const N: usize>(algorithm: &str, reports: bool, one_in: u64) -> [f64; 
 
 /// Packets above a hole count as in flight until it is filled, a round trip later, so that sending on meanwhile takes two bandwidth-delay
 /// products of window. Holes that come now and then find less: after a loss `inflight_shortterm` (draft-ietf-ccwg-bbr section 5.5.10.3)
-/// allows what was delivered in a round trip, one product where there was no hole. The sender then stops for a part of each hole.
+/// allows the data delivered in a round trip, one product where there was no hole. The sender then stops for a part of each hole.
 #[test]
 fn rare_holes_stop_a_sender_whose_window_is_what_was_delivered() {
     let [all, without] =
@@ -77,8 +77,8 @@ fn what_holes_leave_of_the_link() {
     }
 }
 
-/// Where the receiver reports what arrives above a hole, holes cost a rule that takes no loss for congestion what has to be sent again, and
-/// BBRv3 what its own bounds cost it over TCP with selective acknowledgements.
+/// With reports of arrivals above a hole, a hole costs a rule that ignores losses only the retransmissions, and BBRv3 only what its own
+/// bounds cost it over TCP with selective acknowledgements.
 #[test]
 fn reports_leave_of_a_path_with_holes_what_the_rule_makes_of_it() {
     for (algorithm, least) in [("bbr", 0.88), ("bbr3", 0.7)] {

@@ -14,7 +14,7 @@ fn draws(seed: u64) -> impl FnMut() -> f64 {
 
 /// A host that runs its end 60 us after a timer or an arrival, and with this chance later by 8 ms in the mean, exponentially.
 ///
-/// Measured of a thread that sleeps for 0.5 ms and works for 0.1 ms beside eight busy loops on two processors (Linux 6.18): 55 us in the
+/// Measured of a thread that sleeps for 0.5 ms and works for 0.1 ms next to eight busy loops on two processors (Linux 6.18): 55 us in the
 /// median, 8 ms and 22 ms in the 99th and 99.9th percentiles; a chance of 0.03 has 9 and 27 ms.
 fn late_host(seed: u64, chance: f64) -> Box<dyn FnMut() -> Span> {
     let mut unit = draws(seed);
@@ -58,8 +58,8 @@ impl Case {
     }
 }
 
-/// With what was lost to delays made up for, a flow beside much other work has most of the path. Without, an algorithm that paces by what
-/// is delivered takes the delays of its host for the path's.
+/// A pacer that makes up for delays lets a flow on a busy host use most of the path. Without that, an algorithm that paces by the delivery
+/// rate mistakes the delays of its host for those of the path.
 #[test]
 fn a_late_host_costs_a_paced_flow_little() {
     for (loss, late) in [(0.0, 0.03), (0.01, 0.1)] {
@@ -79,8 +79,8 @@ fn a_late_host_ends_no_startup_early() {
     }
 }
 
-/// A sender that is stopped once, in its fifth second over 200 Mbit/s and 50 ms: packets dropped by a queue of so many packets in the two
-/// seconds after.
+/// Packets that a queue of `queue` packets drops in the two seconds after a sender is stopped once, in its fifth second over 200 Mbit/s and
+/// 50 ms.
 fn drops_after_a_stop(algorithm: &str, stop: Span, queue: usize, catch_up: bool) -> u64 {
     let settings = Settings::new(cwnd::Spec::parse(algorithm).expect("registered"));
     let settings = Settings { ask_reports: true, prove_acks: true, ack_every: 8, ..settings };

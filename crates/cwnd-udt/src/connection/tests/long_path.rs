@@ -19,7 +19,7 @@ fn windows_follow_a_long_fat_path() {
     }
 }
 
-/// What came of a transfer of twelve seconds over a path with a queue of one bandwidth-delay product.
+/// The outcome of a transfer of twelve seconds over a path with a queue of one bandwidth-delay product.
 #[derive(Debug)]
 struct Outcome {
     /// Read in all.

@@ -115,7 +115,7 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
     });
     world.transfer(2_000_000, 10_000);
     let stats = world.ends[0].core.stats(world.now);
-    // Three copies of the packet that is missed, and maybe the newest one beside it as a probe.
+    // Three copies of the missing packet, and maybe the newest one as a probe.
     assert!(stats.timeouts == 0 && (3..=5).contains(&stats.retrans), "{stats:?}");
 }
 
@@ -250,6 +250,6 @@ fn a_path_that_reorders_is_not_taken_for_one_that_loses() {
         world.ends[0].core.stats(world.now).retrans
     };
     assert_eq!(retransmitted(0), 0);
-    // Three late packets are taken for lost, and the gaps around them.
+    // Three late packets are treated as lost, with the gaps around them.
     assert!((1..100).contains(&retransmitted(3)), "{}", retransmitted(3));
 }

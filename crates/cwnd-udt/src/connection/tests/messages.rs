@@ -42,7 +42,7 @@ fn a_message_may_overtake_one_that_is_held_up_only_if_it_says_so() {
 
 #[test]
 fn a_message_that_was_never_sent_expires_without_a_trace() {
-    // libudt looks at the time to live of what it sends again only.
+    // libudt checks the time to live of retransmissions only.
     let mut world = World::of_messages(5, None);
     world.ends[0].core.sender.peer_window = 1;
     send(&mut world, FULL, None, true);

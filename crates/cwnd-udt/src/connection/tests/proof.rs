@@ -55,7 +55,7 @@ fn a_peer_that_acknowledges_what_never_arrived_draws_little() {
     }
     let mean = all.iter().sum::<u64>() / all.len() as u64;
     println!("mean {mean} bytes, most {:?}", all.iter().max());
-    // What slow start sends until an acknowledgement says that the packet withheld, one of the first 256, has arrived.
+    // The packets of slow start until an acknowledgement of the withheld packet, one of the first 256.
     assert!(all.iter().all(|sent| *sent < 3_000_000), "{all:?}");
 }
 
@@ -71,12 +71,12 @@ fn a_peer_that_turns_optimistic_draws_no_more_than_twice_what_it_received() {
         lose_all_data_and_reports(&mut world);
         let (sent, end) = optimistic(&mut world, 0, 5000);
         assert_eq!(end, Some(Event::Closed(Reason::FalseAck)), "seed {seed}");
-        // And what may be under way when the packet is withheld.
+        // The packets that may be in flight when the packet is withheld, too.
         assert!(sent - before < 2 * received + 40_000_000, "seed {seed}: {} after {received}", sent - before);
     }
 }
 
-/// A peer that names what has arrived above a hole names a packet that was never sent.
+/// A peer that reports arrivals above a hole names a packet that was never sent.
 #[test]
 fn a_report_of_what_was_never_sent_ends_the_connection() {
     for seed in 0..10 {
@@ -141,7 +141,7 @@ fn a_window_of_what_the_path_needs_is_large_enough_while_a_packet_is_withheld() 
 fn what_ends_with_a_withheld_packet_does_not_wait_for_its_report() {
     for seed in 0..20 {
         let mut world = proving(seed, 50, Some(100_000_000));
-        // Two thirds of what may be sent before a proof is due.
+        // Two thirds of the packets that may be sent before a proof is due.
         let bytes = 170 * u64::from(super::world::PAYLOAD);
         let with = world.transfer(bytes, 5000);
         let without = World::new(50, Some(100_000_000)).transfer(bytes, 5000);
@@ -240,8 +240,8 @@ fn proofs_delay_no_correct_peer_for_long() {
         }
     }
 }
-/// What a peer that receives nothing says in a millisecond, of the packets `from..next` that are not acknowledged: what it reports missing,
-/// and up to where it acknowledges.
+/// The messages in a millisecond of a peer that receives nothing, about the packets `from..next` that are not acknowledged: those that it
+/// reports missing, and the end of those that it acknowledges.
 type Lie = Box<dyn FnMut(u64, u64) -> (Vec<std::ops::Range<u64>>, u64)>;
 
 /// The lie of a seed.
@@ -252,12 +252,12 @@ fn one(range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
     std::iter::once(range).collect()
 }
 
-/// The bytes that a liar draws in 8 s, and whether it was found out. It knows what was sent a round trip ago.
+/// The bytes that a liar draws in 8 s, and whether it was caught. It knows the packets that were sent a round trip ago.
 fn lies(seed: u64, delay: u64, lie: Lie) -> (u64, bool) {
     lies_from(&Arc::new(Mutex::new(Unproven::new())), seed, delay, lie)
 }
 
-/// The same, at an address to which `unproven` may be sent.
+/// The bytes that a liar draws in 8 s, and whether it was caught, at an address to which `unproven` may be sent.
 fn lies_from(unproven: &Arc<Mutex<Unproven>>, seed: u64, delay: u64, mut lie: Lie) -> (u64, bool) {
     let mut world = proving(seed, delay, None);
     world.ends[0].core.share(Arc::clone(unproven));
@@ -285,7 +285,7 @@ fn lies_from(unproven: &Arc<Mutex<Unproven>>, seed: u64, delay: u64, mut lie: Li
     (world.ends[0].core.stats(world.now).bytes_sent, false)
 }
 
-/// Reports each packet missing with this chance, in runs of 1 to 16, and acknowledges what it has reported on.
+/// Reports each packet missing with probability `chance`, in runs of 1 to 16, and acknowledges the packets it has reported.
 fn random_liar(seed: u64, chance: f64) -> Lie {
     // A linear congruential generator (Knuth's constants) suffices here.
     let mut state = seed ^ 0x11a2;
@@ -337,7 +337,7 @@ fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
                 ((from..next).rev().map(|number| number..number + 1).collect(), next)
             })
         }),
-        // Acknowledgements come late, and claim a short path: the sender repeats what it waits for.
+        // Acknowledgements come late, and claim a short path: the sender repeats the awaited packets.
         ("acknowledged late, nothing missing", |_| {
             let mut past = std::collections::VecDeque::from(vec![0; 60]);
             Box::new(move |_, next| {
@@ -368,7 +368,7 @@ fn who_reports_missing_what_it_then_acknowledges_draws_a_megabyte() {
     }
 }
 
-/// Who connects again and again draws no more from one address.
+/// A peer that connects again and again draws no more from one address.
 #[test]
 fn a_liar_that_comes_again_draws_no_more() {
     for chance in [0.0, 0.25, 0.5, 1.0] {

@@ -1,5 +1,5 @@
-//! What a peer, or somebody in its name, says that cannot be true. Any of it ends or harms a connection of libudt's
-//! (udt-wire, 7.2 and 7.3); here it is ignored and counted.
+//! Messages of a peer, or of somebody in its name, that cannot be true. Any of them ends or harms a connection of libudt's (udt-wire, 7.2
+//! and 7.3); here they are ignored and counted.
 
 use super::super::*;
 use super::world::{PAYLOAD, World, agreed, at, header, seq, settings};
@@ -108,7 +108,7 @@ fn rates_beyond_every_link() {
         world.forge(0, Message::Ack(ack));
         world.run(1);
     }
-    // An optimistic peer gets no more than the window of what it could have got: memory is bounded.
+    // An optimistic peer gets no more than the window beyond its honest share: memory is bounded.
     let stats = world.ends[0].core.stats(world.now);
     assert!(stats.unacked <= 25_600, "{stats:?}");
 }

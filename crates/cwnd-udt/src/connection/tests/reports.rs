@@ -1,4 +1,4 @@
-//! What the receiving half says, and when.
+//! The messages of the receiving half, and their times.
 
 use super::super::*;
 use super::world::{PAYLOAD, Parcel, World, at, header, seq};
@@ -57,7 +57,7 @@ fn every_full_acknowledgement_is_confirmed_and_gives_a_round_trip() {
     }
     let quiet = world.messages_of(1).len();
     world.run(400);
-    assert_eq!(world.messages_of(1).len(), quiet, "what is confirmed is not repeated");
+    assert_eq!(world.messages_of(1).len(), quiet, "a confirmed report is not repeated");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::wire::Position;
 
 pub(super) const PAYLOAD: u32 = 1456;
 
-/// What travels.
+/// A packet or message on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Parcel {
     Data(DataPacket),
@@ -33,7 +33,7 @@ pub(super) struct Line {
     pub(super) loses: Loses,
     /// How much later the packet of data of this number arrives than it would.
     pub(super) late: Box<dyn Fn(u64) -> Span>,
-    /// What becomes of a parcel on its way.
+    /// Changes a parcel on its way.
     pub(super) alters: Box<dyn FnMut(&mut Parcel)>,
     free: Time,
     departures: std::collections::VecDeque<Time>,
@@ -58,10 +58,10 @@ pub(super) struct End {
     pub(super) said: Vec<(Time, Parcel)>,
     /// How late its host runs it after a timer or an arrival; none for at once.
     pub(super) lateness: Option<Box<dyn FnMut() -> Span>>,
-    /// What has arrived since the host last ran it, and when it runs it again.
+    /// Packets that have arrived since the host last ran the connection, and when it runs it again.
     socket: Vec<(Time, Parcel)>,
     runs_at: Time,
-    /// Of the lateness, that of the sleep that goes on.
+    /// The lateness of the current sleep.
     late: Span,
 }
 
@@ -157,7 +157,7 @@ impl World {
         Self::with(&settings(), &agreed(1000, Mode::Stream), delay, rate)
     }
 
-    /// The same for messages.
+    /// Two ends of a connection for messages.
     pub(super) fn of_messages(delay: u64, rate: Option<u64>) -> Self {
         let settings = Settings { mode: Mode::Messages, ..settings() };
         Self::with(&settings, &agreed(1000, Mode::Messages), delay, rate)
@@ -268,7 +268,7 @@ impl World {
         self.ends[to].core.handle_message(self.now, &message);
     }
 
-    /// Hands in what has arrived at an end, as its socket says when.
+    /// Passes an arrived packet to an end, at the time that its socket reports.
     pub(super) fn deliver(&mut self, to: usize, now: Time, parcel: &Parcel) {
         let end = &mut self.ends[to];
         match parcel {
