@@ -34,7 +34,7 @@ pub struct Impairments {
     /// Clear the ECN field of every packet
     #[arg(long, help_heading = "Impairments")]
     bleach_ecn: bool,
-    /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios. may be repeated
+    /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios; may be repeated
     #[arg(long, value_name = "AT KEY=VALUE", help_heading = "Impairments")]
     pub step: Vec<Step>,
     /// Transmit at the instants of a packet-delivery trace of Mahimahi instead of at --rate
