@@ -2,7 +2,7 @@
 //!
 //! What is run is data in `evidence/ns2`: the tables of the paper on UDT for the agents of four releases
 //! ([`agents`]), and comparisons of ns-2's TCP with the eras here ([`cases`]). What ns-2 gave is kept in `recorded.json`;
-//! the part of `docs/validation.md` is made from that.
+//! `evidence/ns2/results.md` is made from that.
 
 mod agents;
 mod build;
@@ -135,7 +135,7 @@ fn preface(records: &Records, sources: &Provenance) -> String {
     };
     format!(
         "The printed numbers of the paper on UDT, those of the author's agents in ns-2, and ours on record at full length\n\
-         ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. [evidence/ns2](../evidence/ns2/README.md)\n\
+         ([papers](../../docs/papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. [evidence/ns2](README.md)\n\
          describes the build and the runs of the agents.\n\n\
          Written by `cargo xtask validate ns2` with `cwnd` at {sources}, from runs in ns-2 as packaged by Debian ({}) on {} under {}.\n",
         list(&|record| record.ns2.clone()),
