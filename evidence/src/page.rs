@@ -200,6 +200,7 @@ fn save(path: &Path, text: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root;
 
     #[test]
     fn numbers_are_shown_to_a_percent_and_better() {
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_index_has_the_counts_of_the_results() {
-        let read = |file: &str| std::fs::read_to_string(crate::here::root().join(file)).expect("it is checked in");
+        let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("it is checked in");
         let index = read("docs/validation.md");
         for directory in ["ns3", "ns2", "linux", "model"] {
             let results = read(&format!("evidence/{directory}/results.md"));
