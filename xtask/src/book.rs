@@ -194,7 +194,19 @@ const ROOT: [&str; 6] =
 /// The page before the parts, which mdBook also shows at the root.
 const FIRST: &str = "README.md";
 
-const BOOK: &str = "[book]\ntitle = \"cwnd\"\nlanguage = \"en\"\nsrc = \"src\"\n";
+// The default preprocessors rename README.md to index.md, and leave the links to it as they are.
+const BOOK: &str = "\
+[book]
+title = \"cwnd\"
+language = \"en\"
+src = \"src\"
+
+[build]
+use-default-preprocessors = false
+
+[output.html.search]
+enable = true
+";
 
 /// The parts of the book: titles and paths of their pages.
 const PARTS: &[(&str, &[(&str, &str)])] = &[
