@@ -35,6 +35,7 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     }
     fs::write(sources.join("SUMMARY.md"), book.summary()).map_err(failed)?;
     fs::write(directory.join("book.toml"), BOOK).map_err(failed)?;
+    fs::write(directory.join("wide.css"), WIDE).map_err(failed)?;
     let dead = dead(&written, &files);
     if !dead.is_empty() {
         return Err(format!("links of the book lead nowhere:\n{}", dead.join("\n")));
@@ -204,9 +205,15 @@ src = \"src\"
 [build]
 use-default-preprocessors = false
 
+[output.html]
+additional-css = [\"wide.css\"]
+
 [output.html.search]
 enable = true
 ";
+
+/// Room for the 100 columns of a terminal.
+const WIDE: &str = ":root { --content-max-width: 920px; }\n";
 
 /// The parts of the book: titles and paths of their pages.
 const PARTS: &[(&str, &[(&str, &str)])] = &[
