@@ -2,8 +2,8 @@
 //!
 //! `cargo xtask validate` starts it. Elsewhere is ns-3, ns-2 ([`ns2`]), htsim ([`htsim`], for its speed alone), or the response functions
 //! of `cwnd-model` ([`response`]), or real sockets ([`udt`]). The cases and their tolerances are data in the directory of the other side
-//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the page `docs/validation.md` is made from
-//! it, and a test compares this side with it without the other.
+//! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the pages `evidence/*/results.md` are made
+//! from it, and a test compares this side with it without the other.
 
 mod case;
 mod here;
@@ -116,7 +116,7 @@ enum Command {
         /// The scenarios whose names begin with this [default: all]
         scenario: Vec<String>,
     },
-    /// Compares with the TCP of this host's kernel, and rewrites a part of docs/validation.md
+    /// Compares with the TCP of this host's kernel, and rewrites evidence/linux/results.md
     Linux {
         /// Compares with the records: the kernel runs nothing
         #[arg(long, conflicts_with_all = ["only", "repeats"])]
@@ -128,14 +128,14 @@ enum Command {
         #[arg(long)]
         repeats: Option<u32>,
     },
-    /// Compares the packet simulator with the response functions, and rewrites a part of docs/validation.md
+    /// Compares the packet simulator with the response functions, and rewrites evidence/model/results.md
     Model,
-    /// Runs the author's agents of UDT and TCP in ns-2, and rewrites a part of docs/validation.md
+    /// Runs the author's agents of UDT and TCP in ns-2, and rewrites evidence/ns2/results.md
     Ns2 {
         /// The cases that ns-2 runs anew, by how their names begin; if none is given, those without a record of their settings
         case: Vec<String>,
     },
-    /// Compares with ns-3, and rewrites a part of docs/validation.md
+    /// Compares with ns-3, and rewrites evidence/ns3/results.md
     Ns3 {
         /// Compares with the records: ns-3 runs no case
         #[arg(long, conflicts_with = "case")]

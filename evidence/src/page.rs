@@ -89,15 +89,16 @@ fn preface(compared: &[Compared<'_>], sources: &Provenance) -> String {
     versions.dedup();
     format!(
         "The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
-         [evidence/ns3](../evidence/ns3/README.md) describes both setups and the tolerances, which were fixed beforehand. Plots show the window of the first flow of the first seed.\n\n\
+         [evidence/ns3](README.md) describes both setups and the tolerances, which were fixed beforehand. Plots show the window of the first flow of the first seed.\n\n\
          Written by `cargo xtask validate ns3` with `cwnd` at {sources} and ns-3 as packaged by Debian ({}).\n",
         versions.join(", "),
     )
 }
 
-/// Replaces one part of the page; the parts of other comparisons, and what stands between them, stay as they are.
+/// Replaces one part of a page of results: `ns2-tcp` of `evidence/ns2/results.md`. Its other text stays as it is.
 pub(crate) fn put(root: &Path, part: &str, text: &str) -> Result<(), Error> {
-    put_into(root, "docs/validation.md", part, text)
+    let directory = part.split('-').next().unwrap_or(part);
+    put_into(root, &format!("evidence/{directory}/results.md"), part, text)
 }
 
 /// Writes `text` between the marks of `part` in a page of the documents.
@@ -165,7 +166,8 @@ fn section(text: &mut String, case: &Case, cases: &Cases, compared: &[&Compared<
     for note in notes {
         let _ = writeln!(text, "\n{}: {}", note.theirs.join(", "), note.text);
     }
-    let _ = writeln!(text, "\n![Windows over time in case {name}](validation/{name}.svg)", name = case.name());
+    let _ =
+        writeln!(text, "\n![Windows over time in case {name}](../../docs/validation/{name}.svg)", name = case.name());
 }
 
 /// With enough digits to judge a difference of a percent.
@@ -198,6 +200,7 @@ fn save(path: &Path, text: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root;
 
     #[test]
     fn numbers_are_shown_to_a_percent_and_better() {
@@ -207,6 +210,22 @@ mod tests {
         assert_eq!(text(6.6e-5, Some(1.23e-5)), "(6.60 ± 1.23)e-5");
         assert_eq!(text(6.6e-5, None), "6.60e-5");
         assert_eq!(text(0.0, None), "0");
+    }
+
+    #[test]
+    fn the_index_has_the_counts_of_the_results() {
+        let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("it is checked in");
+        let index = read("docs/validation.md");
+        for directory in ["ns3", "ns2", "linux", "model"] {
+            let results = read(&format!("evidence/{directory}/results.md"));
+            let counts = results.lines().find_map(|line| {
+                let (compared, rest) = line.split_once(" comparisons: ")?;
+                Some(format!("| {compared} | {} |", rest.split_once(" outside")?.0))
+            });
+            let counts = counts.expect("a line with the counts");
+            let row = index.lines().find(|line| line.contains(&format!("(../evidence/{directory}/results.md)")));
+            assert!(row.is_some_and(|row| row.contains(&counts)), "{directory}: {counts} in {row:?}");
+        }
     }
 
     #[test]

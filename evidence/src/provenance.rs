@@ -177,9 +177,15 @@ mod tests {
             return Ok(());
         }
         let pages = ["bbr", "files", "performance", "udt", "validation"].map(|page| format!("docs/{page}.md"));
+        let results = ["linux", "model", "ns2", "ns3", "stacks"].map(|folder| format!("evidence/{folder}/results.md"));
         let records = ["papers/alternatives.toml", "papers/changes.toml", "papers/provenance.toml"].map(String::from);
         let mut named = BTreeMap::new();
-        for file in pages.into_iter().chain(records).chain(["papers/page.md".to_owned(), "SECURITY.md".to_owned()]) {
+        for file in pages
+            .into_iter()
+            .chain(results)
+            .chain(records)
+            .chain(["papers/page.md".to_owned(), "SECURITY.md".to_owned()])
+        {
             let path = root().join(&file);
             let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path, source })?;
             for before in ["revision ", "\ncommit = \"", "0.1.0 ("] {

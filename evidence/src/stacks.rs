@@ -86,7 +86,7 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
     for subjects in [&[STACKS.as_slice(), &CONTROLLERS, &OURS].concat(), KNOWN_BAD.as_slice()] {
         judged.extend(foreign::<Vec<Conformance>>(root, &[&["conform", "--json"], subjects].concat())?);
     }
-    page::put_into(root, "docs/foreign.md", "conformance", &conformance(&judged, &sources))
+    page::put_into(root, "evidence/stacks/results.md", "conformance", &conformance(&judged, &sources))
 }
 
 /// One flow of each alone: the windows over time of a stack and of our algorithm of that name, a panel for each stack.

@@ -1,6 +1,6 @@
 //! The step `links`: links of Markdown lead to files, headings and tests that exist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::prose::walk;
@@ -42,13 +42,14 @@ const PROMISES: &str = "SECURITY.md";
 
 /// The lines of tables with a column for tests that link none.
 fn unproven(page: &str) -> Vec<usize> {
+    let proven: BTreeSet<usize> = found(page).iter().filter(|link| link.names_a_test()).map(|link| link.line).collect();
     let (mut promises, mut unproven) = (false, Vec::new());
     for (line, text) in (1..).zip(page.lines()) {
         if !text.starts_with('|') {
             promises = false;
         } else if text.ends_with("| test |") {
             promises = true;
-        } else if promises && !text.starts_with("| ---") && !found(text).iter().any(Link::names_a_test) {
+        } else if promises && !text.starts_with("| ---") && !proven.contains(&line) {
             unproven.push(line);
         }
     }
@@ -64,6 +65,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// The target as written, or as the name of a reference link defines it.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
     /// The target without the heading.
     pub(crate) fn path(&self) -> &str {
         self.target.split('#').next().unwrap_or_default()
@@ -80,6 +86,7 @@ impl Link {
 
 /// The relative links of a page, outside of code.
 pub(crate) fn found(text: &str) -> Vec<Link> {
+    let named = named(text);
     let (mut links, mut code) = (Vec::new(), false);
     for (line, raw) in (1..).zip(text.lines()) {
         if raw.trim_start().starts_with("```") {
@@ -88,7 +95,8 @@ pub(crate) fn found(text: &str) -> Vec<Link> {
         if code {
             continue;
         }
-        let mut rest = raw;
+        let raw = named.iter().fold(raw.to_owned(), |raw, (name, target)| raw.replace(name, target));
+        let mut rest = raw.as_str();
         while let Some((before, after)) = rest.split_once("](") {
             let Some((target, behind)) = after.split_once(')') else { break };
             rest = behind;
@@ -102,6 +110,12 @@ pub(crate) fn found(text: &str) -> Vec<Link> {
         }
     }
     links
+}
+
+/// The ends of reference links, `][name]`, and those of the links that they stand for: of the lines `[name]: target`.
+fn named(text: &str) -> Vec<(String, String)> {
+    let definitions = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+    definitions.map(|(name, target)| (format!("][{name}]"), format!("]({})", target.trim()))).collect()
 }
 
 struct Pages<'a> {
@@ -159,7 +173,7 @@ pub(crate) fn joined(from: &str, relative: &str) -> String {
 }
 
 /// The anchors of the headings of a page, as GitHub makes them.
-fn anchors(text: &str) -> Vec<String> {
+pub(crate) fn anchors(text: &str) -> Vec<String> {
     let (mut anchors, mut code): (Vec<String>, bool) = (Vec::new(), false);
     for line in text.lines() {
         if line.starts_with("```") {
@@ -186,6 +200,9 @@ mod tests {
         let text = "[a](b.md#c), `[no](x)` and\n```\n[no](x)\n```\n[`fn_name`](d.rs) [web](https://e.org/f)\n";
         let links: Vec<_> = found(text).into_iter().map(|link| (link.target.clone(), link.names_a_test())).collect();
         assert_eq!(links, [("b.md#c".to_owned(), false), ("d.rs".to_owned(), true)]);
+        let named = found("[`fn_name`][d] and `[no][d]`\n\n[d]: a/d.rs\n");
+        assert_eq!(named.len(), 1);
+        assert!(named[0].names_a_test() && named[0].path() == "a/d.rs");
     }
 
     #[test]

@@ -172,12 +172,43 @@ Usage: cargo xtask <TASK>
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   generate                   rewrite the generated files
-  book DIR                   write all pages, the generated ones whole, into a directory for mdBook
+  book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
-                             (model), and rewrite docs/validation.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
+                             (model), and rewrite evidence/*/results.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)
 
 A step that needs a tool the machine lacks is skipped; the missing tools are named at the start. `setup`, or the option
 --setup, installs them: Debian packages where it runs as root, the rest for this repository or by rustup. With CI=true
 `check`, `test` and `validate` start with a setup, and a skipped step counts as failed.
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_name_tasks_and_steps_that_exist() {
+        let workspace = Workspace::here();
+        let mut files = Vec::new();
+        prose::walk(&workspace.path(""), "", &mut files).expect("the repository can be read");
+        let all = [check::STEPS, suite::STEPS, suite::LONG, suite::PARTS, validate::STEPS].concat();
+        let (mut seen, mut wrong) = (0, Vec::new());
+        for file in files.iter().filter(|file| file.ends_with(".md")) {
+            let text = std::fs::read_to_string(workspace.path(file)).expect("a page is text");
+            for rest in text.split("cargo xtask ").skip(1) {
+                seen += 1;
+                let command = rest.split(['`', '\n', '#', ';']).next().unwrap_or_default();
+                let mut words = command.split_whitespace().map(|word| word.trim_end_matches([',', '.']));
+                let task = words.next().unwrap_or_default();
+                let listed = USAGE.contains(&format!("\n  {task} "));
+                let takes_steps = ["setup", "check", "test", "validate"].contains(&task);
+                let is_step = |word: &str| all.iter().any(|step| step.name == word);
+                let unknown = words.find(|word| takes_steps && !word.starts_with("--") && !is_step(word));
+                if !listed || unknown.is_some() {
+                    wrong.push(format!("{file}: cargo xtask {command}"));
+                }
+            }
+        }
+        assert!(seen > 50 && wrong.is_empty(), "{seen} commands; {wrong:?}");
+    }
+}

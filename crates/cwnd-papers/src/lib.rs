@@ -53,6 +53,7 @@ pub use cross::{
     Answer, Asked, Compare, CrossAlgorithm, CrossClaim, CrossExperiment, CrossMeasure, CrossTable, Crossing, Plan,
     Score, cross,
 };
+pub use daimd::Profile;
 pub use error::PaperError;
 pub use findings::{Curve, Figure};
 pub use grid::Grid;

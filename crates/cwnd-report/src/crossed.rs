@@ -88,4 +88,5 @@ goodput over that of TCP, is best at 1; goodput above 1 is taken from other traf
 ";
 const CLAIMS: &str = "\
 A claim holds where the whole 95 % interval lies within its tolerance, and does not where it lies outside; between, it is open. Of two
-algorithms that both do not converge in time neither is faster.";
+algorithms that both do not converge in time neither is faster. One rule was corrected after the first record: an algorithm without a value
+is not the best of a claim where more is better. The record is by the corrected rule.";

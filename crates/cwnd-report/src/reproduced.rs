@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cwnd_papers::{
-    Ablation, Alternatives, Basis, Counts, InNs2, PAPERS, PaperError, Provenance, Published, PublishedResult,
+    Ablation, Alternatives, Basis, Counts, InNs2, PAPERS, PaperError, Profile, Provenance, Published, PublishedResult,
     PublishedRow, RecordFile, Recorded, RecordedRow, Register, Scale, Verdict, sentence,
 };
 
@@ -34,6 +34,7 @@ pub fn papers() -> Result<String, PaperError> {
         summary,
         "\nWhere each paper comes out again, and where it does not; in brackets the rows that match, of those compared:\n\n{sentences}"
     );
+    page = replaced(&page, "profile", &Profile::written()?.table());
     page = replaced(&page, "ablation", &ablation(&Ablation::recorded()?));
     page = replaced(&page, "alternatives", &made::alternatives(&Alternatives::recorded()?));
     page = replaced(&page, "register", &made::register(&Register::recorded()?));

@@ -135,6 +135,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_of_the_documentation_parse() {
+        cwnd_terminal::testing::accepts_commands_of_pages::<Cli>("udt", 25);
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
         let refused = check::consistent::<Cli>(GROUPS);
         assert!(refused > 100, "{refused}");

@@ -1,7 +1,7 @@
 //! The Linux kernel as the judge: its TCP over an emulated link, and the same path in the simulator.
 //!
 //! The paths and their tolerances are data in `evidence/linux/cases.toml`. What the kernel gave is kept in `recorded.json`, run by run, so
-//! that a series can be interrupted; a part of `docs/validation.md` is made from that.
+//! that a series can be interrupted; `evidence/linux/results.md` is made from that.
 
 mod cases;
 mod here;

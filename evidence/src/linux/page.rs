@@ -73,7 +73,7 @@ pub(super) fn write(
         let panel = Panel { title: experiment.name.clone(), axis, ours: &ours.window, theirs: &runs[0].window };
         let file = format!("linux-{}", experiment.name);
         plot::write(&root.join(format!("out/validation/{file}.vl.json")), ["Linux", "cwnd"], &[panel])?;
-        let _ = writeln!(figures, "\n![The window over time, {0}](validation/{file}.svg)", experiment.name);
+        let _ = writeln!(figures, "\n![The window over time, {0}](../../docs/validation/{file}.svg)", experiment.name);
     }
     let missing = experiments.len() - done.len();
     let verdict = format!(
@@ -167,7 +167,7 @@ fn preface(records: &Records, done: &[(&Experiment<'_>, Vec<&Measured>)], source
         runs().flat_map(|run| &run.settings).map(|(name, value)| format!("`{name}` {value}")).collect();
     format!(
         "The kernel's own TCP (`iperf3 -C`) over an emulated link between two networks of one host (`udt link --tun`), and the same path in\n\
-         the simulator, whose senders are those of `modern`. [evidence/linux](../evidence/linux/README.md) describes both setups and the\n\
+         the simulator, whose senders are those of `modern`. [evidence/linux](README.md) describes both setups and the\n\
          tolerances, which were fixed beforehand. Cells are means over the runs; lateness is the worst of them, of both directions.\n\n\
          Recorded on {} on {} under {}; compared with `cwnd` at {sources}. Settings: {}.\n",
         list(runs().map(|run| run.kernel.clone()).collect()),

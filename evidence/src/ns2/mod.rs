@@ -1,8 +1,8 @@
 //! ns-2 as the judge: the author's own agents of UDT, and TCP and queues as ns-2 had them at a date.
 //!
 //! The experiments are data in `evidence/ns2`: the tables of the paper on UDT for the agents of four releases ([`agents`]), and comparisons
-//! of ns-2's TCP with the eras here ([`cases`]). The results of ns-2 are kept in `recorded.json`; the part of `docs/validation.md` is made
-//! from that.
+//! of ns-2's TCP with the eras here ([`cases`]). The results of ns-2 are kept in `recorded.json`; `evidence/ns2/results.md` is
+//! made from that.
 
 mod agents;
 mod build;
@@ -135,7 +135,7 @@ fn preface(records: &Records, sources: &Provenance) -> String {
     };
     format!(
         "The printed numbers of the paper on UDT, those of the author's agents in ns-2, and ours on record at full length\n\
-         ([papers](papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. [evidence/ns2](../evidence/ns2/README.md)\n\
+         ([papers](../../docs/papers.md)). Rates are in Mbit/s. Every number is simulated: the mean over runs with its 95 % t interval. [evidence/ns2](README.md)\n\
          describes the build and the runs of the agents.\n\n\
          Written by `cargo xtask validate ns2` with `cwnd` at {sources}, from runs in ns-2 as packaged by Debian ({}) on {} under {}.\n",
         list(&|record| record.ns2.clone()),

@@ -6,7 +6,6 @@ mod errors;
 #[cfg(test)]
 mod fit;
 mod paths;
-#[cfg(test)]
 mod profile;
 mod rest;
 mod stages;
@@ -18,6 +17,7 @@ use super::bench::Bench;
 use super::error::Result;
 use super::files::paper_files;
 use super::reproduction::Reproduction;
+pub use profile::Profile;
 
 pub(super) const PAPER: Reproduction = Reproduction {
     files: paper_files!("daimd": "alone", "beside-tcp", "chain", "coalesced", "delay", "fast", "pairs", "pairs-many", "pairs-crossed", "round-trips", "testbed", "tree", "two", "xcp"),

@@ -1,6 +1,7 @@
 //! Tests of the real programs, from their arguments to their output, exit codes and files: with the feature `testing`.
 
 mod flags;
+mod pages;
 mod pipes;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::{fs, io};
 use tempfile::TempDir;
 
 pub use flags::{broken_at_the_width, commands, refuses_nonsense, run, with};
+pub use pages::accepts_commands_of_pages;
 pub use pipes::{ends_while_it_reads, new_pipe, reads_no_empty_pipe};
 
 /// The signals that end a command, and its exit codes.
