@@ -5,6 +5,7 @@
 //!
 //! A rule may remember two numbers, `u` and `v`. Their expressions are evaluated before each `grow`, first `u`, then `v`.
 
+use alloc::boxed::Box;
 use alloc::format;
 
 use super::expression::{Expression, Numbers};
@@ -20,8 +21,8 @@ use crate::units::Time;
 pub struct Rule {
     grow: Expression,
     cut: Expression,
-    u: Own,
-    v: Own,
+    /// `u` and `v`. Boxed, because each flow has room for the largest algorithm.
+    own: Box<[Own; 2]>,
     /// The last cut, or the end of slow start.
     since: Time,
     /// The window before it.
@@ -58,14 +59,16 @@ impl Own {
 impl Rule {
     fn numbers(&self, w: f64, view: &View) -> Numbers {
         let (rtt, least) = view.rtt.map_or((0.1, 0.1), |rtt| (rtt.smoothed.as_secs_f64(), rtt.min.as_secs_f64()));
-        [w, rtt, least, view.now.since(self.since).as_secs_f64(), self.peak, self.u.value, self.v.value]
+        [w, rtt, least, view.now.since(self.since).as_secs_f64(), self.peak, self.own[0].value, self.own[1].value]
     }
 }
 
 impl WindowRule for Rule {
     fn grow(&mut self, w: f64, view: &View) -> f64 {
-        self.u.step(&self.numbers(w, view));
-        self.v.step(&self.numbers(w, view));
+        for index in 0..self.own.len() {
+            let numbers = self.numbers(w, view);
+            self.own[index].step(&numbers);
+        }
         let step = self.grow.value(&self.numbers(w, view));
         if step.is_nan() { 0.0 } else { step.clamp(-w.max(0.0), MOST) }
     }
@@ -117,8 +120,8 @@ pub const RULE: Entry<Window<Rule>> = Entry {
         let grow = read("grow", (-f64::MAX, MOST), "from -w to 16 packets")?;
         let cut = read("cut", (LEAST, f64::MAX), "from 2 to w packets")?;
         let own = |name| read(name, (-f64::MAX, f64::MAX), "a finite number").map(Own::new);
-        let (u, v) = (own("u")?, own("v")?);
-        let rule = Rule { grow, cut, u, v, since: Time::ZERO, peak: 0.0 };
+        let own = Box::new([own("u")?, own("v")?]);
+        let rule = Rule { grow, cut, own, since: Time::ZERO, peak: 0.0 };
         Ok(Window::new(rule, start))
     },
     receiver: None,
@@ -182,8 +185,7 @@ mod tests {
         let mut rule = Rule {
             grow: expression("grow"),
             cut: expression("cut"),
-            u: Own::new(expression("u")),
-            v: Own::new(expression("v")),
+            own: Box::new([Own::new(expression("u")), Own::new(expression("v"))]),
             since: Time::ZERO,
             peak: 200.0,
         };
