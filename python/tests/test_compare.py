@@ -78,9 +78,9 @@ def test_a_path_that_is_not_described_is_that_of_the_command() -> None:
     assert row.algorithm == "rule:grow=max(1/w, 0.01),cut=w*3/4"
     assert row.versus is not None
     assert row.versus.algorithm == "reno"
-    assert [parameter.name for parameter in cwnd.algorithm("rule:grow=2/w").parameters] == ["grow", "cut"]
+    assert [parameter.name for parameter in cwnd.algorithm("rule:grow=2/w").parameters] == ["grow", "cut", "u", "v"]
     with pytest.raises(cwnd.AlgorithmError, match="at character 3"):
-        cwnd.compare(["rule:grow=2*v"], duration="2s", seeds=1)
+        cwnd.compare(["rule:grow=2*x"], duration="2s", seeds=1)
 
 
 def test_seeds_are_added_until_the_goodput_is_known() -> None:

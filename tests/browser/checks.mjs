@@ -1,12 +1,24 @@
 // What every page is checked with: a browser that uses no network of its own, and checks that are counted.
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
 
 // Without a sandbox because tests run as root in containers; nothing of Chromium's own may use the network either.
 const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic',
 ];
+
+// Nothing of Firefox's own may use the network.
+const PREFERENCES = {
+  'app.normandy.enabled': false, 'browser.safebrowsing.downloads.enabled': false, 'browser.safebrowsing.malware.enabled': false,
+  'browser.safebrowsing.phishing.enabled': false, 'datareporting.policy.dataSubmissionEnabled': false,
+  'network.captive-portal-service.enabled': false, 'network.connectivity-service.enabled': false,
+  'services.settings.server': 'data:,', 'ui.systemUsesDarkTheme': 0,
+};
+
+/** Long enough for a machine that is busy with something else, in milliseconds. */
+export const PATIENCE = 120_000;
 
 export const results = { passed: 0, failed: 0 };
 
@@ -31,6 +43,13 @@ export function launch(executablePath) {
   return chromium.launch({ executablePath, args: FLAGS }).catch((error) => {
     throw new Error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
   });
+}
+
+/** Starts Firefox, or Chromium if the name of the program says so, over WebDriver BiDi or Chromium's protocol. */
+export function launch_either(executablePath) {
+  const common = { executablePath, headless: true, timeout: PATIENCE, protocolTimeout: PATIENCE, defaultViewport: { width: 1280, height: 900 } };
+  const own = executablePath.includes('firefox') ? { browser: 'firefox', extraPrefsFirefox: PREFERENCES } : { browser: 'chrome', args: FLAGS };
+  return puppeteer.launch({ ...common, ...own });
 }
 
 /** What axe finds on a page, which has to be nothing. */

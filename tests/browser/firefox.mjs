@@ -3,8 +3,7 @@
 //   node firefox.mjs CWND FIREFOX
 //
 // One line per check; exit code 1 if any fails, 2 if the checks could not be run.
-import puppeteer from 'puppeteer-core';
-import { assert, axe_violations, check, results } from './checks.mjs';
+import { PATIENCE, assert, axe_violations, check, launch_either, results } from './checks.mjs';
 import { serve } from './server.mjs';
 
 const [program, executablePath = '/usr/bin/firefox-esr'] = process.argv.slice(2);
@@ -13,25 +12,11 @@ if (!program) {
   process.exit(2);
 }
 
-// Long enough for a machine that is busy with something else.
-const PATIENCE = 120_000;
-
 async function both() {
   const server = serve(program);
   const url = await server.url;
   try {
-    const browser = await puppeteer.launch({
-      browser: 'firefox', executablePath, headless: true, timeout: PATIENCE, protocolTimeout: PATIENCE,
-      defaultViewport: { width: 1280, height: 900 },
-      // Nothing of Firefox's own may use the network.
-      extraPrefsFirefox: {
-        'app.normandy.enabled': false, 'browser.safebrowsing.downloads.enabled': false, 'browser.safebrowsing.malware.enabled': false,
-        'browser.safebrowsing.phishing.enabled': false, 'datareporting.policy.dataSubmissionEnabled': false,
-        'network.captive-portal-service.enabled': false, 'network.connectivity-service.enabled': false,
-        'services.settings.server': 'data:,', 'ui.systemUsesDarkTheme': 0,
-      },
-    });
-    return { server, url, browser };
+    return { server, url, browser: await launch_either(executablePath) };
   } catch (error) {
     server.child.kill('SIGINT');
     throw error;

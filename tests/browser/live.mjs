@@ -383,11 +383,11 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
     await grow.press('Tab');
   });
   assert(JSON.stringify(await row()) !== JSON.stringify(as_reno), 'the measures are those of Reno');
-  await grow.fill('4/v');
+  await grow.fill('4/x');
   await grow.press('Tab');
   await page.waitForSelector('#message:not([hidden])');
   const text = await page.textContent('#message');
-  assert(text.includes('character 3, where `v` stands'), text);
+  assert(text.includes('character 3, where `x` stands'), text);
   return text;
 });
 

@@ -332,7 +332,9 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     let site = out.join("site");
     run(workspace.cargo(&["run", "--release", "--", "site"]).arg(&site).arg("--engine").arg(module))?;
     let chromium = chromium().ok_or("chromium is missing")?;
-    run(Command::new("node").arg(workspace.path("tests/browser/site.mjs")).args([&command, &site]).arg(chromium))?;
     let program = firefox().ok_or("firefox is missing")?;
+    for browser in [&chromium, &program] {
+        run(Command::new("node").arg(workspace.path("tests/browser/site.mjs")).args([&command, &site]).arg(browser))?;
+    }
     run(Command::new("node").arg(workspace.path("tests/browser/firefox.mjs")).arg(command).arg(program))
 }

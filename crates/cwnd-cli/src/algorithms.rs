@@ -2,7 +2,7 @@
 
 use clap::Args;
 use cwnd::registry::{ALGORITHMS, Spec};
-use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
+use cwnd::window::rule::{BOUNDS, EXAMPLES, FUNCTIONS, RULE, VARIABLES};
 use cwnd_lab::model;
 use cwnd_report::json::Known;
 use cwnd_run::files::to_json;
@@ -129,7 +129,10 @@ fn describe(known: &Known, spec: &Spec) -> String {
             table.row([*name, *meaning]);
         }
         let bounds = cwnd_report::text::wrapped(BOUNDS);
-        text.push_str(&format!("\nVariables and functions\n\n{}\n{bounds}", table.print()));
+        text.push_str(&format!("\nVariables and functions\n\n{}\n{bounds}\nExamples\n", table.print()));
+        for (name, rule) in EXAMPLES {
+            text.push_str(&format!("\n  {name}\n      '{rule}'\n"));
+        }
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use cwnd::registry::ALGORITHMS;
-use cwnd::window::rule::{BOUNDS, FUNCTIONS, RULE, VARIABLES};
+use cwnd::window::rule::{BOUNDS, EXAMPLES, FUNCTIONS, RULE, VARIABLES};
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
@@ -104,6 +104,10 @@ fn algorithm(entry: &Known) -> String {
         section.push_str("\n| variable or function | meaning |\n|---|---|\n");
         for (name, meaning) in VARIABLES.iter().chain(&FUNCTIONS) {
             row(&mut section, &[&format!("`{name}`"), meaning]);
+        }
+        section.push_str("\n| example | rule |\n|---|---|\n");
+        for (name, rule) in EXAMPLES {
+            row(&mut section, &[name, &format!("`{rule}`")]);
         }
     }
     section

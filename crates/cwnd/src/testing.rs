@@ -307,9 +307,10 @@ impl Host<'_> {
 }
 
 /// Of a rule: names, numbers and signs of an expression, what separates two, and what has no place in one.
-const PARTS: [&str; 32] = [
+const PARTS: [&str; 38] = [
     "w", "rtt", "min_rtt", "age", "peak", "0", "1", "2.5", "1e300", "1e-300", "1.2.3", "+", "-", "*", "/", "^", "(",
-    ")", "(", ")", "max(", "min(", ",", "sqrt(", "ln(", "exp(", "abs(", "cbrt(", "floor(", " ", ",cut=", "é",
+    ")", "(", ")", "max(", "min(", ",", "sqrt(", "ln(", "exp(", "abs(", "cbrt(", "floor(", " ", ",cut=", "é", "u", "v",
+    "if(", "<", ">", ",u=",
 ];
 const MAX_PARTS: usize = 80;
 

@@ -85,10 +85,10 @@ fn rules_of_ones_own_stand_wherever_algorithms_do() {
     let judged = cwnd.run(&[&judge[..], &["--law", "reno"]].concat());
     assert_eq!(judged.code, Some(1), "{}", judged.err);
     assert!(judged.out.contains("' --law reno --check 5681-halve") && !judged.err.contains("--law"), "{}", judged.err);
-    let refused = cwnd.run(&["compare", "rule:grow=2*v"]);
+    let refused = cwnd.run(&["compare", "rule:grow=2*x"]);
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.err.contains("cannot take `2*v` for `grow`") && refused.err.contains("at character 3"),
+        refused.err.contains("cannot take `2*x` for `grow`") && refused.err.contains("at character 3"),
         "{}",
         refused.err
     );

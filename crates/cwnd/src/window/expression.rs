@@ -1,5 +1,5 @@
-//! Expressions of [a rule of one's own](super::rule): arithmetic over a few variables, without loops or memory. An expression is read once,
-//! into steps for a stack of bounded height.
+//! Expressions of [a rule of one's own](super::rule): arithmetic and choices over a few variables, without loops. An expression is read
+//! once, into steps for a stack of bounded height.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -44,12 +44,14 @@ impl core::error::Error for ExpressionError {}
 
 type One = fn(f64) -> f64;
 type Two = fn(f64, f64) -> f64;
+type Three = fn(f64, f64, f64) -> f64;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Number(f64),
     Name(usize),
     Negate,
+    Three(Three),
     Two(Two),
     One(One),
 }
@@ -61,7 +63,7 @@ impl Expression {
             return Err(ExpressionError::TooLong);
         }
         let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0, steps: Vec::new() };
-        reader.sum()?;
+        reader.comparison()?;
         match reader.next() {
             None => Ok(Self(reader.steps.into())),
             Some(_) => Err(reader.expected("an operator or the end")),
@@ -83,12 +85,16 @@ impl Expression {
                     top -= 1;
                     stack[top - 1] = of(stack[top - 1], stack[top]);
                 }
+                Step::Three(of) => {
+                    top -= 2;
+                    stack[top - 1] = of(stack[top - 1], stack[top], stack[top + 1]);
+                }
             }
         }
         stack[0]
     }
 
-    /// Its value, where that is one whatever the variables are: no variable stands in it, or a part without one is undefined.
+    /// Its value, where that is one whatever the variables are: no variable stands in it, or a part that always counts is undefined.
     pub(super) fn constant(&self) -> Option<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();
         for step in &*self.0 {
@@ -99,12 +105,23 @@ impl Expression {
                 Step::One(of) => stack.pop()?.map(of),
                 Step::Two(of) => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
-                    left.zip(right).map(|(left, right)| of(left, right))
+                    let undefined = [left, right].into_iter().flatten().find(|value| value.is_nan());
+                    undefined.or_else(|| left.zip(right).map(|(left, right)| of(left, right)))
+                }
+                Step::Three(of) => {
+                    let (otherwise, then, condition) = (stack.pop()?, stack.pop()?, stack.pop()?);
+                    match condition {
+                        Some(condition) if condition.is_nan() => Some(condition),
+                        // The part that is not chosen may be anything.
+                        Some(0.0) => otherwise,
+                        Some(_) => then,
+                        None => then
+                            .zip(otherwise)
+                            .filter(|(then, otherwise)| then.total_cmp(otherwise).is_eq())
+                            .map(|(then, _)| of(1.0, then, then)),
+                    }
                 }
             };
-            if value.is_some_and(f64::is_nan) {
-                return value;
-            }
             stack.push(value);
         }
         stack.pop().flatten()
@@ -118,7 +135,7 @@ macro_rules! strict {
     };
 }
 
-/// Reads by recursive descent: a sum of products of powers.
+/// Reads by recursive descent: a comparison of sums of products of powers.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
@@ -127,6 +144,19 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// At most one: `a < b < c` would compare a truth with a number.
+    fn comparison(&mut self) -> Result<(), ExpressionError> {
+        self.sum()?;
+        let of: Two = match self.next() {
+            Some(b'<') => strict!(less),
+            Some(b'>') => strict!(more),
+            _ => return Ok(()),
+        };
+        self.at += 1;
+        self.sum()?;
+        self.push(Step::Two(of))
+    }
+
     fn sum(&mut self) -> Result<(), ExpressionError> {
         self.product()?;
         loop {
@@ -179,7 +209,7 @@ impl Reader<'_> {
         match self.next() {
             Some(b'(') => {
                 self.at += 1;
-                self.nested(Self::sum)?;
+                self.nested(Self::comparison)?;
                 self.close(b')', "`)`")
             }
             Some(first) if first.is_ascii_digit() || first == b'.' => self.number(),
@@ -222,10 +252,15 @@ impl Reader<'_> {
         }
         let Some(step) = function(&name) else { return Err(ExpressionError::UnknownName { name, at: start + 1 }) };
         self.close(b'(', "`(`")?;
-        self.nested(Self::sum)?;
-        if matches!(step, Step::Two(_)) {
+        self.nested(Self::comparison)?;
+        let more = match step {
+            Step::Three(_) => 2,
+            Step::Two(_) => 1,
+            _ => 0,
+        };
+        for _ in 0..more {
             self.close(b',', "`,`")?;
-            self.nested(Self::sum)?;
+            self.nested(Self::comparison)?;
         }
         self.close(b')', "`)`")?;
         self.push(step)
@@ -279,6 +314,7 @@ fn function(name: &str) -> Option<Step> {
         "cbrt" => Step::One(libm::cbrt),
         "exp" => Step::One(libm::exp),
         "floor" => Step::One(libm::floor),
+        "if" => Step::Three(choose),
         "ln" => Step::One(libm::log),
         "max" => Step::Two(strict!(libm::fmax)),
         "min" => Step::Two(strict!(libm::fmin)),
@@ -287,26 +323,53 @@ fn function(name: &str) -> Option<Step> {
     })
 }
 
+/// 1 where the first number is smaller, 0 elsewhere.
+fn less(a: f64, b: f64) -> f64 {
+    f64::from(u8::from(a < b))
+}
+
+/// 1 where the first number is larger, 0 elsewhere.
+fn more(a: f64, b: f64) -> f64 {
+    less(b, a)
+}
+
+/// What `if` chooses; an undefined condition chooses nothing.
+fn choose(condition: f64, then: f64, otherwise: f64) -> f64 {
+    if condition.is_nan() {
+        condition
+    } else if condition == 0.0 {
+        otherwise
+    } else {
+        then
+    }
+}
+
 /// The names in a table, with commas between.
 fn names(table: &[(&str, &str)]) -> String {
     table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// The variables of an expression: name, meaning with its unit.
-pub const VARIABLES: [(&str, &str); 5] = [
+pub const VARIABLES: [(&str, &str); 7] = [
     ("w", "the window, packets"),
     ("rtt", "the smoothed round-trip time, seconds"),
     ("min_rtt", "the least round-trip time so far, seconds"),
     ("age", "the time since the last cut or the end of slow start, seconds"),
     ("peak", "the window before the last cut, packets"),
+    ("u", "the first number of one's own: the last value of the parameter `u`"),
+    ("v", "the second number of one's own: the last value of the parameter `v`"),
 ];
 
 /// The functions of an expression: name, meaning.
-pub const FUNCTIONS: [(&str, &str); 8] = [
+pub const FUNCTIONS: [(&str, &str); 9] = [
     ("abs", "the magnitude of a number"),
     ("cbrt", "the cube root"),
     ("exp", "e to a power"),
     ("floor", "the largest whole number that is not above"),
+    (
+        "if",
+        "the second number where the first is not 0, elsewhere the third: `if(age < 1, 1/w, 2/w)`; `a < b` and `a > b` are 1 or 0",
+    ),
     ("ln", "the natural logarithm"),
     ("max", "the larger of two numbers: `max(1/w, 0.01)`"),
     ("min", "the smaller of two numbers"),
@@ -324,7 +387,9 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> f64 {
-        Expression::read(text).unwrap_or_else(|error| panic!("{text}: {error}")).value(&[100.0, 0.05, 0.04, 2.0, 80.0])
+        Expression::read(text)
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .value(&[100.0, 0.05, 0.04, 2.0, 80.0, 3.0, 4.0])
     }
 
     #[test]
@@ -344,6 +409,13 @@ mod tests {
             ("max(min(w, peak), 3)", 80.0),
             ("sqrt(w) + cbrt(8) + abs(-1) + floor(1.9) + ln(exp(2))", 16.0),
             ("age * (rtt - min_rtt)", 0.02),
+            ("u + v", 7.0),
+            ("1+1 < 3", 1.0),
+            ("2 > 2", 0.0),
+            ("(w > peak) * 5", 5.0),
+            ("if(w < peak, 1, 2)", 2.0),
+            ("if(age, if(u > v, 7, 8), 9)", 8.0),
+            ("if(w > 1, 1, ln(-1))", 1.0),
         ] {
             assert!((value(text) - expected).abs() < 1e-12, "{text}: {}", value(text));
         }
@@ -351,7 +423,17 @@ mod tests {
 
     #[test]
     fn nothing_hides_an_undefined_part() {
-        for text in ["max(ln(-w), 3)", "min(3, ln(-w))", "ln(-w)^0", "1^ln(-w)", "abs(ln(-w))", "-sqrt(-w)"] {
+        for text in [
+            "max(ln(-w), 3)",
+            "min(3, ln(-w))",
+            "ln(-w)^0",
+            "1^ln(-w)",
+            "abs(ln(-w))",
+            "-sqrt(-w)",
+            "ln(-w) < 1",
+            "if(ln(-w), 1, 1)",
+            "if(1, ln(-w), 1)",
+        ] {
             assert!(value(text).is_nan(), "{text}");
             let constant = text.replace('w', "1");
             assert!(
@@ -364,7 +446,8 @@ mod tests {
     fn what_has_no_variable_is_constant() {
         let constant = |text: &str| Expression::read(text).expect(text).constant();
         assert_eq!(["2*3 - max(1, 2)", "1/0", "-1"].map(constant), [Some(4.0), Some(f64::INFINITY), Some(-1.0)]);
-        assert_eq!(["w", "1/w + 2", "0*age"].map(constant), [None; 3]);
+        assert_eq!(["w", "1/w + 2", "0*age", "w < 3", "if(w > 1, 1, ln(-1))"].map(constant), [None; 5]);
+        assert_eq!(["if(1 < 2, 3, w)", "if(w, 3, 3)"].map(constant), [Some(3.0); 2]);
     }
 
     #[test]
@@ -375,12 +458,15 @@ mod tests {
         assert_eq!(error("1 2"), "an operator or the end at character 3, where `2` stands");
         assert_eq!(error("(w"), "`)` at character 3, where the end stands");
         assert_eq!(error("max(w)"), "`,` at character 6, where `)` stands");
+        assert_eq!(error("if(1, 2)"), "`,` at character 8, where `)` stands");
+        assert_eq!(error("1 < w < 3"), "an operator or the end at character 7, where `<` stands");
+        assert_eq!(error("1 <= w"), "a number, a name or `(` at character 4, where `=` stands");
         assert_eq!(error("1.2.3"), "a number at character 1, where `1` stands");
         assert_eq!(error("1e"), "a number at character 1, where `1` stands");
         assert_eq!(
-            error("2*v"),
-            "one of the variables w, rtt, min_rtt, age, peak or of the functions abs, cbrt, exp, floor, ln, max, min, sqrt at \
-             character 3, where `v` stands"
+            error("2*x"),
+            "one of the variables w, rtt, min_rtt, age, peak, u, v or of the functions abs, cbrt, exp, floor, if, ln, max, min, sqrt \
+             at character 3, where `x` stands"
         );
         assert!(error("π").starts_with("a number, a name"));
         for long in ["(".repeat(100), "-".repeat(100_000), "1+".repeat(100), "1".repeat(1000), "max(".repeat(60)] {
@@ -394,7 +480,11 @@ mod tests {
             assert!(Expression::read(name).is_ok() && function(name).is_none() && !meaning.is_empty(), "{name}");
         }
         for (name, meaning) in FUNCTIONS {
-            let text = if matches!(function(name), Some(Step::Two(_))) { "(1, 2)" } else { "(1)" };
+            let text = match function(name) {
+                Some(Step::Three(_)) => "(1, 2, 3)",
+                Some(Step::Two(_)) => "(1, 2)",
+                _ => "(1)",
+            };
             assert!(Expression::read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
         }
     }

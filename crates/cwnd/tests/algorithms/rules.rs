@@ -2,7 +2,8 @@
 //!
 //! "Per ACK" values take the whole packets of the window at the start of a round trip as its acknowledgements.
 
-use cwnd::{CongestionControl, Span};
+use cwnd::window::rule::EXAMPLES;
+use cwnd::{CongestionControl, Rtt, Span};
 
 use crate::host::{Random, TestHost, assert_close, steady};
 
@@ -459,4 +460,58 @@ fn rates_under_random_loss() {
         let (mean, _) = drive(&mut TestHost::avoiding(spec, 40.0), 30_000_000, || random.unit() < 1e-3);
         assert_close(mean / rate, 1.0, 0.02);
     }
+}
+
+/// The example of rules of one's own whose text has `word` in it, in congestion avoidance at a window of 100 packets.
+fn example(word: &str, prepare: impl Fn(&mut TestHost)) -> TestHost {
+    let (_, rule) = EXAMPLES.into_iter().find(|(name, _)| name.contains(word)).expect("an example");
+    let mut flow = TestHost::avoiding(rule, 100.0);
+    prepare(&mut flow);
+    flow
+}
+
+/// A round-trip time of which `queueing` milliseconds are waiting.
+fn waiting(flow: &mut TestHost, queueing: u64) {
+    let base = steady(Span::from_millis(100));
+    let rtt = Span::from_millis(100 + queueing);
+    flow.view.rtt = Some(Rtt { latest: rtt, smoothed: rtt, ..base });
+}
+
+#[test]
+fn rules_of_ones_own_follow_published_ones() {
+    // RFC 6817: one packet per round trip at an empty queue, none at 100 ms, one less at 200 ms.
+    for (queueing, increase) in [(0, 1.0), (50, 0.5), (100, 0.0), (200, -1.0)] {
+        assert_close(1.0 + example("LEDBAT", |flow| waiting(flow, queueing)).increase(), 1.0 + increase, 1e-9);
+    }
+    // A fraction of one half as `htcp:backoff=half`, at any time after the last cut.
+    for seconds in [0.5, 1.5, 4.0] {
+        let after = |mut flow: TestHost| {
+            flow.lose();
+            flow.view.now += Span::from_secs_f64(seconds);
+            flow.increase()
+        };
+        let published = after(TestHost::avoiding("htcp:backoff=half", 100.0));
+        assert_close(after(example("H-TCP", |flow| waiting(flow, 100))), published, 1e-9);
+    }
+    // It keeps the share of the longest round-trip time that is not queueing, also where the queue is empty again.
+    let mut flow = example("H-TCP", |flow| waiting(flow, 60));
+    flow.ack(1);
+    waiting(&mut flow, 0);
+    flow.ack(1);
+    assert_close(flow.decrease(), 1.0 - 100.0 / 160.0, 1e-9);
+}
+
+#[test]
+fn a_rule_that_remembers_the_delay_turns_later_than_the_delay() {
+    let mut flow = example("mean", |flow| waiting(flow, 20));
+    let up = |flow: &mut TestHost| {
+        let before = flow.w();
+        flow.ack(1);
+        flow.w() > before
+    };
+    // The mean is 0.02 (1 - 0.9^n) s, which passes 10 ms at the seventh packet.
+    assert_eq!([(); 8].map(|()| up(&mut flow)), [true, true, true, true, true, true, false, false]);
+    waiting(&mut flow, 0);
+    // And falls from 11.4 ms below it with the second.
+    assert_eq!([(); 3].map(|()| up(&mut flow)), [false, true, true]);
 }
