@@ -145,6 +145,20 @@
   on_click('a[data-csv]', 'text/csv;charset=utf-8', (link) => csv(tables.get(link.dataset.csv)));
   on_click('a[data-svg]', 'image/svg+xml', (link) => svg(link.dataset.svg));
   on_click('a[data-spec]', 'application/json', (link) => spec(link.dataset.spec));
+  for (const button of document.querySelectorAll('button[data-copy]')) {
+    const label = button.textContent;
+    button.addEventListener('click', async () => {
+      const text = document.getElementById(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(text.textContent);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = label), 2_000);
+      } catch {
+        // Without access to the clipboard the reader copies what is selected.
+        getSelection().selectAllChildren(text);
+      }
+    });
+  }
   for (const details of document.querySelectorAll('details[data-tables]')) {
     details.addEventListener('toggle', () => fill(details), { once: true });
   }

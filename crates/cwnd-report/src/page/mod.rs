@@ -15,6 +15,7 @@ mod conform;
 mod crossed;
 mod drawn;
 mod evaluation;
+pub mod link;
 mod measures;
 pub mod model;
 pub mod names;

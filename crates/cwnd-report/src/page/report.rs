@@ -5,6 +5,7 @@ use cwnd::Spec;
 use cwnd_run::measure::digits::legend;
 
 use super::assets::{data, render};
+use super::link::Link;
 use super::measures::{self, Cell, columns, headline};
 use super::names;
 use super::parts::{Algorithm, Top, seed_text};
@@ -31,6 +32,8 @@ pub struct Report<'a> {
     pub warmup_s: f64,
     /// The scenario as text; shown as it is.
     pub scenario_toml: String,
+    /// The scenario as a link; none if a browser cannot run it.
+    pub link: Option<Link>,
     /// Indexes the link of every trace that is the bottleneck.
     pub bottleneck: usize,
     /// Warnings to read before the numbers, a sentence each.

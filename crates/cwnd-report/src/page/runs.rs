@@ -5,6 +5,7 @@ use cwnd_run::scenario::Document;
 use cwnd_text::counted;
 use cwnd_trace::Trace;
 
+use super::link::Link;
 use super::parts::listed;
 use super::report::Report;
 use crate::json;
@@ -49,7 +50,9 @@ pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: 
         ..about(&document.origin, command)
     };
     let scenario = document.algorithms.first().map(|first| document.scenario_of(first));
-    Report { scenario_toml: scenario.as_ref().map(Document::to_toml).unwrap_or_default(), ..report }.html()
+    let flow = document.algorithms.iter().flat_map(|algorithm| document.scenario_of(algorithm).flow).collect();
+    let link = Link::of(&Document { flow, ..document.origin.scenario.clone() }, true);
+    Report { scenario_toml: scenario.as_ref().map(Document::to_toml).unwrap_or_default(), link, ..report }.html()
 }
 
 /// The page of one scenario. `trace` is of the first seed, `command` repeats it.
@@ -71,6 +74,7 @@ pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
         bottleneck: position(&document.bottleneck, &[trace]),
         algorithms: once_each(scenario.flow.iter().map(|group| group.algorithm.value().clone())),
         scenario_toml: scenario.to_toml(),
+        link: Link::of(scenario, false),
         shown: vec![Shown { label, measures: &document.measures, trace }],
         ..about(&document.origin, command)
     };

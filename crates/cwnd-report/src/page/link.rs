@@ -1,0 +1,58 @@
+//! A scenario of a page as a link to the page of `cwnd live` or `cwnd site`.
+
+use std::env;
+
+use cwnd::Spec;
+use cwnd_run::address::Linked;
+use cwnd_run::scenario::Document;
+
+/// The link of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The fragment of the address, with `#` in front: the whole scenario.
+    pub fragment: String,
+    /// The address of the page before it, from the environment variable [`SITE`]; empty if that is not set.
+    pub site: String,
+}
+
+/// The environment variable with the address of a page of `cwnd site`.
+pub const SITE: &str = "CWND_SITE";
+
+impl Link {
+    /// The link of `document`, each group of flows alone on the path if `apart`. None if a browser cannot run it: it reads a file, or its
+    /// senders are not in the registry.
+    #[must_use]
+    pub fn of(document: &Document, apart: bool) -> Option<Self> {
+        let flows = document.flow.iter().map(|group| group.algorithm.text());
+        let crowds = document.arrivals.iter().map(|group| group.algorithm.text());
+        if flows.chain(crowds).any(|algorithm| Spec::parse(algorithm).is_err()) {
+            return None;
+        }
+        let fragment = Linked { toml: document.to_toml(), apart }.fragment();
+        Linked::read(&fragment).ok()?;
+        let site = env::var(SITE).ok().filter(|site| site.starts_with("https://") || site.starts_with("http://"));
+        let site = site.as_deref().map(|site| site.split('#').next().unwrap_or_default().to_string());
+        Some(Self { fragment, site: site.unwrap_or_default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwnd_run::scenario::Scenario;
+
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).document().clone()
+    }
+
+    #[test]
+    fn the_link_holds_the_scenario() {
+        let document = document("[dumbbell]\nrate = \"7mbit\"\n[[flow]]\nalgorithm = \"reno\"\n");
+        for apart in [false, true] {
+            let link = Link::of(&document, apart).expect("a link");
+            let read = Linked::read(&link.fragment).expect("its own link");
+            assert_eq!((read.toml, read.apart), (document.to_toml(), apart));
+        }
+    }
+}
