@@ -2,6 +2,7 @@
 
 use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
+use cwnd_sim::notation::TOKEN_BUCKETS;
 use cwnd_sim::{HoldBack, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,13 +79,7 @@ impl Quantity for TokenBucket {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let parts = || {
-            let (rate, burst) = text.split_once(',')?;
-            Some((rate, burst.trim_start().strip_prefix("burst=")?))
-        };
-        let (rate, burst) = parts().ok_or_else(|| refused(text, Self::EXPECTED))?;
-        let rate = cwnd::BitRate::read(rate)?.0.round() as u64;
-        Ok(Self { rate, burst: quantity::bytes(burst)? })
+        TOKEN_BUCKETS.read(text)
     }
 }
 

@@ -14,6 +14,7 @@ use clap::Args;
 use cwnd::{BitRate, Span, quantity};
 use cwnd_run::scenario::Written;
 use cwnd_sim::Loss;
+use cwnd_sim::notation::LOSSES;
 use cwnd_text::{VERSION, decimal, to_json};
 
 use self::path::Echoes;
@@ -43,8 +44,7 @@ pub(crate) struct Arguments {
     /// Its round-trip time, in which a window should fit [default: the one to HOST where it answers echo requests, or 50ms]
     #[arg(long, value_parser = above_zero)]
     rtt: Option<Span>,
-    /// Its random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", help = format!("Its random loss: {}", LOSSES.synopsis()))]
     loss: Written<Loss>,
     /// Print a JSON document, and nothing else
     #[arg(long)]
