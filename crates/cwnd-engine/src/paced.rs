@@ -96,6 +96,9 @@ impl Paced {
             self.speed = accepted(speed);
         }
         if let Some(rate) = pulled.rate.filter(|rate| bit_rate(rate).is_ok()) {
+            if !self.document["dumbbell"].is_object() {
+                return Err(Ended::Failed("only the rate of a `dumbbell` can change during a run".to_string()));
+            }
             pull(&mut self.document, self.run.seconds(), &rate);
             let until = self.run.now;
             self.run = Run::new(&self.document, host)?;
