@@ -229,6 +229,19 @@ mod tests {
     }
 
     #[test]
+    fn a_pull_without_a_dumbbell_says_so() {
+        let document = json!({
+            "duration": "1s", "warmup": "0s", "seeds": 1,
+            "link": [{ "name": "a", "from": "x", "to": "y", "rate": "8mbit", "delay": "10ms", "queue": "droptail:20p" }],
+            "flow": [{ "algorithm": "reno", "from": "x", "to": "y", "extra_rtt": "10ms" }],
+        });
+        let mut run = Paced::new(&Nobody, 1, &document, 1.0).expect("a scenario with links");
+        let pulled = Pulled { rate: Some("1mbit".to_string()), ..Pulled::default() };
+        let ended = run.step(&Nobody, pulled).err();
+        assert!(matches!(&ended, Some(Ended::Failed(reason)) if reason.contains("`dumbbell`")), "{ended:?}");
+    }
+
+    #[test]
     fn a_document_that_is_no_table_is_refused() {
         for document in [json!(null), json!(5), json!("text"), json!([]), json!({ "dumbbell": 1 })] {
             let ended = Paced::new(&Nobody, 1, &document, 1.0).err();

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use cwnd::notation::Form;
 use cwnd_run::run::run;
 use cwnd_run::scenario::{Document, Quantity, Queue, Scenario};
-use cwnd_sim::RateSchedule;
 use cwnd_sim::notation::{HOSTS, LOSSES, QUEUES};
+use cwnd_sim::{Loss, RateSchedule};
 use serde_json::{Value, json};
 
 /// A quantity of several words.

@@ -1,4 +1,4 @@
-//! The tables of what hosts and token buckets do, and of slow starts.
+//! The tables of hosts, token buckets and slow starts.
 
 use cwnd::notation::{Form, Notation};
 use cwnd::registry::{Measure, Parameter};
@@ -120,7 +120,9 @@ pub static TOKEN_BUCKETS: Notation<TokenBucket> = Notation {
         required: 2,
         parameters: &[
             Parameter::quantity("rate", Measure::BitRate, None, "", "how fast tokens come").at_least(1.0),
-            Parameter::quantity("burst", Measure::Bytes, None, "", "what may pass at once").at_least(1.0),
+            Parameter::quantity("burst", Measure::Bytes, None, "", "what may pass at once")
+                .at_least(1.0)
+                .at_most(u32::MAX as f64),
         ],
         build: |values| {
             let [rate, burst] = ["rate", "burst"].map(|name| values.given(name).unwrap_or_default());
