@@ -16,7 +16,7 @@ use cwnd_run::scenario::{
     Document, Dumbbell, Ecn, Fault, MAX_FLOWS, MAX_SEEDS, Place, Queue, ScenarioError, Schedule, Step, StepRate,
     Written, default_warmup,
 };
-use cwnd_sim::notation::QUEUES;
+use cwnd_sim::notation::{LOSSES, QUEUES, SLOW_STARTS};
 use cwnd_sim::{Era, LinuxHost, Loss, RecoveryScheme};
 use cwnd_text::one_line;
 
@@ -74,9 +74,7 @@ pub(crate) struct Arguments {
         QUEUES.prefixes()
     ))]
     queue: Option<Written<Queue>>,
-    /// Random loss at the bottleneck: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for
-    /// bursts [default: 0]
-    #[arg(long)]
+    #[arg(long, help = format!("Random loss at the bottleneck: {}; docs/notation.md explains them [default: 0]", LOSSES.synopsis()))]
     loss: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
@@ -97,8 +95,11 @@ pub(crate) struct Arguments {
     /// [default: none]
     #[arg(long, help_heading = "Senders and receivers")]
     host: Option<Written<LinuxHost>>,
-    /// How slow start grows: standard, limited:N (RFC 3742) or hystart++ (RFC 9406) [default: that of --era]
-    #[arg(long, help_heading = "Senders and receivers")]
+    #[arg(
+        long,
+        help_heading = "Senders and receivers",
+        help = format!("How slow start grows: {} [default: that of --era]", SLOW_STARTS.synopsis())
+    )]
     slow_start: Option<Written<SlowStart>>,
     /// Stack profile of senders and receivers: modern, linux-2.6, ns2-2006, ns2-2004, ns2-2001 or ns2-2001-precise [default: modern]
     #[arg(long, help_heading = "Senders and receivers")]

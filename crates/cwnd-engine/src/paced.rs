@@ -96,6 +96,9 @@ impl Paced {
             self.speed = accepted(speed);
         }
         if let Some(rate) = pulled.rate.filter(|rate| bit_rate(rate).is_ok()) {
+            if !self.document["dumbbell"].is_object() {
+                return Err(Ended::Failed("only the rate of a `dumbbell` can change during a run".to_string()));
+            }
             pull(&mut self.document, self.run.seconds(), &rate);
             let until = self.run.now;
             self.run = Run::new(&self.document, host)?;
@@ -223,6 +226,19 @@ mod tests {
             let time = Duration::from_secs(1);
             Limits { threads: NonZeroUsize::MIN, memory: 1 << 20, clocked_memory: 1 << 20, time, more_memory: "" }
         }
+    }
+
+    #[test]
+    fn a_pull_without_a_dumbbell_says_so() {
+        let document = json!({
+            "duration": "1s", "warmup": "0s", "seeds": 1,
+            "link": [{ "name": "a", "from": "x", "to": "y", "rate": "8mbit", "delay": "10ms", "queue": "droptail:20p" }],
+            "flow": [{ "algorithm": "reno", "from": "x", "to": "y", "extra_rtt": "10ms" }],
+        });
+        let mut run = Paced::new(&Nobody, 1, &document, 1.0).expect("a scenario with links");
+        let pulled = Pulled { rate: Some("1mbit".to_string()), ..Pulled::default() };
+        let ended = run.step(&Nobody, pulled).err();
+        assert!(matches!(&ended, Some(Ended::Failed(reason)) if reason.contains("`dumbbell`")), "{ended:?}");
     }
 
     #[test]

@@ -92,8 +92,8 @@ const KEY: &str = "s=";
 const VERSION: &str = "1";
 const APART: &str = "&each=alone";
 const BEST: u8 = 10;
-/// Of the characters of an address, and of the document in it: as much as a page may send to a server.
-const MOST: usize = 256 << 10;
+/// The largest accepted size of an address and of the document in it, bytes: as much as a page may send to a server.
+pub const MOST: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -68,7 +68,7 @@ fn refusals_say_where_what_and_what_is_accepted() {
         (
             with("impairments = { shaper = \"9mbit,burst=5GB\" }", ""),
             &[],
-            "x.toml:3:26: cannot read `5GB`: expected a size of at least `1B` and below 4.29 GB",
+            "x.toml:3:26: cannot read `9mbit,burst=5GB`: expected a size at least 1B and at most 4294967295B for `burst`, not `5GB`",
         ),
         (
             with("queue = \"red:unlimited\"", ""),

@@ -225,7 +225,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
         (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
-        (flow("host = \"tsoo\""), "4:8: cannot read `tsoo`: expected what hosts do as those of Linux"),
+        (flow("host = \"tsoo\""), "4:8: cannot read `tsoo`: expected a parameter of `tso,gro=50us,autotune=6MB`"),
         (
             flow("host = \"fq\"\npaced = true"),
             "5:9: `paced` cannot be true: accepted is false with `fq`, which paces by itself",
@@ -261,7 +261,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         ("[dumbbell]\n[[flow]]\ncount = 1\n".to_string(), "2:1: `algorithm` is missing"),
         (
             "[dumbbell]\nloss = 1.5\n[[flow]]\nalgorithm = \"reno\"\n".to_string(),
-            "2:8: cannot read `1.5`: expected the prob",
+            "2:8: cannot read `1.5`: expected a number at least 0 and below 1 for `probability`",
         ),
         (
             "[dumbbell]\nqueue = \"fifo\"\n".to_string(),

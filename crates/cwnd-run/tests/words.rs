@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use cwnd::notation::Form;
 use cwnd_run::run::run;
 use cwnd_run::scenario::{Document, Quantity, Queue, Scenario};
-use cwnd_sim::notation::QUEUES;
-use cwnd_sim::{LinuxHost, Loss, RateSchedule};
+use cwnd_sim::notation::{HOSTS, LOSSES, QUEUES};
+use cwnd_sim::{Loss, RateSchedule};
 use serde_json::{Value, json};
 
 /// A quantity of several words.
@@ -267,11 +267,15 @@ fn every_word_beside_every_other() {
 fn every_word_has_a_sample() {
     let known: Vec<&str> =
         FAMILIES.iter().flat_map(|family| family.words).map(|word| name(word)).chain(ELSEWHERE).collect();
-    let parameters = |form: &'static Form<Queue>| form.parameters[form.positional..].iter().map(|one| one.name);
-    for word in QUEUES.forms.iter().flat_map(parameters) {
+    fn parameters<T>(form: &'static Form<T>) -> impl Iterator<Item = &'static str> {
+        form.parameters[form.positional..].iter().map(|one| one.name)
+    }
+    let queues = QUEUES.forms.iter().flat_map(parameters);
+    let losses = LOSSES.forms.iter().flat_map(parameters);
+    for word in queues.chain(losses).chain(HOSTS.forms.iter().flat_map(parameters)) {
         assert!(known.iter().any(|one| *one == word || word.ends_with(&format!("_{one}"))), "{word}: {ADD}");
     }
-    for expected in [LinuxHost::EXPECTED, Loss::EXPECTED, RateSchedule::EXPECTED] {
+    for expected in [RateSchedule::EXPECTED] {
         let words = expected.split('`').skip(1).step_by(2).flat_map(|quoted| quoted.split([',', ':']));
         for word in words.filter_map(|word| word.split_once('=')).map(|(word, _)| word.trim()) {
             assert!(known.contains(&word), "{word}: {ADD}");

@@ -6,6 +6,7 @@ use clap::Args;
 use cwnd::{BitRate, Bytes, Span};
 use cwnd_run::scenario::{self, Queue, Stage, Written, with_outages};
 use cwnd_sim::emulate::Emulation;
+use cwnd_sim::notation::{LOSSES, QUEUES};
 use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, Schedule};
 
 use crate::arguments::{probability, whole};
@@ -21,12 +22,12 @@ pub(crate) struct EmulatedLink {
     /// Delay of each direction
     #[arg(long, default_value = "0ms")]
     delay: Span,
-    /// Queue: droptail:, red:, rio:, drr:, codel:, fq_codel: or pie: and a size in bdp (bandwidth-delay products), p (packets)
-    /// or kB [default: droptail:1bdp]
-    #[arg(long)]
+    #[arg(long, help = format!(
+        "Queue: {} and a size in bdp (bandwidth-delay products), ms, p (packets) or kB [default: droptail:1bdp]",
+        QUEUES.prefixes()
+    ))]
     queue: Option<Written<Queue>>,
-    /// Random loss: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", help = format!("Random loss: {}", LOSSES.synopsis()))]
     loss: Written<Loss>,
     /// Random loss on the reverse path, where it differs
     #[arg(long, value_name = "LOSS", help_heading = "Impairments")]

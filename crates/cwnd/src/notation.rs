@@ -98,10 +98,14 @@ impl<T> Notation<T> {
     #[must_use]
     pub fn prefixes(&self) -> String {
         let names: Vec<String> = self.names().map(|name| format!("{name}:")).collect();
-        match names.split_last() {
-            Some((last, most)) if !most.is_empty() => format!("{} or {last}", most.join(", ")),
-            _ => names.concat(),
-        }
+        either(&names)
+    }
+
+    /// How each form is written, as `A, b:C or d:e=E`, for the help of an option.
+    #[must_use]
+    pub fn synopsis(&self) -> String {
+        let forms: Vec<String> = self.forms.iter().map(Form::syntax).collect();
+        either(&forms)
     }
 
     /// The form that is meant by a name of another tool, or by one that is mistyped.
@@ -124,7 +128,8 @@ impl<T> Notation<T> {
         if let (Some(form), Some(arguments)) = (self.known_as(name), arguments)
             && form.read(Some(arguments)).is_ok()
         {
-            return format!("{what}; did you mean `{}:{}`?", form.name, arguments.trim());
+            let colon = if form.name.is_empty() { "" } else { ":" };
+            return format!("{what}; did you mean `{}{colon}{}`?", form.name, arguments.trim());
         }
         if let Some(form) = self.known_as(name) {
             return format!("{what}; did you mean `{}`, as in `{}`?", form.name, form.example);
@@ -171,7 +176,8 @@ impl<T> Form<T> {
         let mut values = Values::none(self.parameters);
         for (index, parameter) in self.parameters.iter().enumerate().take(self.positional) {
             let given = first.get(index).filter(|given| !given.is_empty());
-            let missing = || format!("{} behind `{}:`, as in `{example}`", accepted(parameter), self.name);
+            let behind = if self.name.is_empty() { String::new() } else { format!(" behind `{}:`", self.name) };
+            let missing = || format!("{}{behind}, as in `{example}`", accepted(parameter));
             let given = given.ok_or_else(missing)?;
             values.given[index] = Some(parameter.read(given).ok_or_else(|| self.out_of_range(parameter, given))?);
         }
@@ -331,6 +337,14 @@ fn documented(parameter: &Parameter, all: &[Parameter]) -> String {
         _ => String::new(),
     };
     format!("{}: {}{range}", names.join(", "), parameter.help)
+}
+
+/// Texts as a sentence offers them.
+fn either(texts: &[String]) -> String {
+    match texts.split_last() {
+        Some((last, most)) if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        _ => texts.concat(),
+    }
 }
 
 /// Names as a sentence lists them.

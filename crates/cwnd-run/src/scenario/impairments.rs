@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
-use cwnd_sim::notation::JITTERS;
+use cwnd_sim::notation::{JITTERS, TOKEN_BUCKETS};
 use cwnd_sim::{HoldBack, Jitter, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,13 +105,7 @@ impl Quantity for TokenBucket {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let parts = || {
-            let (rate, burst) = text.split_once(',')?;
-            Some((rate, burst.trim_start().strip_prefix("burst=")?))
-        };
-        let (rate, burst) = parts().ok_or_else(|| refused(text, Self::EXPECTED))?;
-        let rate = cwnd::BitRate::read(rate)?.0.round() as u64;
-        Ok(Self { rate, burst: quantity::bytes(burst)? })
+        TOKEN_BUCKETS.read(text)
     }
 }
 

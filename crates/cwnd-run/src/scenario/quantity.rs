@@ -8,7 +8,8 @@ use std::str::FromStr;
 use cwnd::quantity::{self, QuantityError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, GilbertElliott, LinuxHost, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
+use cwnd_sim::{Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -248,86 +249,48 @@ impl Quantity for Reassembly {
 
 impl Quantity for LinuxHost {
     const NAME: &'static str = "Host";
-    const EXPECTED: &'static str = "what hosts do as those of Linux: `plain` for nothing, or some of `tso`, `fq`, `gro=TIME`, \
-         `autotune=SIZE`, `whole` and `min_rto=TIME` with commas between, such as `tso,gro=50us,autotune=6MB`";
+    const EXPECTED: &'static str = "what hosts do as those of Linux, such as `plain` or `tso,gro=50us`";
     const EXAMPLES: &'static [&'static str] =
         &["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        if text.trim() == "plain" {
-            return Ok(Self::default());
-        }
-        let mut host = Self::default();
-        once(text)?;
-        for word in text.split(',').map(str::trim) {
-            let part = match word.split_once('=') {
-                None if word == "tso" => Self { tso: true, ..host },
-                None if word == "fq" => Self { fq: true, ..host },
-                None if word == "whole" => Self { whole: true, ..host },
-                Some(("gro", time)) => Self { gro: Some(above_zero(text, time)?), ..host },
-                Some(("autotune", size)) => Self { autotune: Some(quantity::bytes(size)?), ..host },
-                Some(("min_rto", time)) => Self { min_rto: Some(above_zero(text, time)?), ..host },
-                _ => return Err(refused(text, Self::EXPECTED)),
-            };
-            host = part;
-        }
-        Ok(host)
+        HOSTS.read(text)
     }
-}
 
-/// A time in the host that `text` is.
-fn above_zero(text: &str, time: &str) -> Result<Span, QuantityError> {
-    let span = quantity::span(time)?;
-    if span > Span::ZERO {
-        Ok(span)
-    } else {
-        Err(refused(text, "times above zero for `gro` and `min_rto`, such as `gro=50us`"))
+    fn description() -> Cow<'static, str> {
+        HOSTS.description().into()
     }
 }
 
 impl Quantity for Loss {
     const NAME: &'static str = "Loss";
-    const EXPECTED: &'static str = "the probability of losing a packet, at least 0 and below 1, such as `0.001`, or \
-         `periodic:1000` for every 1000th packet, or bursts: `gilbert:to_bad=0.001,to_good=0.1`, the probabilities that a bad \
-         time begins and ends after a packet, with those of a loss meanwhile and otherwise as in `loss_bad=1,loss_good=0`";
+    const EXPECTED: &'static str = "the random loss of packets, such as `0.001` or `periodic:1000`";
     const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"];
     const BARE: bool = true;
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let text = text.trim();
-        once(text)?;
-        let read = match (text.strip_prefix("periodic:"), text.strip_prefix("gilbert:")) {
-            (Some(period), _) => period.trim().parse().ok().filter(|period| *period > 0).map(Self::Periodic),
-            (_, Some(channel)) => gilbert_elliott(channel).map(Self::GilbertElliott),
-            (None, None) => quantity::number(text).ok().filter(|p| (0.0..1.0).contains(p)).map(|p| match p {
-                0.0 => Self::None,
-                p => Self::Bernoulli(p),
-            }),
-        };
-        read.ok_or_else(|| refused(text, Self::EXPECTED))
+        LOSSES.read(text)
+    }
+
+    fn description() -> Cow<'static, str> {
+        LOSSES.description().into()
     }
 }
 
 impl Quantity for SlowStart {
     const NAME: &'static str = "SlowStart";
-    const EXPECTED: &'static str =
-        "how slow start grows: `standard`, `limited:100` for RFC 3742 from 100 packets on, or `hystart++` for RFC 9406";
+    const EXPECTED: &'static str = "how slow start grows, such as `standard` or `limited:100`";
     const EXAMPLES: &'static [&'static str] = &["standard", "limited:100", "hystart++"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let limited = |text: &str| {
-            let max_threshold = text.strip_prefix("limited:")?.trim().parse().ok().filter(|packets| *packets > 0)?;
-            Some(Self::Limited { max_threshold })
-        };
-        let read = match text.trim() {
-            "standard" => Some(Self::Standard),
-            "hystart++" => Some(Self::HyStart),
-            other => limited(other),
-        };
-        read.ok_or_else(|| refused(text, Self::EXPECTED))
+        SLOW_STARTS.read(text)
+    }
+
+    fn description() -> Cow<'static, str> {
+        SLOW_STARTS.description().into()
     }
 }
 
@@ -401,35 +364,6 @@ impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
     }
 }
 
-/// Both probabilities of a change are needed.
-fn gilbert_elliott(text: &str) -> Option<GilbertElliott> {
-    let [mut to_bad, mut to_good, mut loss_bad, mut loss_good] = [None; 4];
-    for part in text.split(',') {
-        let (key, value) = part.split_once('=')?;
-        let slot = match key.trim() {
-            "to_bad" => &mut to_bad,
-            "to_good" => &mut to_good,
-            "loss_bad" => &mut loss_bad,
-            "loss_good" => &mut loss_good,
-            _ => return None,
-        };
-        *slot = Some(quantity::number(value).ok().filter(|p| (0.0..=1.0).contains(p))?);
-    }
-    let (loss_bad, loss_good) = (loss_bad.unwrap_or(1.0), loss_good.unwrap_or(0.0));
-    Some(GilbertElliott { to_bad: to_bad?, to_good: to_good?, loss_good, loss_bad })
-}
-
-/// Refuses a text in which a word hides another of its name: `tso,tso`, or `red:20p,max_p=0.1,max_p=0.2`.
-pub(super) fn once(text: &str) -> Result<(), QuantityError> {
-    let rest = text.split_once(':').map_or(text, |(_, rest)| rest);
-    let mut names: Vec<&str> = rest.split(',').map(|word| word.split('=').next().unwrap_or(word).trim()).collect();
-    names.sort_unstable();
-    if names.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(refused(text, "each word at most once"));
-    }
-    Ok(())
-}
-
 /// The error about a text that is not `expected`.
 pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
     QuantityError { text: text.to_string(), expected: expected.into() }
@@ -442,6 +376,7 @@ pub(super) const MAX_PACKET: Bytes = Bytes(65_535);
 mod tests {
     use super::*;
     use crate::scenario::Queue;
+    use cwnd_sim::GilbertElliott;
     use proptest::prelude::*;
 
     proptest! {
@@ -506,16 +441,16 @@ mod tests {
             (Ok(LinuxHost::default()), Ok(LinuxHost { fq: true, ..LinuxHost::default() }))
         );
         for (text, expected) in [
-            ("", "what hosts do as those of Linux"),
-            ("tsoo", "what hosts do as those of Linux"),
-            ("tso=yes", "what hosts do as those of Linux"),
-            ("gro", "what hosts do as those of Linux"),
-            ("plain,tso", "what hosts do as those of Linux"),
+            ("", "(tso, fq, gro, autotune, whole and min_rto)"),
+            ("tsoo", "did you mean `tso`?"),
+            ("tso=yes", "the word alone, without a value for `tso`"),
+            ("gro", "`key=value` instead of `gro`"),
+            ("plain,tso", "not `plain`"),
             ("tso,tso", "at most once"),
-            ("gro=0s", "times above zero for `gro`"),
-            ("min_rto=0s", "times above zero for `gro`"),
-            ("gro=50", "a time with its unit"),
-            ("autotune=big", "a size with its unit"),
+            ("gro=0s", "a time above 0s for `gro`"),
+            ("min_rto=0s", "a time above 0s for `min_rto`"),
+            ("gro=50", "a time above 0s for `gro`, not `50`"),
+            ("autotune=big", "a size with its unit for `autotune`"),
         ] {
             assert!(read(text).is_err_and(|error| error.contains(expected)), "{text}: {:?}", read(text));
         }

@@ -399,12 +399,13 @@ impl RedSetup {
     }
 }
 
-impl Default for RedSetup {
-    /// ns-2's values since 2001: gentle, waiting, packets; thresholds of 5 and 15 packets.
-    fn default() -> Self {
+impl<T: Copy> RedSetup<T> {
+    /// ns-2's values since 2001 with these thresholds: gentle, waiting, in packets; marks at any probability (RFC 3168).
+    #[must_use]
+    pub const fn between(min: T, max: T) -> Self {
         Self {
-            min: 5.0,
-            max: 15.0,
+            min,
+            max,
             max_p: 0.1,
             weight: 0.002,
             gentle: true,
@@ -417,11 +418,26 @@ impl Default for RedSetup {
     }
 }
 
-impl Default for RioSetup {
-    /// ns-2's values: thresholds of 15 and 30 packets inside, 5 and 15 outside, largest probabilities 1/50 and 1/10, not gentle.
+impl Default for RedSetup {
+    /// Thresholds of 5 and 15 packets, otherwise [`between`](Self::between).
     fn default() -> Self {
-        let outside = RedSetup { gentle: false, ..RedSetup::default() };
-        Self { inside: RedSetup { min: 15.0, max: 30.0, max_p: 0.02, ..outside }, outside }
+        Self::between(5.0, 15.0)
+    }
+}
+
+impl<T: Copy> RioSetup<T> {
+    /// ns-2's values with these thresholds, `min` and `max` of each class: largest probabilities 1/50 inside and 1/10 outside, not gentle.
+    #[must_use]
+    pub const fn between(inside: [T; 2], outside: [T; 2]) -> Self {
+        let inside = RedSetup { max_p: 0.02, gentle: false, ..RedSetup::between(inside[0], inside[1]) };
+        Self { inside, outside: RedSetup { gentle: false, ..RedSetup::between(outside[0], outside[1]) } }
+    }
+}
+
+impl Default for RioSetup {
+    /// Thresholds of 15 and 30 packets inside, 5 and 15 outside, otherwise [`between`](Self::between).
+    fn default() -> Self {
+        Self::between([15.0, 30.0], [5.0, 15.0])
     }
 }
 

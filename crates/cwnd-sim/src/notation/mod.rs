@@ -1,7 +1,11 @@
 //! Parts of a path as people write them, on command lines and in scenarios: `red:1bdp,max_p=0.1`.
 
+mod host;
 mod jitter;
+mod loss;
 mod queue;
 
+pub use host::{HOSTS, SLOW_STARTS, TOKEN_BUCKETS};
 pub use jitter::JITTERS;
+pub use loss::LOSSES;
 pub use queue::{DEFAULT_RED, DEFAULT_RIO, QUEUES, Queue, QueueSize, Threshold, ThresholdError};

@@ -14,6 +14,7 @@ use clap::Args;
 use cwnd::{BitRate, Span, quantity};
 use cwnd_run::scenario::Written;
 use cwnd_sim::Loss;
+use cwnd_sim::notation::LOSSES;
 use cwnd_text::{VERSION, decimal, to_json};
 
 use self::path::Echoes;
@@ -43,8 +44,7 @@ pub(crate) struct Arguments {
     /// The round-trip time of the path, for its window [default: measured to HOST if it answers echo requests, else 50ms]
     #[arg(long, value_parser = above_zero)]
     rtt: Option<Span>,
-    /// The random loss of the path: a probability, periodic:N for every Nth packet, or gilbert:to_bad=P,to_good=P for bursts
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", help = format!("The random loss of the path: {}", LOSSES.synopsis()))]
     loss: Written<Loss>,
     /// Print a JSON document, and nothing else
     #[arg(long)]

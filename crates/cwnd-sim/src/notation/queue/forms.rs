@@ -349,25 +349,13 @@ fn quantum(values: &Values) -> Option<Bytes> {
     values.given("quantum").map(|bytes| Bytes(bytes as u32))
 }
 
-/// Thresholds, weight and probability of `simd` §VI; gentle and waiting as in ns-2 since 2001; marks at any probability (RFC 3168).
-pub const DEFAULT_RED: RedSetup<Threshold> = RedSetup {
-    min: Threshold::Share(0.15),
-    max: Threshold::Share(0.5),
-    max_p: 0.1,
-    weight: 0.002,
-    gentle: true,
-    wait: true,
-    byte_mode: false,
-    mean_packet: Bytes(1500),
-    mark: false,
-    mark_limit: 1.0,
-};
+/// The thresholds of `simd` §VI.
+pub const DEFAULT_RED: RedSetup<Threshold> = RedSetup::between(Threshold::Share(0.15), Threshold::Share(0.5));
 
-/// ns-2's: thresholds of 15 and 30 packets inside, 5 and 15 outside, largest probabilities 1/50 and 1/10, not gentle.
+/// ns-2's thresholds: 15 and 30 packets inside, 5 and 15 outside.
 pub const DEFAULT_RIO: RioSetup<Threshold> = {
     const fn packets(packets: u32) -> Threshold {
         Threshold::Size(QueueSize::Packets(packets))
     }
-    let outside = RedSetup { min: packets(5), max: packets(15), gentle: false, ..DEFAULT_RED };
-    RioSetup { inside: RedSetup { min: packets(15), max: packets(30), max_p: 0.02, ..outside }, outside }
+    RioSetup::between([packets(15), packets(30)], [packets(5), packets(15)])
 };
