@@ -42,7 +42,9 @@ pub static HOSTS: Notation<LinuxHost> = Notation {
                     None,
                     "none",
                     "the receive buffer up to which the window grows",
-                ),
+                )
+                .at_least(1.0)
+                .at_most(u32::MAX as f64),
                 Parameter::flag("whole", "cuts leave whole packets"),
                 Parameter::span("min_rto", "the smallest retransmission timeout").above(0.0),
             ],
