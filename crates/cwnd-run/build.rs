@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A hash of everything that a run goes through, from the scenario to what is kept of its trace, and of what it was compiled with.
+/// A hash of all code that a run passes through, from the scenario to the numbers kept of its trace, and of the compiler's settings.
 fn sources() -> io::Result<String> {
     let mut toolchain: Vec<String> = ["TARGET", "CARGO_CFG_TARGET_FEATURE"].map(variable).into();
     toolchain.push(output(&variable("RUSTC"), &["-vV"]).ok_or_else(|| io::Error::other("`rustc -vV` failed"))?);
@@ -49,5 +49,5 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     String::from_utf8(output.stdout).ok().map(|text| text.trim().to_string())
 }
 
-/// What is asked of runs, and how results are judged and shown, does not change them.
+/// Code that asks for runs, or judges and shows results, does not change them.
 const DECISIVE: [&str; 5] = ["cwnd", "cwnd-udt", "cwnd-trace", "cwnd-sim", "cwnd-run"];

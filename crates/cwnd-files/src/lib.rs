@@ -20,7 +20,7 @@
 //! std::fs::create_dir(&inbox)?;
 //!
 //! let (near, far) = UnixStream::pair()?;
-//! let directory = Directory::open(&inbox)?;
+//! let directory = Folder::open(&inbox)?;
 //! let options = ServeOptions::writable(ReceiveOptions::new());
 //! let server = std::thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
 //! let outcome = send(near, &[Source::at(&letter)?], &mut |event| {

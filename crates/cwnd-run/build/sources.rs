@@ -8,9 +8,9 @@ use std::{fs, io};
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// A workspace: a folder with `Cargo.toml`, `Cargo.lock`, and `crates/NAME` for every crate.
+/// A workspace: a directory with `Cargo.toml`, `Cargo.lock`, and `crates/NAME` for every crate.
 pub(crate) struct Workspace<'a> {
-    /// The folder.
+    /// The directory.
     pub root: &'a Path,
     /// The crates that decide results.
     pub crates: &'a [&'a str],
@@ -193,7 +193,7 @@ fn off(predicate: TokenStream) -> bool {
     }
 }
 
-/// How many of `tokens` are the item they begin with. What is no item, such as a field or a statement, is none of them, and counts.
+/// How many of `tokens` are the item they begin with. Tokens outside of items, such as fields or statements, count.
 fn item(tokens: &[TokenTree]) -> usize {
     let mut at = 0;
     while let Some((length, _)) = attribute(&tokens[at..]) {

@@ -2,8 +2,8 @@
 //!
 //! A [`scenario`] says what to simulate, [`execute`] runs it once per seed, [`measure`] computes numbers from the traces, a [`probe`]
 //! says which of them are kept, [`cells`] keeps them so that no run is done twice, [`run`](mod@run) has the runs of a scenario
-//! together, and [`files`] is how every file and folder of results is finished. An [`address`] can hold a scenario. This crate knows the simulator. It does not know what experiments are made of runs, nor how results are
-//! shown.
+//! together, and [`files`] finishes every file and directory of results. An [`address`] can hold a scenario. This crate knows the simulator. It knows neither experiments nor the presentation of
+//! results.
 
 pub mod address;
 pub mod cells;

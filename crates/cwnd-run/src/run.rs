@@ -21,7 +21,7 @@ use crate::scenario::{Ecn, Scenario, is_drawn};
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// What was run.
+    /// The scenario of the runs.
     pub scenario: Scenario,
     /// One trace per seed, in the order of the seeds.
     pub traces: Vec<Trace>,
@@ -47,7 +47,7 @@ pub fn run(scenarios: Vec<Scenario>, progress: &dyn Progress) -> Result<Vec<Runs
     run_by(scenarios, |jobs| Executor::new(&Cells::default(), progress).run(jobs))
 }
 
-/// Has `runner` run every seed of every scenario: what was kept of each job, in their order.
+/// Lets `runner` run every seed of every scenario, and returns the kept values of each job in their order.
 ///
 /// # Errors
 /// `runner` fails, whose error is passed on.
@@ -270,7 +270,7 @@ impl Runs {
         self.flows_left_out().into_iter().chain(self.traffic_left_out()).collect()
     }
 
-    /// Traffic beside flows that is not there after the warm-up, or too shortly.
+    /// Traffic other than flows that is absent after the warm-up, or present too shortly.
     fn traffic_left_out(&self) -> Vec<String> {
         let Some(trace) = self.traces.first() else { return Vec::new() };
         let cbr = trace.cbr.iter().filter(|cbr| seconds_of_cbr(trace, cbr).is_none()).map(|cbr| &cbr.name);
@@ -328,7 +328,7 @@ fn needs_marks(algorithm: &Spec) -> bool {
     algorithm.as_stack().is_none() && algorithm.start(&Start::default()).needs_marks()
 }
 
-/// Whether a flow grows on what it does not use, by its era or as one of the agents of UDT.
+/// Whether the unused window of a flow grows, by its era or as for one of the agents of UDT.
 fn grows_on(flow: &FlowSetup) -> bool {
     !flow.era.policy.validate || flow.algorithm.grows_unused()
 }

@@ -15,7 +15,7 @@ pub fn install(specs: Vec<Spec>) {
     let _ = INSTALLED.set(specs);
 }
 
-/// What was installed.
+/// The installed stacks.
 #[must_use]
 pub fn installed() -> &'static [Spec] {
     INSTALLED.get().map_or(&[], Vec::as_slice)
@@ -46,7 +46,7 @@ pub enum AlgorithmError {
     },
 }
 
-/// Reads an algorithm of the registry, or what was installed.
+/// Reads an algorithm of the registry or of an installed stack.
 ///
 /// # Errors
 /// `text` names neither an algorithm of the registry nor an installed stack, or a parameter is out of range.

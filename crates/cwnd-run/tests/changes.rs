@@ -131,7 +131,7 @@ fn packets_are_dropped_by_number() {
 
 #[test]
 fn packets_are_held_back_by_number() {
-    // Two packets overtake packet 20: without reordering seen before, RACK takes three for a loss (RFC 8985 section 6.2).
+    // Two packets overtake it. Without reordering seen before, RACK declares a loss after three (RFC 8985 section 6.2).
     let trace = recorded(&scenario("", "hold = \"data:20=2p\""));
     assert_eq!((trace.flows[0].dropped.last(), trace.flows[0].retransmitted.last()), (Some(&0), Some(&0)));
     let late = recorded(&scenario("", "hold = \"data:20=100ms\""));

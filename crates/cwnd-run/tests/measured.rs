@@ -1,9 +1,9 @@
-//! What is measured where little or nothing of a run lies after the warm-up: no number, but the reason.
+//! Runs with little or nothing after the warm-up have no numbers, but the reason.
 
 use cwnd_run::run::{Runs, run};
 use cwnd_run::scenario::Scenario;
 
-/// Reno on 10 Mbit/s and 20 ms for 4 s, of which 3 are measured, with what is set and added.
+/// Reno on 10 Mbit/s and 20 ms for 4 s, of which 3 are measured, with the settings and additions.
 fn runs(set: &[&str], more: &str) -> Runs {
     let text = format!(
         "duration = \"4s\"\nwarmup = \"1s\"\nseeds = 1\nvariation = {{ start = \"0s\", rtt = 0, jitter = 0 }}\n[dumbbell]\nrate = \"10mbit\"\n\

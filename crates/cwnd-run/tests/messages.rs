@@ -1,4 +1,4 @@
-//! What is said of inputs that are refused: where, what was given as it was typed, and what is accepted.
+//! Errors about refused inputs: the place, the value as typed, and the accepted values.
 
 use cwnd::Spec;
 use cwnd_run::scenario::Scenario;
@@ -63,7 +63,7 @@ fn refusals_say_where_what_and_what_is_accepted() {
         (
             with("outage = [\"1s..2s\"]\nimpairments = { shaper = \"9mbit,burst=9kB\" }", ""),
             &[],
-            "x.toml:4:26: `shaper` cannot be 9mbit,burst=9kB: accepted is none beside rates that change (`schedule`, `outage`) or a `trace`",
+            "x.toml:4:26: `shaper` cannot be 9mbit,burst=9kB: accepted is none with rates that change (`schedule`, `outage`) or a `trace`",
         ),
         (
             with("impairments = { shaper = \"9mbit,burst=5GB\" }", ""),
@@ -98,7 +98,7 @@ fn refusals_say_where_what_and_what_is_accepted() {
     assert!(large.is_ok_and(|scenario| scenario.unused().is_empty()));
 }
 
-/// What is accepted is the end of one sentence.
+/// The accepted values are the end of one sentence.
 #[test]
 fn algorithms_say_what_they_accept() {
     for (text, expected) in [

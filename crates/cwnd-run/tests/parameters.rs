@@ -21,6 +21,8 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("bbr3", "offload", &["100"]),
     ("rule", "grow", &["2/w"]),
     ("rule", "cut", &["max(w*7/8, 1)"]),
+    ("rule", "u", &["rtt"]),
+    ("rule", "v", &["rtt"]),
     ("", "a", &["2"]),
     ("", "ecn_beta", &["0.9"]),
     ("", "initial_window", &["5"]),

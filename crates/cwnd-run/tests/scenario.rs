@@ -687,7 +687,7 @@ to = "c"
     assert!(error.starts_with("test.toml:5:1: `extra_rtt` cannot be missing: accepted is at least 106us"), "{error}");
 }
 
-/// A scenario in a folder of its own beside a trace.
+/// A scenario in a directory of its own next to a trace.
 fn with_trace(trace: &str, keys: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::fs::write(folder.path().join("up.trace"), trace).expect("it can be written");

@@ -24,7 +24,7 @@ enum Outcome {
     Ran { trace: String, digest: u64, warnings: Vec<String> },
 }
 
-/// How a setting beside others showed.
+/// How a setting showed next to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     Changed,
@@ -214,7 +214,7 @@ fn try_out(base: &Value, settings: &[&Setting]) -> Outcome {
     Outcome::Ran { trace: format!("{trace:?}"), digest: trace.digest, warnings }
 }
 
-/// How `setting` shows beside what gave `without` alone and `with` together with it.
+/// How `setting` shows in the outcome `with`, compared with the outcome `without` it.
 fn shown(setting: &Setting, without: &Outcome, with: &Outcome) -> Shown {
     match (without, with) {
         (_, Outcome::Refused) | (Outcome::Refused, _) => Shown::Refused,
@@ -224,7 +224,7 @@ fn shown(setting: &Setting, without: &Outcome, with: &Outcome) -> Shown {
     }
 }
 
-/// Whether a warning is about the setting, or about what it is a part of. Those that runs bring have the value alone.
+/// Whether a warning is about the setting, or about the part that holds it. Those that runs bring have the value alone.
 fn names(warning: &str, Setting { key, value }: &Setting) -> bool {
     let (own, last) = (shown_value(value), key.rsplit('.').next().unwrap_or(key));
     if [format!("`{own}` of "), format!("`{last} = {own}` of ")].iter().any(|said| warning.starts_with(said)) {
@@ -342,7 +342,7 @@ fn try_pairs(base: &Value, all: &[Setting], skipped: &[&Setting], silent: &mut V
     counts
 }
 
-/// Whether a setting that is said to have no effect has none; one that replaces another value may have.
+/// Whether a setting that a warning calls unused has no effect. A setting that replaces another value may have one.
 fn is_true(base: &Value, setting: &Setting, without: &Outcome, with: &Outcome) -> bool {
     let (Outcome::Ran { digest: before, .. }, Outcome::Ran { digest: after, warnings, .. }) = (without, with) else {
         return true;
@@ -352,7 +352,7 @@ fn is_true(base: &Value, setting: &Setting, without: &Outcome, with: &Outcome) -
     replaces || before == after || !warnings.iter().any(|warning| warning.starts_with(&said))
 }
 
-/// Whether a setting changes longer runs beside another, or runs with other draws.
+/// Whether a setting changes longer runs next to another, or runs with other draws.
 fn is_changed_later(base: &Value, setting: &Setting, beside: &[&Setting]) -> bool {
     [("duration", json!("1500ms")), ("first_seed", json!(2)), ("first_seed", json!(3))].into_iter().any(
         |(key, value)| {
@@ -369,7 +369,7 @@ fn shown_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// A setting beside another with which it says the same, or has nothing to act on for as long as these runs last.
+/// A setting next to another with an equal meaning, or has nothing to act on for as long as these runs last.
 const QUIET: &[[&str; 2]] = &[
     // The other has that in it.
     ["recovery=", "era="],
@@ -381,7 +381,7 @@ const QUIET: &[[&str; 2]] = &[
     ["delayed_ack=0s", "gro="],
     ["host=whole", "era="],
     ["via", "link.0."],
-    // What is lost or waits is rare beside it.
+    // Lost or waiting packets are rare next to it.
     ["loss=", ""],
     ["corrupt=", ""],
     ["queue=", "corrupt="],
@@ -467,7 +467,7 @@ fn every_setting_beside_every_other() {
     for (what, base) in BASES {
         let base: Value = serde_json::from_str(base).expect("JSON");
         println!("{what}: {:?}", try_pairs(&base, &all, &skipped, &mut silent));
-        // Those of a flow do beside each other what they do here.
+        // Those of a flow act on each other as they do here.
         skipped = all.iter().filter(|one| !one.key.contains("arrivals") && !one.key.contains("cbr")).collect();
     }
     assert_eq!(silent, [""; 0]);

@@ -5,7 +5,7 @@ use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::{Demand, Trace};
 
-/// Reno alone on 20 Mbit/s and 20 ms for 4 s, of which 3 are measured, and what is added to it.
+/// Reno alone on 20 Mbit/s and 20 ms for 4 s, of which 3 are measured, with the additions.
 fn trace(dumbbell: &str, more: &str) -> Trace {
     let text = format!(
         "duration = \"4s\"\nwarmup = \"1s\"\nseeds = 1\nvariation = {{ start = \"0s\", rtt = 0, jitter = 0 }}\n[dumbbell]\nrate = \"20mbit\"\n\
@@ -48,7 +48,7 @@ fn a_square_wave_bounds_by_its_phases_in_the_window() {
     assert_eq!(beside("source = \"square:2mbit,1mbit,step=50s\""), [18_000.0, 2000.0]);
     // From 1 s on 4, 8 and 4 Mbit/s for a second each: 16/3.
     assert_eq!(beside("source = \"square:8mbit,4mbit,step=1s\""), [14_667.0, 5333.0]);
-    // What is above half of the link is not had: 16, 10 and 16 Mbit/s for the other one.
+    // More than half of the link is not available: 16, 10 and 16 Mbit/s for the other one.
     assert_eq!(beside("source = \"square:30mbit,4mbit,step=1s\""), [14_000.0, 6000.0]);
 }
 
@@ -80,7 +80,7 @@ fn a_link_that_changes_is_shared_as_it_is_then() {
     let steps = "schedule = { steps = [{ at = \"3s\", rate = \"4mbit\" }] }";
     // 14, 14 and 2 Mbit/s for a second each.
     assert_eq!(over(steps, "[[cbr]]\nrate = \"cbr:6mbit\""), [10_000.0]);
-    // 17, 17 and 2 Mbit/s beside 3, 3 and 2.
+    // 17, 17 and 2 Mbit/s next to 3, 3 and 2.
     assert_eq!(over(steps, "[[flow]]\nalgorithm = \"reno\"\nmax_window = 5"), [12_000.0, 2667.0]);
     // 14 Mbit/s for two of three seconds, and nothing in the outage.
     assert_eq!(over("outage = [\"2s..3s\"]", "[[cbr]]\nrate = \"cbr:6mbit\""), [9333.0]);
@@ -114,7 +114,7 @@ fn a_walk_bounds_by_what_was_drawn() {
     assert!((measured / mean - 1.0).abs() < 0.01, "{measured} {mean}");
 }
 
-/// A bound that changes more often than is written down is what was sent.
+/// A bound that changes more often than samples are taken is the sent rate.
 #[test]
 fn a_bound_that_changes_all_the_time_is_measured() {
     let trace = trace("", "[[cbr]]\nrate = \"square:3mbit,5mbit,step=1ms\"");

@@ -28,7 +28,7 @@ fn growth_on_what_was_not_used_is_named_where_it_mattered() {
     assert!(held.iter().any(|warning| warning.contains("receiver-limited")), "{held:?}");
 }
 
-/// A scenario with one flow, and what is said of it.
+/// The warnings of a scenario with one flow.
 fn said(text: &str) -> Vec<String> {
     let text = format!("duration = \"2s\"\nwarmup = \"1s\"\nseeds = 1\n{text}");
     let scenario = Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -211,7 +211,7 @@ fn a_threshold_that_no_queue_reaches_is_refused() {
     }
 }
 
-/// What is said of a scenario of 2 s with one flow: `keys` of the dumbbell, and whatever else there is.
+/// The warnings of a scenario of 2 s with one flow: `keys` of the dumbbell, and whatever else there is.
 fn said_of(keys: &str, flow: &str, more: &str) -> Vec<String> {
     let text = format!(
         "[dumbbell]\nrate = \"10mbit\"\nrtt = \"20ms\"\n{keys}\n[[flow]]\nalgorithm = \"reno\"\n{flow}\n{more}\n"

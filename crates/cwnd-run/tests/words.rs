@@ -1,4 +1,4 @@
-//! Every word of a setting that consists of several (queues, hosts, losses, rates) beside every other: it changes a run, a warning names
+//! Every word of a setting that consists of several (queues, hosts, losses, rates) next to every other: it changes a run, a warning names
 //! it, or it is refused.
 //!
 //! The words are those that the error messages list, so that a new one without a sample here fails.
@@ -125,7 +125,7 @@ const FAMILIES: [Family; 13] = [
 /// Words whose samples stand in what the others are put behind.
 const ELSEWHERE: [&str; 6] = ["to_bad", "to_good", "step", "reach", "factor", "in_"];
 
-/// Words beside which others show nothing here, and why.
+/// Words next to which others have no visible effect here, with the reason.
 const QUIET: [[&str; 3]; 3] = [
     // Without draws the first drop comes after the burst.
     ["pie:60p", "derandomize=yes", "burst="],
@@ -224,7 +224,7 @@ fn shown(family: &Family, path: &Value, context: &[&str], word: &str) -> Shown {
     if plain == Some(digest) { Shown::Silent } else { Shown::Changed }
 }
 
-/// Whether a word says what is so without it.
+/// Whether a word is the default.
 fn is_default(family: &Family, context: &[&str], word: &str) -> bool {
     let with: Vec<&str> = context.iter().copied().chain([word]).collect();
     let [with, without] = [&with[..], context].map(|words| text(family.plain, words));

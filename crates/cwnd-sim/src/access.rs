@@ -1,7 +1,7 @@
 //! The access lines of flows, and the packets on them.
 //!
-//! On a fast long path half of all packets are here. Their places lie in one pool for all flows, in blocks: what a run needs is what is on the
-//! way, and not the most that each flow has ever had there.
+//! On a fast long path half of all packets are here. Their places lie in one pool for all flows, in blocks: memory follows the packets in flight, not the
+//! largest number that each flow ever had there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Departures {
         Self::cost(self.places.capacity())
     }
 
-    /// Bytes charged to the budget for so many packets.
+    /// Bytes charged to the budget for this number of packets.
     fn cost(packets: usize) -> u64 {
         (packets as u64).saturating_mul(COST)
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two lines that share their places, beside rings of packets whose departures are drawn as they are sent.
+        /// Two lines that share their places, compared with rings of packets whose departures are drawn as they are sent.
         #[test]
         fn lines_are_rings(steps in proptest::collection::vec((0_usize..2, 0_u8..3, 0_u64..50, 0_u8..20), 0..800)) {
             let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));

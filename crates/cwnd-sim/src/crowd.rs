@@ -192,6 +192,6 @@ fn class_of(size: u64) -> usize {
     CLASSES.iter().position(|up_to| size <= *up_to).unwrap_or(CLASSES.len() - 1)
 }
 
-/// Flows of up to so many packets count together. Ten fit into today's initial window (RFC 6928); each further class takes
+/// Upper limits of the classes of flow sizes, packets. Ten fit into today's initial window (RFC 6928); each further class takes
 /// about three round trips of slow start more.
 pub(crate) const CLASSES: [u64; 4] = [10, 100, 1000, u64::MAX];

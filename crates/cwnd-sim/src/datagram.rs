@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// The same as [`SenderProtocol::serve`], but what leaves is added to `sent`.
+    /// Serves the sender as [`SenderProtocol::serve`] does, and appends departing packets to `sent`.
     #[inline(never)]
     fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         if let Some(Body::Report(report)) = body {

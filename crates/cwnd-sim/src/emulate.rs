@@ -70,7 +70,7 @@ pub struct Release {
     pub again: bool,
 }
 
-/// What has happened to the datagrams so far.
+/// Counts of datagrams so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Offered.
@@ -98,7 +98,7 @@ pub struct EmulatedLink {
     /// Threshold of the probability of duplication, and its draws.
     duplicate: u64,
     draws: Stream,
-    /// The copy of what was released last.
+    /// The copy of the last release.
     copy: Option<Release>,
     duplicated: u64,
     clock: Time,
@@ -189,7 +189,7 @@ impl EmulatedLink {
         self.link.queue(now)
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let counts = self.link.counts;
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_capable_datagram_is_marked_where_another_is_dropped() {
         // With weight 1 the average is the queue. The fourth datagram finds two waiting and begins the excursion; the fifth finds
-        // three, just below the upper threshold: the probability is 1 to within a millionth.
+        // three, just below the upper threshold: the probability is 1 to within 10⁻⁶.
         let sure = RedSetup { min: 0.5, max: 3.0 + 1e-6, max_p: 1.0, weight: 1.0, ..RedSetup::default() };
         let red = RedSetup { wait: false, mark: true, ..sure };
         let emulation =

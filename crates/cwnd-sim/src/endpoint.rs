@@ -17,7 +17,7 @@ use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 pub(crate) enum Sender {
     /// TCP-like, with selective acknowledgements.
     Sack(tcp::Sender<Sack>),
-    /// The same, with losses found by time.
+    /// TCP-like, with losses found by time (RFC 8985).
     Rack(Box<tcp::Sender<Rack>>),
     /// TCP-like, without.
     Cumulative(tcp::Sender<Cumulative>),
@@ -143,7 +143,7 @@ impl Sender {
         }
     }
 
-    /// The same sender with a log of at most `most` packets.
+    /// This sender with a log of at most `most` packets.
     pub(crate) fn logged(self, most: usize, ecn: Option<AckEcho>) -> Self {
         let protocol = match self {
             Self::Udt(_) | Self::Agent(_) => Protocol::Udt,

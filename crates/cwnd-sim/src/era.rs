@@ -15,7 +15,7 @@ pub enum Recovery {
     /// As much as the window exceeds ns-2's `pipe_` (`Sack1`): a lost packet counts as in the network until it is acknowledged,
     /// its retransmission counts besides. Silence for half a window, then a packet per duplicate acknowledgement.
     Sack1,
-    /// In proportion to what is delivered (RFC 6937, with the reduction bound of RFC 9937), counting by RFC 6675: the window
+    /// In proportion to delivered data (RFC 6937, with the reduction bound of RFC 9937), counting by RFC 6675: the window
     /// is reached by the end of the recovery.
     Proportional,
 }
@@ -28,7 +28,7 @@ pub enum MarkedAtOne {
     None,
     /// It sends no new packet before its retransmission timer, which starts anew, has expired (RFC 3168 section 6.1.2).
     Timer,
-    /// The same, and each wait that follows another at once is twice as long (`ecn_backoff_` of ns-2).
+    /// Waits for the timer, and each wait that follows another at once is twice as long (`ecn_backoff_` of ns-2).
     Backoff,
 }
 
@@ -45,9 +45,9 @@ pub struct Era {
     pub policy: Policy,
     /// Ticks of the retransmission timer; zero for none.
     pub granularity: Span,
-    /// The smallest retransmission time-out.
+    /// The smallest retransmission timeout.
     pub min_rto: Span,
-    /// The time-out before the first round-trip sample.
+    /// The timeout before the first round-trip sample.
     pub initial_rto: Span,
     /// The first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
@@ -55,8 +55,8 @@ pub struct Era {
     pub scheme: RecoveryScheme,
     /// How much is sent during recovery.
     pub recovery: Recovery,
-    /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a time-out instead
-    /// of a round trip each (RFC 6582 section 4, "impatient"); ns-2 starts it anew with every one.
+    /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a timeout instead
+    /// of a round trip each (the impatient variant of RFC 6582 section 4); ns-2 starts it anew with every one.
     pub impatient: bool,
     /// What a congestion mark does to a window of one packet.
     pub marked_at_one: MarkedAtOne,
@@ -71,7 +71,7 @@ impl Era {
     pub const ALL: [Self; 6] =
         [Self::NS2_2001, Self::NS2_2001_PRECISE, Self::NS2_2004, Self::NS2_2006, Self::LINUX_2_6, Self::MODERN];
 
-    /// ns-2 before 26 May 2001: one packet to start with, ticks of 0.1 s, a time-out of at least two ticks, no limited transmit.
+    /// ns-2 before 26 May 2001: one packet to start with, ticks of 0.1 s, a timeout of at least two ticks, no limited transmit.
     pub const NS2_2001: Self = Self {
         name: "ns2-2001",
         title: "ns-2 of early 2001",
@@ -89,8 +89,8 @@ impl Era {
         quick_acks: 0,
     };
 
-    /// The same with windows reduced to real numbers (`precisionReduce_`): what authors needed whose decrease is a few packets in
-    /// a hundred, or less than one.
+    /// [`NS2_2001`](Self::NS2_2001) with windows reduced to real numbers (`precisionReduce_`), for decreases of a few per cent of the window or of less
+    /// than a packet.
     pub const NS2_2001_PRECISE: Self = Self {
         name: "ns2-2001-precise",
         title: "ns-2 of early 2001, windows not truncated",
@@ -98,7 +98,7 @@ impl Era {
         ..Self::NS2_2001
     };
 
-    /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a time-out of at least 1 s, limited transmit.
+    /// ns-2 of 2004: two packets to start with, ticks of 10 ms, a timeout of at least 1 s, limited transmit.
     pub const NS2_2004: Self = Self {
         name: "ns2-2004",
         title: "ns-2 of 2004",
@@ -109,7 +109,7 @@ impl Era {
         ..Self::NS2_2001
     };
 
-    /// ns-2 since January 2006: windows are reduced to real numbers, a time-out of at least 0.2 s, 3 s at first.
+    /// ns-2 since January 2006: windows are reduced to real numbers, a timeout of at least 0.2 s, 3 s at first.
     pub const NS2_2006: Self = Self {
         name: "ns2-2006",
         title: "ns-2 of 2006",
@@ -122,11 +122,11 @@ impl Era {
     /// Linux 2.6 of about 2007, the host stack inside NCTUns 4.0.
     ///
     /// From its source (`net/ipv4/tcp_input.c`, `include/net/tcp.h`): three packets of 1500 bytes to start with (RFC 3390), a
-    /// time-out of at least 200 ms and 3 s at first, whole windows, growth counted per acknowledgement, a window that is not
+    /// timeout of at least 200 ms and 3 s at first, whole windows, growth counted per acknowledgement, a window that is not
     /// used does not grow and is restarted after an idle time, cuts by the algorithm alone, duplicate acknowledgements that
     /// release new packets, and a timer that starts anew with every partial acknowledgement. Assumed: a clock of 1000 Hz (an option of the kernel; 100, 250 and 300 are others), and selective
     /// acknowledgements with proportional rate reduction where the kernel halved its rate over a round trip by its own
-    /// bookkeeping, to the same end. Not modelled: forward acknowledgement, undoing of cuts, and a time-out that is at least
+    /// bookkeeping, to the same end. Not modelled: forward acknowledgement, undoing of cuts, and a timeout that is at least
     /// 200 ms *beyond* the smoothed round-trip time.
     pub const LINUX_2_6: Self = Self {
         name: "linux-2.6",

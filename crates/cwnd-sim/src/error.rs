@@ -11,15 +11,15 @@ pub enum SetupError {
     /// Fields contradict each other, or one is outside its range.
     #[error("{part}: {reason}")]
     Field {
-        /// What they are fields of.
+        /// The part that has these fields.
         part: SetupPart,
-        /// What is wrong, and what is accepted.
+        /// The fault and the accepted values.
         reason: String,
     },
     /// The packets or samples of a run need more memory than it may use.
     #[error("{part}: {}{what} need more than the {} of memory a run may use: {remedy}, or allow more memory", into(*at), size(*most))]
     Memory {
-        /// What has most of them.
+        /// The part with most of them.
         part: SetupPart,
         /// Which of its things those are.
         what: &'static str,
@@ -36,7 +36,7 @@ pub enum SetupError {
     /// A field is outside its range.
     #[error("{part}: `{field}` must be {accepted}")]
     Range {
-        /// What it is a field of.
+        /// The part that has this field.
         part: SetupPart,
         /// Its name; with those of the fields around it where it is deeper.
         field: &'static str,
@@ -140,7 +140,7 @@ impl fmt::Display for SetupPart {
     }
 }
 
-/// An error about a field of `part` unless `holds`. What is accepted is written out only for the error: each flow has a dozen of these checks.
+/// An error about a field of `part` unless `holds`. The accepted values are formatted only for the error, since each flow has a dozen of these checks.
 #[inline]
 pub(crate) fn in_range(
     holds: bool,

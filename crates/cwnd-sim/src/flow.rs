@@ -44,7 +44,7 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
-    /// Packets beside data on their way: those of its receiver, and those with which its sender answers them.
+    /// Control packets in flight: those of its receiver, and the answers of its sender.
     pub(crate) answers: u32,
     /// Where it has an end.
     pub(crate) finite: Option<Box<Finite>>,
@@ -325,7 +325,7 @@ impl Flow {
         Some(Packet { due: Time::ZERO, flow: index, hop: self.forward, size, ecn, class: self.class, body })
     }
 
-    /// The bytes of a packet beside data, of either end.
+    /// The size of a control packet of either end, bytes.
     pub(crate) fn size_beside_data(&self, body: &Body) -> Bytes {
         match &self.receiver {
             Receiver::Agent(receiver) => receiver.size(body).unwrap_or(self.ack),

@@ -37,7 +37,7 @@ impl Recording {
         Spec::outside("recording", Arc::new(self.clone()))
     }
 
-    /// What was noted since the last call.
+    /// The signals noted since the last call.
     fn take(&self) -> Vec<Signal> {
         std::mem::take(&mut self.signals.lock().expect("no test panics with it"))
     }
@@ -124,7 +124,7 @@ const SACK: Protocol = Protocol {
 const NEW_RENO: Protocol = Protocol { at_loss: (2, 4, 1, Limit::Source), ..SACK };
 /// A packet lost is not retransmitted, so that the round ends although it is missing.
 const DATAGRAM: Protocol = Protocol { at_loss: (4, 4, 2, Limit::Window), at_end: None, timeout: None };
-/// A NAK says nothing of what has arrived above the missing packet.
+/// A NAK gives no information about packets above the missing one.
 const UDT: Protocol = Protocol { at_loss: (4, 1, 1, Limit::Window), at_end: Some((4, Limit::Window)), timeout: None };
 
 /// One of the simulator's senders.

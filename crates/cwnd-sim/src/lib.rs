@@ -82,7 +82,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(u64) -> bool) -> Result<Trace
     Simulation::new(setup)?.finish(setup, progress)
 }
 
-/// The same as [`run`] for a setup that was checked, as for one of many seeds.
+/// Simulates a setup that is already checked, for example one of many seeds. See [`run`].
 ///
 /// # Errors
 /// `progress` returned false, the run needs more than 4 GiB of memory, or time does not move on in it.

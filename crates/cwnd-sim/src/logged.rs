@@ -52,7 +52,7 @@ impl<S: SenderProtocol> LoggedSender<S> {
         })
     }
 
-    /// What was seen.
+    /// The log.
     pub(crate) fn into_log(self) -> PacketLog {
         self.log.log
     }

@@ -121,7 +121,7 @@ pub(crate) trait ReceiverProtocol {
     /// The data packet to come has this header.
     fn handle_header(&mut self, _header: &Header) {}
 
-    /// Handles what the sender sent beside data.
+    /// Handles a control packet of the sender.
     fn handle_message(&mut self, _now: Time, _message: &Message) {}
 
     /// The next packet that its timers send by now; to be called until there is none.
@@ -155,11 +155,11 @@ pub(crate) fn collected(mut send: impl FnMut(Body) -> bool, serve: impl FnOnce(&
     timers
 }
 
-/// Adds to what is [`collected`]; whether more may leave at this instant.
+/// Adds to the [`collected`] packets, and returns whether more may leave at this instant.
 pub(crate) fn collect(sent: &mut Vec<Body>, body: Body) -> bool {
     sent.push(body);
     sent.len() < MOST_COLLECTED
 }
 
-/// More would be memory that no budget knows. What is left leaves with the next event of the sender.
+/// More would be memory outside of every budget. The rest leaves with the next event of the sender.
 const MOST_COLLECTED: usize = 1 << 20;

@@ -63,7 +63,7 @@ impl Budget {
         self.look.store(if self.is_passed() { 0 } else { work }, Ordering::Relaxed);
     }
 
-    /// Takes `bytes`; whether there were so many.
+    /// Takes `bytes` from the budget, and returns whether they were available.
     pub(crate) fn take(&self, bytes: u64) -> bool {
         let used = self.used.load(Ordering::Relaxed).saturating_add(bytes);
         let fits = used <= self.most();
@@ -127,7 +127,7 @@ impl<T> Ring<T> {
         true
     }
 
-    /// Of so many places: senders, and queues in front of lines, note at most as much again about a packet.
+    /// The cost of this number of places: senders and queues keep at most another copy of a packet.
     fn cost(&self, places: usize) -> u64 {
         (places as u64).saturating_mul(2 * size_of::<T>() as u64)
     }
@@ -165,7 +165,7 @@ mod tests {
     fn a_ring_grows_within_its_budget_and_gives_back_what_it_used() {
         let budget = Arc::new(Budget::new(1000));
         let mut ring = Ring::new(&budget);
-        // 16 bytes a place: 4, 8, 16, 32 places are 512 bytes, and 64 would be 1024 beside them.
+        // 16 bytes a place: 4, 8, 16, 32 places are 512 bytes, and 64 would be 1024 more.
         let held = (0_u64..).take_while(|number| ring.push(*number)).count();
         assert_eq!((held, ring.charged(), budget.is_passed()), (32, 512, true));
         drop(ring);

@@ -40,9 +40,9 @@ pub struct Setup {
     pub seed: u64,
     /// What the seed draws.
     pub variation: Variation,
-    /// Log the packets of every flow at its sender, at most so many of each. Changes nothing else about a run.
+    /// The maximum number of packets of each flow to log at its sender; none for no log. It does not change the run.
     pub packet_log: Option<usize>,
-    /// What is recorded over time; without it only the start, the end of the warm-up and the end are.
+    /// What to record over time; none for the start, the end of the warm-up and the end alone.
     pub sampling: Option<Sampling>,
 }
 
@@ -117,7 +117,7 @@ pub struct CrowdSetup {
     pub pages: Option<Pages>,
     /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
     pub rtt_spread: Span,
-    /// So many flows may be there at once, until the last packet of each is acknowledged. What arrives beyond is
+    /// The maximum number of flows at once, each until its last packet is acknowledged. Further arrivals are
     /// refused and counted: a crowd that requests more than the network carries would grow without end.
     pub limit: NonZeroU32,
 }
@@ -134,7 +134,7 @@ pub struct Variation {
     pub jitter: f64,
 }
 
-/// What is recorded over time.
+/// What to record over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// Time between samples; above zero.
@@ -157,7 +157,7 @@ pub struct RefusedSetup {
 }
 
 impl CheckedSetup {
-    /// The same with another seed and another length of the packet log: no value of these is refused.
+    /// This setup with another seed and another length of the packet log; every value of these is accepted.
     ///
     /// ```
     /// use cwnd::{Span, Spec};
@@ -344,7 +344,7 @@ impl Setup {
         let plain = crowd.flow.source == Source::Bulk && crowd.flow.pauses.is_empty();
         require(plain, &part, "its flows have neither a source nor pauses of their own")?;
         let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
-        in_range(repeats, &part, "algorithm", "one that sends again what is lost: its flows have an end")?;
+        in_range(repeats, &part, "algorithm", "one that retransmits lost packets: its flows have an end")?;
         let whole = crowd.flow.algorithm.entry().transport == Transport::Stack;
         require(!whole, &part, "whole stacks are flows, but not flows that come and go")?;
         crowd.gap.check(&part)?;

@@ -39,11 +39,11 @@ pub struct Simulation {
     reserved: bool,
 }
 
-/// What is to be seen of a run between two events.
+/// The visible state of a run between two events.
 #[derive(Clone, Copy)]
 pub struct State<'a>(&'a World);
 
-/// What is to be seen of a flow. What its sender counts is what a real one would know.
+/// The visible state of a flow. Its sender's counts are those that a real sender would have.
 #[derive(Clone, Copy)]
 pub struct FlowState<'a> {
     flow: &'a Flow,
@@ -60,7 +60,7 @@ impl Simulation {
         Self::build(setup)
     }
 
-    /// The same for a setup that was checked.
+    /// Starts a run of a setup that is already checked.
     pub fn of(setup: &CheckedSetup) -> Self {
         Self::build(setup).expect("every route was found when the setup was checked")
     }
@@ -80,7 +80,7 @@ impl Simulation {
         self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| should_continue(State(world)))
     }
 
-    /// What is to be seen now.
+    /// The visible state now.
     #[must_use]
     pub fn state(&self) -> State<'_> {
         State(&self.world)
@@ -92,27 +92,27 @@ impl Simulation {
         self.end
     }
 
-    /// The same run, whose packets and samples may use `most` bytes of memory, 4 GiB by default.
+    /// Limits the memory for packets and samples to `most` bytes; the default is 4 GiB.
     pub fn within(self, most: u64) -> Self {
         self.world.budget().set(most);
         self
     }
 
-    /// The same run, of which nothing but [what it has recorded](Self::recorded) is looked at before its end. It takes less work, and its trace is
-    /// the same: events that nothing can tell apart are handled before their time, so that [the state](Self::state) is that of no instant.
+    /// Runs without observation: only [the record](Self::recorded) may be read before the end. This takes less work and gives an equal trace.
+    /// Indistinguishable events are handled early, so that [the state](Self::state) belongs to no instant.
     pub fn unobserved(mut self) -> Self {
         self.world.allow_ahead(&self.recorder);
         self
     }
 
-    /// What has been recorded so far. The totals and histograms of a [finished](Self::finish) run are not in it yet.
+    /// The record so far. The totals and histograms of a [finished](Self::finish) run are not in it yet.
     #[must_use]
     pub fn recorded(&self) -> &Trace {
         self.recorder.trace()
     }
 
     /// Advances to `until`, or to the end of the run if that is earlier, within the memory it may use. `progress` is that of
-    /// [`run`](crate::run); `setup` is what it was made from, for the names in errors.
+    /// [`run`](crate::run); `setup` is the setup of the run, for the names in errors.
     ///
     /// # Errors
     /// `progress` returned false, the packets or samples of the run need more memory than it may use, or time does not move on.

@@ -24,7 +24,7 @@ pub(crate) struct Host {
     /// Packets of the application that were submitted, and the bytes of each.
     submitted: u64,
     payload: u64,
-    /// The application always has more, and has no end: what it has was submitted at once.
+    /// The application always has more data and no end.
     endless: bool,
     headers: u32,
     ecn: bool,
@@ -166,7 +166,7 @@ impl Host {
         result.map_err(|payload| self.failure = Some(Failure::new(now, &*payload))).ok()
     }
 
-    /// The same as [`SenderProtocol::serve`], but what leaves is added to `sent`.
+    /// Serves the sender as [`SenderProtocol::serve`] does, and appends departing packets to `sent`.
     fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         if let Some(Body::Datagram(datagram)) = body
             && let Some((bytes, ecn)) = self.take(datagram)
@@ -193,8 +193,8 @@ impl Host {
             return;
         }
         let mut ahead = self.backlog.ahead(now, self.submitted);
-        // An application that is on and has no end of its own, but may pause: what is submitted is sent in any case, so that more than
-        // twice the window would be sent long after the application has stopped.
+        // An application that is on and has no end of its own, but may pause: submitted data is sent in any case, so that more than
+        // twice the window would leave long after the application has stopped.
         if ahead > ENDLESS {
             let most = self.sender.shown().window.map_or(AT_ONCE, |window| 2 * window as u64 + LEAST);
             ahead = most.saturating_sub(self.submitted - self.delivered());
@@ -252,7 +252,7 @@ impl SenderProtocol for Host {
         });
     }
 
-    /// Of a stack that does not show what has been acknowledged, that is what was sent and is neither in flight nor lost.
+    /// For a stack that does not show acknowledged data: sent data that is neither in flight nor lost.
     fn counts(&self) -> Counts {
         let (sent, shown) = (self.sent[0], self.shown());
         let lost = shown.lost.unwrap_or(0);
@@ -270,7 +270,7 @@ impl SenderProtocol for Host {
         visit("ssthresh", self.shown().ssthresh.unwrap_or(f64::NAN));
     }
 
-    /// What has been delivered, where the stack does not show what has been acknowledged.
+    /// Delivered data, for a stack that does not show acknowledged data.
     fn acked(&self) -> u64 {
         let bytes = self.sender.acknowledged().unwrap_or_else(|| self.receiver.delivered());
         bytes / self.payload
@@ -339,5 +339,5 @@ impl Contents {
 const ENDLESS: u64 = u64::MAX / 4;
 /// Packets that an application which may pause has submitted and its peer has not read, where the stack shows no window.
 const AT_ONCE: u64 = 1024;
-/// So many more than two windows: a window of a few packets doubles at once.
+/// The excess over two windows, packets: a window of a few packets doubles at once.
 const LEAST: u64 = 64;

@@ -42,7 +42,7 @@ pub(crate) trait Sampler {
 
 /// Everything that exists in a run.
 pub(crate) struct World {
-    /// Of what is being done, which may be [`ahead`] of the event at hand.
+    /// The time of the present action, which may be [`ahead`] of the present event.
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
@@ -65,7 +65,7 @@ pub(crate) struct World {
     measure_from: Time,
     /// Nothing reads it between events but samples.
     unobserved: bool,
-    /// What is done ahead is done before this.
+    /// Actions ahead of their time end before this.
     horizon: Time,
     /// The link that data packets pass ahead of their time, if there is one.
     ahead: Option<u32>,
@@ -351,7 +351,7 @@ impl World {
         }
     }
 
-    /// The same for a link that is not plain: out of the way of those that are, and compiled as well as what they do.
+    /// Handles a departure of a link that is not plain, apart from plain links and compiled with the same effort.
     #[cold]
     fn leave_other_link(&mut self, index: u32) {
         self.leave_elaborate_link(index);
@@ -492,7 +492,7 @@ impl World {
         self.serve(index, None);
     }
 
-    /// Gives a sender what has come from its receiver, sends all that it may send now, and sets its timers.
+    /// Passes a packet of its receiver to a sender, sends all that it may send now, and sets its timers.
     #[inline(always)]
     fn serve(&mut self, index: u32, answer: Option<&Body>) {
         let now = self.now;

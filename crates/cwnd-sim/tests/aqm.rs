@@ -45,7 +45,7 @@ fn run(setup: &Setup) -> Trace {
     cwnd_sim::run(setup, &mut |_| true).expect("a valid setup")
 }
 
-/// The share `q` of the packets that entered the bottleneck's queue after the warm-up waited so many milliseconds or less.
+/// The share `q` of the packets that entered the bottleneck's queue after the warm-up waited at most this time, milliseconds.
 fn quantile(trace: &Trace, q: f64) -> f64 {
     trace.links[0].wait.quantile(q).expect("packets came") as f64 / 1e6
 }
@@ -107,7 +107,7 @@ fn codel_marks_instead_of_dropping() {
     assert!(dropped > 50, "{dropped}");
 }
 
-/// The smoothed round-trip time of a flow with one packet at a time, ms, beside four others.
+/// The smoothed round-trip time of a flow with one packet at a time, ms, next to four others.
 fn ping(discipline: Discipline) -> f64 {
     let mut setup = bell(discipline, (10, 40), &["reno"; 5]);
     setup.variation.rtt = 0.0;
@@ -172,7 +172,7 @@ fn fq_codel_keeps_unresponsive_flows_within_the_limit() {
 
 #[test]
 fn pie_keeps_to_its_target_under_light_and_heavy_load() {
-    // Pan et al. (2013): 10 Mbit/s and 100 ms; 5 flows, 50 flows, and 5 beside two that send 6 Mbit/s each.
+    // Pan et al. (2013): 10 Mbit/s and 100 ms; 5 flows, 50 flows, and 5 next to two that send 6 Mbit/s each.
     for (flows, unyielding) in [(5, 0), (50, 0), (5, 2)] {
         for derandomize in [false, true] {
             let pie = PieSetup { derandomize, ..PieSetup::default() };

@@ -72,7 +72,7 @@ fn a_flow_settles_on_a_large_product_whatever_the_seed() {
     }
 }
 
-/// Section 2.2: in the default mode a flow that fills queues leaves nearly nothing; the other mode gets a share beside it.
+/// Section 2.2: in the default mode a flow that fills queues leaves nearly nothing; the other mode gets a share next to it.
 #[test]
 fn the_competitive_mode_holds_its_own_beside_reno() {
     let share = |copa| {

@@ -13,7 +13,7 @@ use cwnd_sim::{
     RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
 };
 
-/// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, time-outs. Losses are repaired by RFC 6675, and each
+/// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, timeouts. Losses are repaired by RFC 6675, and each
 /// packet is acknowledged.
 fn cell(algorithm: &str, seed: u64) -> Setup {
     let mut setup = flows(algorithm, Era::MODERN, seed);
@@ -23,7 +23,7 @@ fn cell(algorithm: &str, seed: u64) -> Setup {
     setup
 }
 
-/// The same as the era has it.
+/// As the era has it.
 fn flows(algorithm: &str, era: Era, seed: u64) -> Setup {
     let bell = Dumbbell {
         loss: Loss::Bernoulli(1e-4),
@@ -124,7 +124,7 @@ fn every_era_runs_as_recorded() {
     compare("eras.txt", Era::ALL.into_iter().map(|era| (era.name, flows("reno", era, 1))));
 }
 
-/// Holds the digests of runs against those in a file beside this one.
+/// Holds the digests of runs against those in a file next to this one.
 fn compare(file: &str, runs: impl Iterator<Item = (&'static str, Setup)>) {
     let mut table = String::new();
     for (name, setup) in runs {

@@ -43,7 +43,7 @@ fn no_window_grows_while_neither_it_nor_a_rate_is_the_limit() {
                 let windows = windows(algorithm, era, hold);
                 let case = format!("{algorithm}, {}, held by the {by}", era.name);
                 let (settled, last) = (windows[20], windows[windows.len() - 1]);
-                // It is the limit until it is above what is sent, and what has waited meanwhile is sent too.
+                // It limits until it exceeds the sent rate; waiting data leaves too.
                 assert!((10.0..=30.0).contains(&last), "{case}: {last}");
                 assert_eq!(settled, last, "{case}");
             }
@@ -124,7 +124,7 @@ fn nothing_grows_on_what_it_does_not_use() {
                 _ => MOST,
             };
         for (by, held) in [("source", &source), ("receiver", &receiver)] {
-            // Half as much again for what still moves, such as a measured arrival rate. What waits while BBR measures the round trip raises
+            // A factor of 1.5 for quantities that still move, such as a measured arrival rate. Data that waits while BBR measures the round trip raises
             // the rate that it keeps, up to the bound, whenever that comes.
             let settled = held.late <= held.early.max(USED) * 1.5 || algorithm.starts_with("bbr");
             expect(
@@ -184,7 +184,7 @@ fn an_unused_window_is_cut_to_half_of_what_the_receiver_allowed() {
     }
 }
 
-/// Profiles that reproduce a source which grows on what is not used.
+/// Profiles that reproduce a source whose window grows unused.
 const GROW_ON: [&str; 2] = ["udt:profile=ns2-2.0", "udt:profile=ns2-2.2"];
 /// Theirs follows the arrivals, in slow start and, as a window, after it.
 const FOLLOW_ARRIVALS: [&str; 2] = ["udt:profile=ns2-1.1", "udt:profile=paper"];
@@ -196,10 +196,10 @@ const PATH: f64 = 100.0;
 const MOST: f64 = 4.0;
 /// A thousand packets per second are its least rate.
 const LEAST_OF_SABUL: f64 = 11.0;
-/// They begin with a packet per second, and send what has waited meanwhile five times as fast as it comes. RFC 5348 section 4.3 then allows
+/// They begin with a packet per second, and send waiting data five times as fast as it comes. RFC 5348 section 4.3 then allows
 /// twice that for as long as the application limits the sender.
 const MOST_OF_REPORTED: f64 = 12.0;
-/// They keep the highest rate at which data was ever delivered, that of what had waited while they began, and allow twice its volume and more;
+/// They keep the highest rate at which data was ever delivered, that of data which waited at the start, and allow twice its volume and more;
 /// the bound was set when their first rows were known, 5.8 and 8 times.
 const MOST_OF_MODELLED: f64 = 12.0;
 const HEAD: &str = "\

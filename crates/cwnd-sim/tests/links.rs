@@ -88,7 +88,7 @@ fn a_flow_survives_an_outage() {
     setup.links[0].rate_steps = Schedule { steps: vec![(MS * 4000, 0), (MS * 6000, 10 * MBIT)], repeat: None };
     let trace = run(&setup);
     let delivered = |at: u64| trace.flows[0].delivered[trace.at.binary_search(&(at * 1_000_000)).expect("sampled")];
-    // 833 packets a second; what had been on its way arrives, then nothing does for 2 s.
+    // 833 packets a second; packets in flight arrive, then none for 2 s.
     assert!(delivered(4000) > 3000, "{}", delivered(4000));
     assert_eq!(delivered(4100), delivered(6000));
     assert!(last(&trace.flows[0].timeouts) > 0, "the retransmission timer ran out meanwhile");
@@ -238,7 +238,7 @@ fn a_link_reorders_behind_every_queue() {
             let trace = run(&setup);
             last(&trace.flows[0].retransmitted) - last(&trace.flows[0].dropped)
         };
-        // A packet that ten others overtake is sent again by a sender that waits for three; without reordering only what is lost is.
+        // A packet that ten others overtake is sent again by a sender that waits for three; without reordering only lost packets are.
         assert!(in_vain(0.01) > in_vain(0.0) + 20, "{discipline:?}, {by:?}");
     }
 }
@@ -279,7 +279,7 @@ fn a_link_carries_what_its_delivery_trace_allows() {
         let trace = run(&setup);
         let (carried, capacity) = (last(&trace.links[0].carried_bytes), last(&trace.links[0].capacity_bytes));
         assert_eq!(capacity, 20 * 100 * 8 * 1504);
-        // The delay of the link, and what is there at the end of an opportunity without room.
+        // The delay of the link, and packets that wait at the end of an opportunity without room.
         assert!(carried > capacity * 99 / 100 && carried <= capacity, "{discipline:?}: {carried} of {capacity}");
     }
 }
@@ -311,7 +311,7 @@ fn impairments_that_contradict_themselves_are_refused() {
     let bucket = TokenBucket { rate: MBIT, burst: Bytes(3000) };
     let none = Impairments::default;
     let trace = DeliveryTrace::parse("1").ok();
-    assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("none beside rates that change"));
+    assert!(refused(Impairments { shaper: Some(bucket), ..none() }, trace).contains("none with rates that change"));
     assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("none without `aggregate`"));
     let empty = TokenBucket { burst: Bytes(0), ..bucket };
     assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));

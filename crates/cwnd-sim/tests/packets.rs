@@ -1,4 +1,4 @@
-//! The log of packets beside a sender.
+//! The log of packets at a sender.
 
 use cwnd::{Span, Spec};
 use cwnd_sim::{AckEcho, Discipline, Dumbbell, Era, Loss, QueueLimit, RedSetup, Setup, Trace};

@@ -74,7 +74,7 @@ fn one_packet_takes_its_propagation_and_transmission_time() {
 
 #[test]
 fn reno_under_random_loss_follows_the_square_root() {
-    // sqrt(3/2 / p) for periodic loss; 41.4 packets under Bernoulli loss p = 1e-3 without time-outs or recovery delay.
+    // sqrt(3/2 / p) for periodic loss; 41.4 packets under Bernoulli loss p = 1e-3 without timeouts or recovery delay.
     let bell = Dumbbell {
         loss: Loss::Bernoulli(1e-3),
         ..Dumbbell::new(10_000 * MBIT, Span::from_millis(100), QueueLimit::Unlimited)

@@ -9,7 +9,7 @@ use cwnd::{
 use cwnd_sim::{Dumbbell, Era, Loss, QueueLimit, RateSchedule, RecoveryScheme, Setup, Source};
 use proptest::prelude::*;
 
-/// An algorithm of the registry that asks for samples, and what it was passed.
+/// An algorithm of the registry that asks for samples, and its input.
 #[derive(Clone, Debug)]
 struct Asking {
     inner: Algorithm,

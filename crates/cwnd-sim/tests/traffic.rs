@@ -272,7 +272,7 @@ fn a_crowd_delivers_what_was_asked_for_whatever_it_loses() {
         assert_eq!((last(&crowd.completed), last(&crowd.refused)), (last(&crowd.arrived), 0), "{algorithm}");
         assert_eq!(last(&crowd.delivered), last(&crowd.requested), "{algorithm}");
         assert!(last(&crowd.dropped) > 100, "{algorithm}: there was loss");
-        // What UDT's senders say beside data goes the same way.
+        // Control packets of UDT's senders take the same way.
         let others = last(&trace.links[0].dropped) - last(&crowd.dropped);
         assert!(
             if algorithm == "udt" { others < last(&crowd.dropped) / 10 } else { others == 0 },

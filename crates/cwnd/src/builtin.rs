@@ -13,7 +13,7 @@ use crate::window::{self, Window};
 /// What a host does with an algorithm, compiled for each built-in one. A host that makes its records in here makes of them only what
 /// the algorithm's rule looks at.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the call.
     type Output;
 
     /// Does it with `algorithm`.

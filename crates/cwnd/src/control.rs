@@ -169,8 +169,8 @@ contract! {
             self.on_ack(view, &Ack::fluid(view, acked));
         }
 
-        /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is what
-        /// is left in the network, and `view.in_recovery` is false.
+        /// Fast recovery has ended, after the acknowledgement that ended it was passed to [`on_ack`](Self::on_ack): `view.in_flight` is the rest
+        /// in the network, and `view.in_recovery` is false.
         fn on_recovered(&mut self, _view: &View) {}
 
         /// The time requested in [`Control::wake`] has come: never early, maybe late. A late wake-up applies every interval missed. `view` is
@@ -180,7 +180,7 @@ contract! {
         /// A packet is about to be sent after `idle` without one in flight: `view.in_flight` is 0, and `view.next` does not include it.
         fn on_restart(&mut self, _view: &View, _idle: Span) {}
 
-        /// The last congestion event was an error: what was taken for lost had been delayed. `view.lost` is not reduced.
+        /// The last congestion event was an error: the packets declared lost were only delayed. `view.lost` is not reduced.
         fn on_spurious(&mut self, _view: &View) {}
 
         /// Whether it reads [`Ack::sample`] and [`Congestion::sample`]. Only then does a host take delivery-rate samples; the answer never

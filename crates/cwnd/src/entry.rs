@@ -1,4 +1,4 @@
-//! What an algorithm declares of itself, beside its rule.
+//! The declaration of an algorithm: name, parameters and properties.
 
 use alloc::boxed::Box;
 use core::error::Error;
@@ -58,8 +58,8 @@ pub enum Transport {
     Acked,
     /// Reports on a clock and negative acknowledgements, as in UDT.
     Reported,
-    /// No retransmissions; every packet carries the sender's round-trip time, and the receiver's half of the algorithm decides what
-    /// is reported and when, as in DCCP (RFC 4340).
+    /// No retransmissions; every packet carries the sender's round-trip time, and the receiver's half of the algorithm decides on the
+    /// content and the time of reports, as in DCCP (RFC 4340).
     Datagram,
     /// As [`Acked`](Self::Acked), and packets carry a header between the algorithm and the routers; an acknowledgement brings it
     /// back in a signal of its own, which acknowledges nothing.
@@ -98,7 +98,7 @@ impl Transport {
 pub struct Refusal {
     /// The parameter to change.
     pub parameter: &'static str,
-    /// What is accepted, or what the algorithm's own reader says of the text.
+    /// The accepted values, or the error of the algorithm's own reader.
     pub reason: Box<dyn Error + Send + Sync>,
 }
 
@@ -120,7 +120,7 @@ impl<A> Entry<A> {
         self.transport.answers_marks() && !self.deviations.contains(&IGNORES_MARKS)
     }
 
-    /// The same declaration of an algorithm made by `build`.
+    /// This declaration for an algorithm made by `build`.
     pub(crate) const fn built_by<B>(&self, build: Build<B>) -> Entry<B> {
         let Self { name, title, family, transport, basis, source, deviations, parameters, receiver, .. } = *self;
         Entry { name, title, family, transport, basis, source, deviations, parameters, build, receiver }

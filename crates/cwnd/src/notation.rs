@@ -31,15 +31,15 @@ pub struct Form<T> {
     pub name: &'static str,
     /// Names that other tools give it. They are not accepted: an error about one says the name here.
     pub aliases: &'static [&'static str],
-    /// What it does, in a line.
+    /// Its effect, in one line.
     pub title: &'static str,
     /// The paper, the RFC or the code that it follows.
     pub source: &'static str,
     /// One that is accepted, with some of its parameters.
     pub example: &'static str,
-    /// So many of the first parameters stand behind the colon without their names, and always.
+    /// The number of first parameters that follow the colon without their names; they are always given.
     pub positional: usize,
-    /// So many of the first parameters are always given; at least `positional`.
+    /// The number of first parameters that are always given; at least `positional`.
     pub required: usize,
     /// Its parameters.
     pub parameters: &'static [Parameter],
@@ -117,7 +117,7 @@ impl<T> Notation<T> {
         })
     }
 
-    /// What is expected instead of a name that is unknown.
+    /// The accepted forms, for the error about an unknown name.
     fn unknown(&self, name: &str, arguments: Option<&str>) -> String {
         let what = self.what;
         let first = self.forms.first().map_or("", |form| form.name);
@@ -151,7 +151,7 @@ impl<T> Notation<T> {
         format!("{}: {}", self.what, forms.join("; "))
     }
 
-    /// A row of a Markdown table per form: how it is written, the parameters with their defaults, what it does.
+    /// A row of a Markdown table per form: its syntax, the parameters with their defaults, and its effect.
     #[must_use]
     pub fn rows(&self) -> String {
         let row = |form: &Form<T>| {
@@ -168,7 +168,7 @@ impl<T> Notation<T> {
 }
 
 impl<T> Form<T> {
-    /// The value of the arguments, or what is expected instead.
+    /// The value of the arguments, or the accepted form.
     fn read(&self, arguments: Option<&str>) -> Result<T, String> {
         let example = self.example;
         let parts: Vec<&str> = arguments.map(|text| split(text).collect()).unwrap_or_default();
@@ -197,7 +197,7 @@ impl<T> Form<T> {
         })
     }
 
-    /// What is expected instead of a value.
+    /// The accepted values of a parameter, for the error about another.
     fn out_of_range(&self, parameter: &Parameter, given: &str) -> String {
         format!("{} for `{}`, not `{given}`, as in `{}`", accepted(parameter), parameter.name, self.example)
     }
@@ -315,7 +315,7 @@ fn default_of(parameter: &Parameter) -> String {
     }
 }
 
-/// Whether it is another parameter with a prefix: `in_min` beside `min`.
+/// Whether it is another parameter with a prefix: `in_min` next to `min`.
 fn is_variant(parameter: &Parameter, all: &[Parameter]) -> bool {
     all.iter().any(|other| parameter.name.strip_suffix(other.name).is_some_and(|prefix| prefix.ends_with('_')))
 }

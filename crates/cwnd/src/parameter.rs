@@ -16,7 +16,7 @@ use crate::units::Span;
 pub struct Parameter {
     /// Its key in `name:key=value`.
     pub name: &'static str,
-    /// What it does, in half a line.
+    /// Its effect, in half a line.
     pub help: &'static str,
     /// Its unit; empty for a plain number.
     pub unit: &'static str,
@@ -173,38 +173,38 @@ impl Parameter {
         Self { name, help, unit: "", kind: Kind::Text { default, syntax } }
     }
 
-    /// The same parameter with a unit.
+    /// Adds a unit.
     #[must_use]
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
     }
 
-    /// The same number, at least `low`.
+    /// Accepts numbers from `low` on.
     #[must_use]
     pub const fn at_least(self, low: f64) -> Self {
         self.low(low, false)
     }
 
-    /// The same number, above `low`.
+    /// Accepts numbers above `low`.
     #[must_use]
     pub const fn above(self, low: f64) -> Self {
         self.low(low, true)
     }
 
-    /// The same number, at most `high`.
+    /// Accepts numbers up to `high`.
     #[must_use]
     pub const fn at_most(self, high: f64) -> Self {
         self.high(high, false)
     }
 
-    /// The same number, below `high`.
+    /// Accepts numbers below `high`.
     #[must_use]
     pub const fn below(self, high: f64) -> Self {
         self.high(high, true)
     }
 
-    /// The same number, whole.
+    /// Accepts whole numbers.
     #[must_use]
     pub const fn whole(self) -> Self {
         match self.range() {
@@ -380,7 +380,7 @@ impl Values {
         Self { parameters, given: vec![None; parameters.len()], asked }
     }
 
-    /// The same, of which no algorithm has asked for any.
+    /// These values, none of which an algorithm has read yet.
     pub(crate) fn unread(&self) -> Self {
         Self { given: self.given.clone(), ..Self::none(self.parameters) }
     }

@@ -1,6 +1,6 @@
 //! Every algorithm by name, with its parameters.
 //!
-//! An algorithm declares an [`Entry`] beside its rule; the command line, its errors, the documentation table and the bindings are
+//! An algorithm declares an [`Entry`] next to its rule; the command line, its errors, the documentation table and the bindings are
 //! generated from these declarations. An algorithm is written `simd`, `simd:beta=1/16`, `aimd:a=1,b=1/2`; [`Spec::parse`] reads
 //! that, checks every parameter, and a [`Spec`] that exists can always start its algorithm.
 
@@ -78,7 +78,7 @@ pub enum SpecError {
     UnknownParameter {
         /// The algorithm.
         entry: &'static str,
-        /// What was given.
+        /// The name as given.
         name: String,
         /// The nearest name, if one is near.
         nearest: Option<&'static str>,
@@ -91,9 +91,9 @@ pub enum SpecError {
         algorithm: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value as given.
         given: String,
-        /// What is accepted.
+        /// The accepted values.
         accepted: String,
     },
 }
@@ -191,7 +191,7 @@ impl Spec {
         if let Origin::Stack(stack) = &self.origin { Some(&**stack) } else { None }
     }
 
-    /// Whether it grows on what it does not use in every era: one of the agents of UDT for ns-2 does.
+    /// Whether its unused window grows in every era, as that of one of the agents of UDT for ns-2 does.
     #[must_use]
     pub fn grows_unused(&self) -> bool {
         !self.is_outside() && matches!(self.start(&Start::default()), Algorithm::UdtAgent(_))
@@ -360,10 +360,10 @@ pub fn find(name: &str) -> Result<&'static Entry<Algorithm>, SpecError> {
         .ok_or_else(|| SpecError::UnknownAlgorithm { name: name.to_string(), nearest: nearest(name, names()) })
 }
 
-/// What is said of a list where one algorithm is expected.
+/// The error for a list where one algorithm is expected.
 const LIST: &str = "expected one algorithm: the command line takes several with spaces between";
 
-/// What is known of an algorithm from outside.
+/// The entry of an algorithm from outside.
 static OUTSIDE: Entry<Algorithm> = Entry {
     name: "outside",
     title: "an algorithm that is not in the registry",
@@ -377,7 +377,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     receiver: None,
 };
 
-/// What is known of a whole stack.
+/// The entry of a whole stack.
 static STACK: Entry<Algorithm> = Entry {
     name: "stack",
     title: "a transport with endpoints and a congestion controller of its own",

@@ -4,11 +4,11 @@
 //!
 //! * time never runs backwards; at one instant a due wake-up comes first, then congestion, then acknowledgements;
 //! * numbers of packets are unwrapped: they start at 0 for the first new packet of a flow and only grow;
-//! * a host counts first and calls the algorithm afterwards. `delivered`, `lost`, `rtt` and `round` of a [`View`] already include what
-//!   the signal reports, and all else that the same packet from the receiver reports: an acknowledgement that shows a loss has
-//!   counted what it acknowledges before [`on_congestion`](crate::CongestionControl::on_congestion) is called;
-//! * `in_flight`, `in_recovery` and `limit` are what they were before the event: what was in the network, and what held the sender,
-//!   while the packets reported now were on their way;
+//! * a host counts first and calls the algorithm afterwards. `delivered`, `lost`, `rtt` and `round` of a [`View`] already include the
+//!   content of the signal, and everything else that the same packet from the receiver reports: an acknowledgement that shows a loss has
+//!   counted the acknowledged packets before [`on_congestion`](crate::CongestionControl::on_congestion) is called;
+//! * `in_flight`, `in_recovery` and `limit` have their values from before the event: the packets in the network, and the limit of the
+//!   sender, while the packets reported now were in flight;
 //! * a packet acknowledged selectively counts as delivered at that moment, and only once. Where the protocol has no selective
 //!   acknowledgements (UDT), packets above a missing one count once the cumulative acknowledgement covers them.
 //!
@@ -245,14 +245,14 @@ pub struct Congestion {
     pub lost: u32,
     /// Recovery starts over from a window of one packet (Tahoe).
     pub restart: bool,
-    /// To be acted upon even if the packet left before the last decrease: Reno forgets what was outstanding once its recovery
-    /// ends, and takes the next loss of the same window for another event (RFC 5681 section 3.2).
+    /// To be acted upon even if the packet left before the last decrease: Reno forgets the outstanding packets once its recovery
+    /// ends, and treats the next loss of the same window as another event (RFC 5681 section 3.2).
     pub separate: bool,
     /// Not the first expiry of the timer for this packet.
     pub persistent: bool,
-    /// The delivery-rate state of the lost packet, as it was sent, and what was delivered and lost since, itself included. For algorithms
+    /// The delivery-rate state of the lost packet, as it was sent, and the packets delivered and lost since, itself included. For algorithms
     /// that ask for samples each packet that an acknowledgement shows lost is an event of its own, in the order of their numbers; at a
-    /// timeout it is the state of the last of all that are taken for lost.
+    /// timeout it is the state of the last packet declared lost.
     pub sample: Option<RateSample>,
 }
 

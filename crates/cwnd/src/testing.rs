@@ -129,7 +129,7 @@ fn check_shell(spec: &Spec, algorithm: &Algorithm, signal: &Signal, before: Pack
     }
 }
 
-/// The state from which views are made, and the bytes that drive it. Where they run out they go on as zeros.
+/// The state from which views are made, and the bytes that drive it. After their end they are zeros.
 struct Host<'a> {
     bytes: core::slice::Iter<'a, u8>,
     now: Time,
@@ -306,7 +306,7 @@ impl Host<'_> {
     }
 }
 
-/// Of a rule: names, numbers and signs of an expression, what separates two, and what has no place in one.
+/// Of a rule: names, numbers and signs of an expression, separators, and characters that do not belong into one.
 const PARTS: [&str; 38] = [
     "w", "rtt", "min_rtt", "age", "peak", "0", "1", "2.5", "1e300", "1e-300", "1.2.3", "+", "-", "*", "/", "^", "(",
     ")", "(", ")", "max(", "min(", ",", "sqrt(", "ln(", "exp(", "abs(", "cbrt(", "floor(", " ", ",cut=", "é", "u", "v",

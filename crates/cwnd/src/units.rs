@@ -140,7 +140,7 @@ impl Rate {
         Packets(1.0) / self
     }
 
-    /// The same rate in bits per second for packets of `size`.
+    /// This rate in bits per second for packets of `size`.
     #[must_use]
     pub fn to_bits(self, size: Bytes) -> BitRate {
         BitRate(self.0 * size.bits())
@@ -148,7 +148,7 @@ impl Rate {
 }
 
 impl BitRate {
-    /// The same rate in packets of `size` per second.
+    /// This rate in packets of `size` per second.
     ///
     /// ```
     /// use cwnd::{BitRate, Bytes, Span};

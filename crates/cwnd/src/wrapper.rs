@@ -1,4 +1,4 @@
-//! An algorithm around another: what it does not do itself is left to the one inside.
+//! An algorithm around another, which it calls for everything that it does not do itself.
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -59,7 +59,7 @@ macro_rules! to_wrapper {
 /// assert!(counting.wants_samples(), "BBR does");
 /// ```
 pub trait Wrapper: Clone + Debug + Send + 'static {
-    /// What is inside.
+    /// The algorithm inside.
     type Inner: CongestionControl + ?Sized;
 
     /// The algorithm inside.

@@ -1,4 +1,4 @@
-//! What is true of an algorithm stands in its entry of the registry, and nowhere else.
+//! Facts about an algorithm stand in its entry of the registry, and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use cwnd::registry::{Basis, Transport};
 use cwnd::{ALGORITHMS, CongestionControl, Spec, Start};
 
-/// Lists of algorithms outside of the registry, by file, which choose what is shown and state nothing of an algorithm.
+/// Lists of algorithms outside of the registry, by file, which select algorithms to show and state no facts about them.
 const CHOICES: [&str; 7] = [
-    // What is compared without arguments, and what a visitor sees first.
+    // The algorithms compared without arguments, and the first ones that a visitor sees.
     "cwnd-lab/src/compare/default.rs",
     "cwnd-engine/src/presets.rs",
     // Whom an evaluation compares with.

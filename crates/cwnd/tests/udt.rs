@@ -307,7 +307,7 @@ fn paper_cuts_at_every_negative_feedback_and_grows_in_a_syn_without_any() {
     let mut sender = settled("udt:profile=paper");
     sender.nak(102, 5);
     sender.nak(103, 6);
-    // No pause: the rate is what is left at once. No growth at the end of this SYN.
+    // No pause: the rate falls at once. No growth at the end of this SYN.
     close(sender.rate(), cut(2));
     sender.wake(110);
     close(sender.rate(), cut(2));

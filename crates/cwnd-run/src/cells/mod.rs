@@ -1,8 +1,8 @@
-//! Cells: what is kept of single runs, stored so that no run is done twice.
+//! Cells: numbers kept of single runs, stored so that no run is done twice.
 //!
 //! A cell is one run of a scenario with one seed, reduced to named numbers by a [`Probe`](crate::probe::Probe). It is found by a hash of the
 //! scenario with its defaults spelt out, the probe, and the sources of everything a run goes through, and by the seed. A stored cell therefore
-//! never needs to be invalidated: a program that would compute something else asks for another key. What is not whole is not found, and an
+//! never needs to be invalidated: a program that would compute something else asks for another key. An incomplete cell is not found, and an
 //! interrupted series of runs resumes where it stopped.
 
 mod record;
@@ -18,7 +18,7 @@ use crate::probe::Kept;
 use crate::scenario::Scenario;
 use store::Store;
 
-/// The store: a folder of cells, or none.
+/// The store: a directory of cells, or none.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     store: Option<Arc<Store>>,
@@ -58,7 +58,7 @@ impl Cells {
         Self { store: Some(Arc::new(Store::new(folder))) }
     }
 
-    /// Cells where every command keeps them: in the user's folder for what can be computed again, if there is one.
+    /// Cells where every command keeps them: in the user's cache directory, if there is one.
     #[must_use]
     pub fn of_user() -> Self {
         caches().map_or_else(Self::default, |caches| Self::stored(&caches.join("cwnd/cells")))
@@ -70,14 +70,14 @@ impl Cells {
         self.store.as_deref().map(Store::folder)
     }
 
-    /// What is stored under `key`. What cannot be read, or is not whole, is as good as none: the cell is computed again. So is what another
+    /// The cell stored under `key`. A cell that cannot be read or is incomplete counts as missing and is computed again, as is one that another
     /// process stores after the first look at the series.
     #[must_use]
     pub fn find(&self, key: CellKey) -> Option<Kept> {
         self.store.as_ref()?.find(key)
     }
 
-    /// Stores a cell, if there is a folder.
+    /// Stores a cell, if there is a directory.
     ///
     /// # Errors
     /// The file of the cell cannot be created or written.
@@ -87,7 +87,7 @@ impl Cells {
 }
 
 impl CellKey {
-    /// The key of what is kept of a run of `scenario` with `seed`, which `keep` names ([`Probe::name`](crate::probe::Probe::name)).
+    /// The key of the numbers kept of a run of `scenario` with `seed`, which `keep` names ([`Probe::name`](crate::probe::Probe::name)).
     #[must_use]
     pub fn of(scenario: &Scenario, seed: u64, keep: &str) -> Self {
         Self { series: Key::of_bytes(&[keep.as_bytes(), scenario.hash()]), seed }

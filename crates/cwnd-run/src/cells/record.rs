@@ -35,7 +35,7 @@ pub(super) fn seed(line: &[u8]) -> Option<u64> {
     body(line)?.split('\t').next()?.parse().ok()
 }
 
-/// The seed of a line without its newline, and what was kept; none if it is not whole.
+/// The seed and the kept numbers of a line without its newline; none if it is incomplete.
 pub(super) fn read(line: &[u8]) -> Option<(u64, Kept)> {
     let mut parts = body(line)?.split('\t');
     let seed = parts.next()?.parse().ok()?;

@@ -1,8 +1,8 @@
 //! The files of a store.
 //!
 //! The cells of a series are the lines of numbered files. Each file is written by one process alone, which creates it under the first number
-//! that is free and appends to it, so that any number of processes, on any number of hosts that share the folder, may store cells of
-//! one series. The files of a series are looked at once, when the first of its cells is sought. Of what is in them only the places are remembered.
+//! that is free and appends to it, so that any number of processes, on any number of hosts that share the directory, may store cells of
+//! one series. The files of a series are looked at once, when the first of its cells is sought. Only the places of their cells are remembered.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -21,7 +21,7 @@ pub(super) struct Store {
     open: Mutex<VecDeque<(Key, u32, Arc<File>)>>,
 }
 
-/// What is known of a series.
+/// The known cells of a series.
 #[derive(Default)]
 struct Series {
     /// Its files were looked at.
@@ -135,7 +135,7 @@ impl Store {
         loop {
             let (number, path) = (series.free, self.path(key, series.free));
             let created = match options.open(&path) {
-                // The folder is nearly always there: it is made where writing finds none.
+                // The directory nearly always exists: it is made when writing finds none.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
                     options.open(&path)
@@ -175,7 +175,7 @@ impl Store {
         open.push_back((key, number, file));
     }
 
-    /// Folders of at most a few thousand files each.
+    /// Directories of at most a few thousand files each.
     fn path(&self, key: Key, number: u32) -> PathBuf {
         let name = key.to_string();
         self.folder.join(&name[..2]).join(format!("{}.{number}", &name[2..]))
@@ -287,7 +287,7 @@ mod tests {
             assert!((0..3).all(found));
         }
         assert!(many.iter().all(|series| !store.path(Key::of_parts(&[series]), 1).exists()), "one file each");
-        // What is stored after others were read goes on where it was.
+        // Cells stored after others were read are appended.
         store.keep(key(&many[0], 3), &kept(3.0)).expect("stored");
         assert_eq!(Store::new(folder.path()).find(key(&many[0], 3)), Some(kept(3.0)));
     }

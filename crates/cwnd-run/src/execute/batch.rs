@@ -28,7 +28,7 @@ pub(super) struct Asker<T> {
 }
 
 impl<T> Batch<T> {
-    /// So many jobs.
+    /// A batch of `jobs` jobs.
     pub(super) fn new(jobs: usize, until_error: bool) -> Arc<Self> {
         let outcomes = std::iter::repeat_with(|| None).take(jobs).collect();
         let gathered = Gathered { outcomes, error: None, awaited: 0 };
@@ -71,7 +71,7 @@ impl<T> Asker<T> {
             Err(error) if self.batch.until_error => {
                 gathered.error.get_or_insert(error);
             }
-            // Nobody listens any more who has met an error.
+            // After an error no caller reads further outcomes.
             outcome => {
                 if let Some(place) = gathered.outcomes.get_mut(self.place) {
                     *place = Some(outcome);

@@ -1,9 +1,9 @@
 //! The executor: runs scenarios with seeds on threads, for every command.
 //!
-//! A [`Job`] is a scenario, a seed, and what to keep of the run. An [`Executor`] runs jobs on all cores, on some threads or on the
-//! calling thread. It begins the longest job first, runs equal jobs once, takes from the store of cells what is there, and makes an
-//! error of a panic. Results are in the order of the jobs and do not depend on the number of threads. A [`Progress`] is notified of how far the
-//! work is and says whether to go on.
+//! A [`Job`] is a scenario, a seed, and the reduction of the run. An [`Executor`] runs jobs on all cores, on some threads or on the
+//! calling thread. It begins the longest job first, runs equal jobs once, takes stored cells, and turns a panic into an
+//! error. Results are in the order of the jobs and do not depend on the number of threads. A [`Progress`] is notified of the progress
+//! and decides whether to continue.
 //!
 //! Where jobs are not all known at the start, [`Executor::serve`] keeps the threads running while others [`ask`](Queue::ask).
 
@@ -39,9 +39,9 @@ pub trait Progress: Sync {
     fn memory(&self) -> Option<u64> {
         None
     }
-    /// So much simulated time will be needed besides what was announced before.
+    /// Announces simulated time that is needed in addition.
     fn announce(&self, _time: Span) {}
-    /// So much simulated time has passed, or was found in the store. What is announced and succeeds is advanced exactly.
+    /// Reports simulated time that has passed or was found in the store. It equals the announced time of all jobs that succeed.
     fn advance(&self, _time: Span) {}
     /// A job is done.
     fn done(&self, _found: Found) {}
@@ -65,13 +65,13 @@ pub enum Found {
     Equal,
     /// It was in the store.
     Stored,
-    /// There is none: the job failed.
+    /// The job failed.
     Failed,
 }
 
-/// What is kept of a run.
+/// A reduction of runs to the values that are kept.
 pub trait Keep: Copy + Send + Sync {
-    /// What it is.
+    /// The kept values.
     type Kept: Clone + Send;
     /// Identifies this reduction among others of the same run.
     fn name(&self) -> &'static str;
@@ -79,11 +79,11 @@ pub trait Keep: Copy + Send + Sync {
     fn looks(&self) -> u32 {
         0
     }
-    /// Looks at what has been recorded of a run so far.
+    /// Observes the record of a run so far.
     fn look(&self, _scenario: &Scenario, _recorded: &Trace) {}
     /// Reduces the trace of a run of the scenario.
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
-    /// What is stored under `key`.
+    /// The values stored under `key`.
     fn find(&self, _cells: &Cells, _key: CellKey) -> Option<Self::Kept> {
         None
     }
@@ -160,7 +160,7 @@ pub enum RunError {
     /// The simulator refuses the setup.
     #[error(transparent)]
     Setup(SetupError),
-    /// What was kept cannot be stored.
+    /// The kept values cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -175,7 +175,7 @@ pub struct Interrupted;
 pub enum Threads {
     /// The one that asks, one job after the other: for algorithms from outside that would only wait for each other.
     Calling,
-    /// So many of the executor's own.
+    /// This number of the executor's own threads.
     Own(NonZeroUsize),
 }
 
@@ -196,13 +196,13 @@ impl<'a> Executor<'a> {
         Self { cells, progress, threads, remembers: false }
     }
 
-    /// The same on other threads.
+    /// Runs on other threads.
     #[must_use]
     pub fn on(self, threads: Threads) -> Self {
         Self { threads, ..self }
     }
 
-    /// The same, which also keeps in memory what was kept, for queues in which equal jobs are submitted one after the other.
+    /// Also keeps results in memory, for queues in which equal jobs are submitted one after the other.
     #[must_use]
     pub fn remembering(self) -> Self {
         Self { remembers: true, ..self }
@@ -217,7 +217,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Runs jobs: what was kept of each, in their order. The first error ends the work.
+    /// Runs jobs, and returns the kept values of each in their order. The first error ends the work.
     ///
     /// # Errors
     /// A job failed, or `progress` returned false. Cells computed by then are in the store.
@@ -233,7 +233,7 @@ impl<'a> Executor<'a> {
         self.for_jobs(jobs.len()).serve(|queue| queue.ask_each(jobs))
     }
 
-    /// The same with no more threads than jobs, which then have more memory each.
+    /// This executor with at most as many threads as jobs, so that each job has more memory.
     fn for_jobs(&self, jobs: usize) -> Self {
         match (self.threads, NonZeroUsize::new(jobs)) {
             (Threads::Own(count), Some(jobs)) => self.on(Threads::Own(count.min(jobs))),
@@ -241,7 +241,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Runs what is asked of the queue while `client` runs, which may ask from several threads. Ends the work when `client` does.
+    /// Runs the jobs submitted to the queue while `client` runs, which may submit from several threads. Ends the work when `client` does.
     pub fn serve<K: Keep, R>(&self, client: impl FnOnce(&Queue<'_, K>) -> R) -> R {
         let queue = Queue::new(self);
         thread::scope(|scope| {

@@ -27,7 +27,7 @@ pub struct Queue<'a, K: Keep> {
     memory: u64,
     /// Whoever asks runs jobs itself.
     on_calling_thread: bool,
-    /// What was kept stays here for whoever asks again.
+    /// Results stay here for later requests.
     remembers: bool,
     closed: AtomicBool,
     state: Mutex<State<K>>,
@@ -67,7 +67,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         }
     }
 
-    /// Waits for jobs: what was kept of each, in their order.
+    /// Waits for jobs, and returns the kept values of each in their order.
     ///
     /// # Errors
     /// A job failed, and the others are not waited for, or `progress` returned false.

@@ -1,4 +1,4 @@
-//! A folder of results that appears complete or not at all.
+//! A directory of results that appears complete or not at all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::unfinished::Unfinished;
 
-/// A folder under construction. It is built beside its final place and moved there by [`publish`](Self::publish); dropped before
+/// A directory under construction. It is built next to its final place and moved there by [`publish`](Self::publish); dropped before
 /// that, it takes everything it made with it.
 #[derive(Debug)]
 pub struct Folder {
@@ -17,7 +17,7 @@ pub struct Folder {
     partial: Unfinished,
 }
 
-/// A folder of results cannot be made.
+/// A directory of results cannot be made.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// Something is there already; results are never mixed with others.
@@ -34,10 +34,10 @@ pub enum FolderError {
 }
 
 impl Folder {
-    /// Starts the folder `target`, which must not exist.
+    /// Starts the directory `target`, which must not exist.
     ///
     /// # Errors
-    /// Something is at `target` already, or the folder above it does not exist or may not be written.
+    /// Something is at `target` already, or the directory above it does not exist or may not be written.
     pub fn start(target: &Path) -> Result<Self, FolderError> {
         if fs::symlink_metadata(target).is_ok() {
             return Err(FolderError::Exists(target.to_path_buf()));
@@ -62,7 +62,7 @@ impl Folder {
     /// Moves it to its place and says where that is.
     ///
     /// # Errors
-    /// Something appeared at the target meanwhile, or the folder cannot be renamed to it.
+    /// Something appeared at the target meanwhile, or the directory cannot be renamed to it.
     pub fn publish(self) -> Result<PathBuf, FolderError> {
         fs::rename(self.partial.path(), &self.target)
             .map_err(|error| FolderError::Unwritable { path: self.target.clone(), error })?;

@@ -1,4 +1,4 @@
-//! How a file or a folder is finished: it appears complete or not at all.
+//! How a file or a directory is finished: it appears complete or not at all.
 
 mod folder;
 mod unfinished;

@@ -1,10 +1,10 @@
-//! What is being written, so that a process that is ended by a signal can remove it.
+//! Unfinished files, so that a process ended by a signal can remove them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file or folder under construction, and the folders above it that were made for it, the outermost first. It is removed when this is
+/// A file or directory under construction, and the directories above it that were made for it, the outermost first. It is removed when this is
 /// dropped, unless it was [`finished`](Self::finish).
 #[derive(Debug)]
 pub(super) struct Unfinished {
@@ -14,7 +14,7 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    /// `path` is about to be made. Folders above it that do not exist yet belong to it.
+    /// Registers `path` before it is made. Directories above it that do not exist yet belong to it.
     pub(super) fn begin(path: PathBuf) -> Self {
         let missing = path.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
         let mut above: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
@@ -42,7 +42,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes every file and folder that this process has begun and not finished. For a process that is about to end.
+/// Removes every file and directory that this process has begun and not finished. For a process that is about to end.
 pub fn remove_unfinished() {
     for (path, above) in all().drain(..) {
         remove(&path, &above);

@@ -13,7 +13,7 @@ use super::unfinished::Unfinished;
 /// Into a device or a pipe it writes directly.
 ///
 /// # Errors
-/// The folder does not exist, or the file cannot be written or moved.
+/// The directory does not exist, or the file cannot be written or moved.
 pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => write_whole(&fs::canonicalize(path)?, bytes),
@@ -23,7 +23,7 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
             if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
                 return Err(io::Error::new(
                     io::ErrorKind::NotFound,
-                    format!("there is no folder `{}`", parent.display()),
+                    format!("there is no directory `{}`", parent.display()),
                 ));
             }
             if fs::symlink_metadata(path).is_ok() {
@@ -35,11 +35,11 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes a file beside its place, under a name that no other writer has, on this host or another that shares the folder, and moves it
+/// Writes a file next to its place, under a name that no other writer has, on this host or another that shares the directory, and moves it
 /// there. Of two writers of the same file the later one wins.
 ///
 /// # Errors
-/// The folder cannot be made, or the file cannot be written or moved.
+/// The directory cannot be made, or the file cannot be written or moved.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The standard library's random keys: 64 bits of the operating system's randomness, and nothing that results depend on.
@@ -48,7 +48,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".partial-{unique:016x}"));
     let partial = Unfinished::begin(folder.join(name));
-    // The folder is nearly always there, and a sweep writes a hundred thousand files: it is looked for where it turns out to be missing.
+    // The directory nearly always exists, and a sweep writes a hundred thousand files: it is looked for where it turns out to be missing.
     match fs::write(partial.path(), bytes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(folder)?;
@@ -82,7 +82,7 @@ mod tests {
         let error = |path: &Path| write_named(path, b"").expect_err("it cannot be").to_string();
         assert_eq!(error(&dangling), "it is a symbolic link to nothing");
         let missing = place.path().join("none");
-        assert_eq!(error(&missing.join("file")), format!("there is no folder `{}`", missing.display()));
+        assert_eq!(error(&missing.join("file")), format!("there is no directory `{}`", missing.display()));
         assert!(!missing.exists());
     }
 }

@@ -76,7 +76,7 @@ impl<'a> Curve<'a> {
 
     /// Its rise per second in each whole `interval` of `window`, the first starting where the window does.
     ///
-    /// None where samples lie further apart than the interval: what is between them is not known.
+    /// None where samples lie further apart than the interval: the values between them are unknown.
     #[must_use]
     pub fn series(self, window: Window, interval: u64) -> Option<Vec<f64>> {
         if interval == 0 || !self.resolves(window, interval) {
@@ -130,7 +130,7 @@ mod tests {
     fn a_series_has_whole_intervals_only() {
         let curve = Curve::new(&AT, &VALUES);
         let window = Window { from: 500_000_000, to: 2_000_000_000 };
-        // 0.5 s to 1.5 s: from 5 to 20; what is left to 2 s is half an interval.
+        // 0.5 s to 1.5 s: from 5 to 20; the rest until 2 s is half an interval.
         assert_eq!(curve.series(window, 1_000_000_000), Some(vec![15.0]));
         assert_eq!(curve.per_second(window), Some(25.0 / 1.5));
         assert_eq!(curve.per_second(Window { from: 7, to: 7 }), None);

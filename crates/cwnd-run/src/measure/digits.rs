@@ -4,7 +4,7 @@ use cwnd_text::decimal;
 
 use super::{ENOUGH_FOR_INTERVAL, Estimate, Spread};
 
-/// A mean as it is written, and what is written beside it.
+/// The text of a mean and of its spread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The mean.
@@ -13,30 +13,30 @@ pub struct Pair {
     pub beside: Option<String>,
 }
 
-/// The mean and what is shown beside it ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
+/// The mean and its spread ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
 /// `mean (low to high)`, as a [`pair`].
 #[must_use]
 pub fn cell(estimate: Option<Estimate>, scale: f64) -> String {
     cell_to(estimate, scale, MAX_DECIMALS as usize)
 }
 
-/// A [`cell`] of at most so many decimals, or as many as two digits of the mean take.
+/// A [`cell`] of at most `most` decimals, or as many as two digits of the mean take.
 #[must_use]
 pub fn cell_to(estimate: Option<Estimate>, scale: f64, most: usize) -> String {
     estimate.map_or("–".to_string(), |estimate| pair_to(&estimate, scale, most).text())
 }
 
-/// How a mean and what is shown beside it are written everywhere, in a unit that is `scale` times as fine.
+/// The text of a mean and its spread, in a unit that is `scale` times as fine.
 ///
 /// All of them have the decimals that show two digits of half the width of the interval, and no more than five of the mean: a mean that is
-/// small beside its interval has fewer digits than that. Where nothing is wide, they are those of four digits of the mean. A number that would
+/// small compared with its interval has fewer digits than that. Where nothing is wide, they are those of four digits of the mean. A number that would
 /// read as zero and is none has the decimals of two of its own digits, except for a half-width below the last digit of its mean.
 #[must_use]
 pub fn pair(estimate: &Estimate, scale: f64) -> Pair {
     pair_to(estimate, scale, MAX_DECIMALS as usize)
 }
 
-/// A [`pair`] of at most so many decimals, or as many as two digits of the mean take.
+/// A [`pair`] of at most `most` decimals, or as many as two digits of the mean take.
 fn pair_to(estimate: &Estimate, scale: f64, most: usize) -> Pair {
     let mean = estimate.mean * scale;
     match estimate.spread() {
@@ -87,7 +87,7 @@ fn half_to(mean: f64, half: Option<f64>, most: usize) -> Pair {
     match half {
         Some(half) => {
             let digits = digits(mean, half).min(least(mean, most));
-            // Beside a mean that takes more digits a half-width has them too.
+            // A half-width has the digits of a mean that takes more of them.
             let is_tiny = mean != 0.0 && reads_as_zero(mean, digits);
             let half = if is_tiny { decimal(half, digits) } else { format!("{half:.digits$}") };
             Pair { mean: rounded(mean, digits), beside: Some(format!("± {half}")) }
@@ -96,12 +96,12 @@ fn half_to(mean: f64, half: Option<f64>, most: usize) -> Pair {
     }
 }
 
-/// So many decimals, or those of two digits of `mean`.
+/// `most` decimals, or those of two digits of `mean`.
 fn least(mean: f64, most: usize) -> usize {
     most.max(decimals(mean, 2))
 }
 
-/// `value` with so many decimals, or those of two of its digits where it would read as zero.
+/// `value` with `digits` decimals, or those of two of its digits where it would read as zero.
 fn rounded(value: f64, digits: usize) -> String {
     if reads_as_zero(value, digits) { decimal(value, digits) } else { format!("{value:.digits$}") }
 }
@@ -110,7 +110,7 @@ fn reads_as_zero(value: f64, digits: usize) -> bool {
     !format!("{value:.digits$}").contains(|letter: char| ('1'..='9').contains(&letter))
 }
 
-/// What the cells of a table over so many seeds hold.
+/// The legend for the cells of a table over this number of seeds.
 #[must_use]
 pub fn legend(seeds: usize) -> String {
     match seeds {
@@ -139,7 +139,7 @@ pub fn legend_of_ranges(seeds: usize) -> String {
     }
 }
 
-/// What the whiskers of a plot over so many seeds are, as the end of a caption.
+/// The meaning of the whiskers of a plot over this number of seeds, as the end of a caption.
 #[must_use]
 pub fn whiskers(seeds: usize) -> String {
     match seeds {
@@ -149,7 +149,7 @@ pub fn whiskers(seeds: usize) -> String {
     }
 }
 
-/// A plain number with so many decimals, or as many as two of its digits take; a dash for none.
+/// A plain number with at most this number of decimals, or as many as two of its digits take; a dash for none.
 #[must_use]
 pub fn number_to(value: Option<f64>, decimals: usize) -> String {
     value.map_or("–".to_string(), |value| decimal(value, decimals))
@@ -161,7 +161,7 @@ pub fn number(value: Option<f64>) -> String {
     value.map_or("–".to_string(), |value| rounded(value, decimals(value, 5)))
 }
 
-/// Decimals of a mean and of what is shown beside it, half of which is `half` wide.
+/// Decimals of a mean and its spread, half of which is `half` wide.
 fn digits(mean: f64, half: f64) -> usize {
     if half > 0.0 { decimals(half, 2).min(decimals(mean, 5)) } else { decimals(mean, 4) }
 }
@@ -173,7 +173,7 @@ pub fn percent(share: f64) -> String {
     format!("{percent:.9e}").parse::<f64>().unwrap_or(percent).to_string()
 }
 
-/// How many decimals show so many significant digits of `value`.
+/// The number of decimals that show `significant` digits of `value`.
 fn decimals(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// What stands beside a mean has its decimals, and as many as two digits of half the interval take, up to five digits of the mean. A number has more
+    /// A spread has the decimals of its mean, and as many as two digits of half the interval take, up to five digits of the mean. A number has more
     /// of them only where it would read as zero, and then two digits.
     #[test]
     fn a_mean_and_its_interval_have_the_same_decimals() {

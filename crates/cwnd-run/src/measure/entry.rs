@@ -17,13 +17,13 @@ pub struct Measure {
     pub title: &'static str,
     /// Its heading in a table, where it stands behind those of its kind; empty where that is its name, see [`heading`](Self::heading).
     pub short: &'static str,
-    /// What it is taken of.
+    /// The subject of the measure.
     pub subject: Subject,
     /// Its unit, and the one that people read.
     pub scale: Scale,
     /// Decimals in the unit that people read; more say nothing at a glance.
     pub decimals: usize,
-    /// The values that it can have with so many flows.
+    /// The possible values, by the number of flows.
     pub domain: fn(usize) -> Domain,
     /// To which share of itself a value is known; 0 where it is exact.
     pub known_to: f64,
@@ -84,7 +84,7 @@ pub enum Reach {
 }
 
 impl Measure {
-    /// What is not said of a measure: an exact number that is at least 0, by this program's own definition, in no table.
+    /// Defaults of a measure: an exact number that is at least 0, by this program's own definition, in no table.
     pub(super) const USUAL: Self = Self {
         key: "",
         meaning: "",
@@ -123,7 +123,7 @@ impl Measure {
         sentences.collect::<Vec<_>>().join(" ")
     }
 
-    /// The estimate from one value per seed of runs with so many flows.
+    /// The estimate from one value per seed of runs with this number of flows.
     #[must_use]
     pub fn over(&self, values: &[f64], flows: usize) -> Option<Estimate> {
         Some(Estimate::over(values, (self.domain)(flows))?.known_to(self.known_to))

@@ -11,11 +11,11 @@ use super::link::mean_capacity;
 use super::load::Load;
 use super::maxmin::{RoutedFlow, fill};
 
-/// What max–min fairness would give each flow on average over the parts of `window` in which it is there, payload bits per second: among
+/// The max–min fair rate of each flow on average over the parts of `window` in which it is there, payload bits per second: among
 /// the flows that are there at each instant, those without congestion control included, over what the links can carry
-/// then, as samples show it. A flow in a pause is not there. What a flow would carry alone bounds it, at each instant: what its
-/// application or its schedule hands over, and what its receiver grants. A crowd is there while its flows may arrive, as so many flows
-/// as it has on average in that part of the window, and what they ask for on average bounds them together. None for a flow that takes no part in the window, or that no link
+/// then, as samples show it. A flow in a pause is not there. A flow's own demand bounds it at each instant: the rate of its
+/// application or schedule, and the window of its receiver. A crowd is there while its flows may arrive, as the number of flows
+/// that it has on average in that part of the window, and their average demand bounds them together. None for a flow that takes no part in the window, or that no link
 /// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go, their bounds or the
 /// rates of links change, times the different paths and bounds among the flows, are more than 10⁸.
 #[must_use]
@@ -182,7 +182,7 @@ impl<'a> Classes<'a> {
         for party in parties(trace) {
             let (flows, demand) = party.demand(trace, window);
             let next = classes.all.len();
-            // What is measured of one is not that of another.
+            // The measurements of one party are not those of another.
             let class = match &*demand {
                 Demand::Measured => next,
                 _ => *known.entry((party.links(), demand.clone())).or_insert(next),
@@ -199,7 +199,7 @@ impl<'a> Classes<'a> {
         classes
     }
 
-    /// So many flows of the class of `party` come.
+    /// Flows of the class of `party` come.
     fn come(&mut self, party: usize) {
         self.all[self.of_party[party]].1 += self.flows_of_party[party];
     }
@@ -243,7 +243,7 @@ pub(crate) fn rates_vary(trace: &Trace) -> bool {
         || trace.flows.iter().any(|flow| varies(&flow.demand))
 }
 
-/// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, beside what has no congestion control and
+/// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, with traffic without congestion control and
 /// the crowds that are there throughout; over the bounds at its begin, bit/s on the wire. A crowd is as it is in the whole run.
 #[must_use]
 pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec<f64> {
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(shares(&trace(flows, vec![varying])), [Some(7.25), Some(7.5), Some(1.0), None, None]);
     }
 
-    /// A crowd on link 0 that asks for so many packets a second, and of which so many flows are there.
+    /// A crowd on link 0 that asks for `packets` packets a second, with `present` flows.
     fn crowd(packets: u64, present: u64) -> CrowdTrace {
         CrowdTrace {
             packet: 1500,
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(beside(crowd(500, 8), 1), [14.0].map(Some));
         assert_eq!(beside(crowd(500, 0), 1), [14.0].map(Some));
         assert_eq!(beside(crowd(500, 8), 2), [7.0, 7.0].map(Some));
-        // 18 Mbit/s in three flows beside two bulk flows are more than a fifth of the link for each, in nine flows they are less.
+        // 18 Mbit/s in three flows next to two bulk flows are more than a fifth of the link for each, in nine flows they are less.
         assert_eq!(beside(crowd(1500, 3), 2), [4.0, 4.0].map(Some));
         assert_eq!(beside(crowd(1500, 30), 2), [1.0, 1.0].map(Some));
         // A single transfer of 30 Mbit/s for 40 s.

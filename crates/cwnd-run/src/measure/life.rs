@@ -21,7 +21,7 @@ pub(crate) struct Life<'a> {
     counted: Vec<Window>,
     /// Where its transmissions are counted instead if it is a finite flow that has completed by the end of the window: from the beginning
     /// of the run, pauses included. A transfer is counted whole. Cut at the warm-up, losses of the packets sent before would be
-    /// divided by what was sent after.
+    /// divided by the packets sent after it.
     transfer: Option<Window>,
 }
 
@@ -92,7 +92,7 @@ impl Window {
     }
 }
 
-/// How long a packet of so many bytes takes to pass the slowest of `links`, nanoseconds.
+/// The time that a packet of `packet` bytes takes to pass the slowest of `links`, nanoseconds.
 fn packet_time(trace: &Trace, links: &[u32], packet: u32) -> u64 {
     let rates = links.iter().filter_map(|link| trace.links.get(*link as usize)?.rate.filter(|rate| *rate > 0));
     rates.min().map_or(0, |rate| (f64::from(packet) * 8.0 * NANOS_PER_SECOND / rate as f64) as u64)
@@ -151,8 +151,8 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Transmissions whose fate the sender has learnt: those sent, with what was in flight at the beginning of each stage and without
-    /// what still was at its end.
+    /// Transmissions whose fate the sender has learnt: those sent, with the packets in flight at the beginning of each stage and without
+    /// those in flight at its end.
     pub(crate) fn settled(&self) -> f64 {
         self.sent(|flow| &flow.sent) - self.sent(|flow| &flow.in_flight)
     }

@@ -88,7 +88,7 @@ pub fn mean_capacity(trace: &Trace, link: &LinkTrace, window: Window) -> Option<
     capacity(trace, link, window).map(|bytes| bytes * 8.0)
 }
 
-/// The same in bytes per second.
+/// [`mean_capacity`] in bytes per second.
 fn capacity(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
     let constant = link.rate? as f64 / 8.0;
     if link.capacity_bytes.is_empty() {

@@ -4,11 +4,11 @@ use cwnd_trace::{CrowdTrace, Trace};
 
 use super::curve::{Curve, Window};
 
-/// A crowd as so many flows of a constant rate.
+/// A crowd as a number of flows of a constant rate.
 ///
 /// Under max–min fairness finite flows that arrive at random are carried as they come where no link is asked for more than it can carry
 /// (de Veciana, Lee, Konstantopoulos, "Stability and performance analysis of networks supporting elastic services", IEEE/ACM ToN 9(1),
-/// 2001): together they want what they ask for on average. Each of them has no more than a flow beside it, so that a transfer that is too
+/// 2001): together they demand their average. Each of them has at most the rate of another flow, so that a transfer that is too
 /// large for the window and a crowd that grows without end leave the others their shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Load {

@@ -1,4 +1,4 @@
-//! What is measured of a run: pure functions over a [`Trace`] or over plain numbers.
+//! Measures of a run: pure functions over a [`Trace`] or over plain numbers.
 //!
 //! Whatever host wrote the trace, a measure means the same. Every definition is given where it is computed, with its source.
 //! Times are nanoseconds as in the trace, results are in base units: bit/s, seconds, shares between 0 and 1. A measure that a

@@ -11,7 +11,7 @@ use super::throughput::{coefficient_of_variation, own_series};
 /// A run that is measured.
 pub(super) struct Run<'a> {
     pub(super) trace: &'a Trace,
-    /// What is measured of it.
+    /// The measured part of the run.
     pub(super) window: Window,
     /// The link that measures are taken at.
     pub(super) link: Option<&'a LinkTrace>,

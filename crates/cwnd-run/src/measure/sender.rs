@@ -9,7 +9,7 @@ use super::life::Life;
 /// sent there, with the ones in flight where a part begins and without the ones in flight where it ends. A finite flow that has completed
 /// by then is counted whole. None if it takes no part in the window, or learnt of no packet.
 ///
-/// The sender may be wrong (reordering, spurious time-outs); [`super::link_rate`] counts what was really lost.
+/// The sender may be wrong (reordering, spurious timeouts); [`super::link_rate`] counts actual losses.
 #[must_use]
 pub fn flow_loss_rate(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
     let life = Life::within(trace, flow, window)?;
@@ -34,7 +34,7 @@ pub fn source_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> 
     Some(Life::within(trace, flow, window)?.source_limited())
 }
 
-/// The same during which the receiver's window held the sender.
+/// The share of its life in the window during which the receiver's window held the sender; none if it takes no part.
 #[must_use]
 pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<f64> {
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.peer_limited) / NANOS_PER_SECOND)

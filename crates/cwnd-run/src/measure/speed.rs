@@ -1,4 +1,4 @@
-//! How fast a flow takes what has become free, and gives up what is gone.
+//! How fast a flow takes capacity that became free, and gives up capacity that is gone.
 //!
 //! simd (section 1) takes both words from Floyd, Handley, Padhye and Widmer (2000), who count round trips of congestion until the
 //! rate is halved; here they are read off a trace, from an instant at which the path changed.
@@ -19,7 +19,7 @@ pub fn aggressiveness(trace: &Trace, flow: &FlowTrace, at: u64, span: u64) -> Op
     rounds_until(trace, flow, (at, span), |now, before| now >= 2.0 * before)
 }
 
-/// The same until it gets at most half of it.
+/// The responsiveness: as [`aggressiveness`], until the flow gets at most half of its rate.
 #[must_use]
 pub fn responsiveness(trace: &Trace, flow: &FlowTrace, at: u64, span: u64) -> Option<f64> {
     rounds_until(trace, flow, (at, span), |now, before| now <= 0.5 * before)
@@ -52,7 +52,7 @@ mod tests {
 
     const RTT: u64 = 100_000_000;
 
-    /// A flow that delivers so many packets in each round trip.
+    /// A flow that delivers these numbers of packets in its round trips.
     fn trace(per_round: &[u64]) -> Trace {
         let delivered = std::iter::once(0).chain(per_round.iter().scan(0, |sum, packets| {
             *sum += packets;

@@ -49,7 +49,7 @@ pub const WINDOWS: Probe = Probe { name: "windows over periods of 5 s", of: wind
 pub const RISE: Probe = Probe { name: "time to 90 % after 50 s", of: rise };
 
 /// The scores in the measured time, where `available` bit/s were there on average: goodput as a share of that, loss in percent of
-/// what was sent, fairness as (max - min)/mean, the mean queueing delay at the link in milliseconds.
+/// the sent packets, fairness as (max - min)/mean, the mean queueing delay at the link in milliseconds.
 #[must_use]
 pub fn scores(trace: &Trace, link: &LinkTrace, available: f64) -> Kept {
     let window = Window::measured(trace);
@@ -117,7 +117,7 @@ fn windows(_: &Scenario, trace: &Trace) -> Kept {
             threshold.is_some_and(|threshold| flow.window[sample] >= threshold)
         };
         for (sample, (pair, at)) in flow.window.windows(2).zip(&trace.at).enumerate() {
-            // A cut takes away more than growth adds within a sample.
+            // A cut removes more than growth adds within a sample.
             match (measured(*at) && avoiding(sample), pair[1] - pair[0]) {
                 (true, change) if change < -0.5 => decrement = decrement.min(pair[0]),
                 (true, change) if change > 0.0 => increment = increment.min(pair[0]),

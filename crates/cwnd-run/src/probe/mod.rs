@@ -1,7 +1,7 @@
-//! Probes: what is kept of a run when its trace is dropped.
+//! Probes: reductions of a run to the numbers kept when its trace is dropped.
 //!
 //! A trace of a long run takes megabytes, a reproduction needs thousands of runs and a few numbers of each. Everything that
-//! turns a trace into kept numbers lives in this folder, because its sources are part of the key under which they are stored.
+//! turns a trace into kept numbers lives in this directory, because its sources are part of the key under which they are stored.
 
 pub mod available;
 mod over_time;
@@ -37,9 +37,9 @@ pub struct Kept {
 
 impl Probe {
     /// The measures of [`Summary`], under the names of its fields, not a number where a flow has no goodput; the max-min fair share of
-    /// each flow (`flow_fair_share_bps`, likewise); what each flow sent, delivered, and lost in the
-    /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`), and its time-outs (`flow_timeouts`); what a packet of the first carries
-    /// (`payload_bytes`); and of every link the shares lost and marked of what it was offered (`link_loss_rate`,
+    /// each flow (`flow_fair_share_bps`, likewise); the packets that each flow sent, delivered and lost in the
+    /// measured time (`flow_sent_packets`, `flow_delivered_packets`, `flow_lost_packets`), and its timeouts (`flow_timeouts`); the payload of a packet of the first
+    /// (`payload_bytes`); and of every link the shares lost and marked of the packets offered (`link_loss_rate`,
     /// `link_mark_rate`; 0 where it was offered nothing), the packets dropped (`link_dropped_packets`) and the mean of the sampled
     /// queue (`link_queue_packets`).
     pub const SUMMARY: Self = Self {

@@ -8,9 +8,9 @@ use super::{Kept, Probe};
 use crate::measure::{Curve, LinkCount, Window, link_rate, mean, stability_index};
 use crate::scenario::Scenario;
 
-/// Of each stage after the warm-up, counted from 1: what its flows delivered, in bits on the wire per second
+/// Of each stage after the warm-up, counted from 1: the rate of its flows, in bits on the wire per second
 /// (`stage_1_throughput_bps`) and the same over its second half (`stage_1_late_bps`), their stability index over samples as far
-/// apart as those of the trace (`stage_1_si`), the mean of their smoothed round-trip times (`stage_1_rtt_s`), and the share lost of what was
+/// apart as those of the trace (`stage_1_si`), the mean of their smoothed round-trip times (`stage_1_rtt_s`), and the share lost of the packets
 /// offered to the bottleneck (`stage_1_loss`). A flow belongs to the stages that it lasts through. A run in which all flows stay has one stage.
 pub const STAGES: Probe = Probe { name: "stages", of: stages };
 

@@ -74,7 +74,7 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     Ok((setup, bottleneck))
 }
 
-/// What happens to single packets, and whether to those on the way back.
+/// What happens to single packets, and whether to those on the reverse path.
 fn faults(document: &Document) -> Result<Vec<(PacketFault, bool)>, Located> {
     let mut faults = Vec::new();
     let mut flow = 0;
@@ -271,7 +271,7 @@ fn varied(document: &Document, key: &str, (access, base_rtt): (Span, Span), vari
     range(key, "extra_rtt", &given, &accepted)
 }
 
-/// Keys of impairments on the way back.
+/// Keys of impairments of the reverse path.
 const BACK: [&str; 2] = ["reverse_impairments.thin_acks", "reverse_impairments.shaper"];
 
 /// The key of a part of a setup; empty for the scenario as a whole.
@@ -317,7 +317,7 @@ fn group_of(nth: usize, counts: impl Iterator<Item = u32>) -> usize {
     ends.take_while(|end| *end <= nth).count()
 }
 
-/// What is checked once, whatever the topology and the flows.
+/// Checks that do not depend on the topology or the flows.
 fn check_frame(document: &Document) -> Result<(), Located> {
     if !(1..=MAX_SEEDS).contains(&document.seeds) {
         return Err(range("", "seeds", &document.seeds, &format!("1 to {MAX_SEEDS}")));

@@ -94,7 +94,7 @@ pub struct Variation {
     pub jitter: f64,
 }
 
-/// Senders at `left`, receivers at `right`, one bottleneck between them. Acknowledgements queue on the way back. Half of the
+/// Senders at `left`, receivers at `right`, one bottleneck between them. Acknowledgements queue on the reverse path. Half of the
 /// round-trip time lies on these two links, the other half on each flow's own access links.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -110,7 +110,7 @@ pub struct Dumbbell {
     /// How the bottleneck changes with time; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// A file with a packet-delivery trace of Mahimahi, which the bottleneck follows instead of `rate`; its name begins at the folder of
+    /// A file with a packet-delivery trace of Mahimahi, which the bottleneck follows instead of `rate`; its name is relative to the directory of
     /// the scenario. Sizes in bandwidth-delay products follow its mean rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Written<TraceFile>>,
@@ -120,16 +120,16 @@ pub struct Dumbbell {
     /// What the bottleneck does to packets besides; nothing if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impairments: Option<Impairments>,
-    /// What the way back does to packets besides; nothing if not given.
+    /// Impairments of the reverse path; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_impairments: Option<Impairments>,
-    /// The rate of the way back; `rate` if not given.
+    /// The rate of the reverse path; `rate` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_rate: Option<Written<BitRate>>,
-    /// The queue of the way back; `queue` if not given.
+    /// The queue of the reverse path; `queue` if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_queue: Option<Written<Queue>>,
-    /// Random loss on the way back; none if not given.
+    /// Random loss on the reverse path; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Written<Loss>>,
 }
@@ -179,14 +179,14 @@ pub struct Link {
     /// How it changes with time, in its own direction; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// A file with a packet-delivery trace of Mahimahi, which it follows in its own direction instead of `rate`; its name begins at the
-    /// folder of the scenario.
+    /// A file with a packet-delivery trace of Mahimahi, which it follows in its own direction instead of `rate`; its name is relative to the
+    /// directory of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Written<TraceFile>>,
     /// When it transmits nothing in its own direction; packets wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<Written<Stage>>,
-    /// What it does to packets besides, in its own direction; nothing if not given.
+    /// Impairments in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impairments: Option<Impairments>,
 }

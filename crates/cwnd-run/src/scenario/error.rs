@@ -14,7 +14,7 @@ use super::quantity::unknown;
 pub struct ScenarioError {
     /// Where.
     pub place: Place,
-    /// What is wrong, and what is accepted.
+    /// The fault and the accepted values.
     pub fault: Fault,
 }
 
@@ -44,7 +44,7 @@ pub struct Excerpt {
     pub width: usize,
 }
 
-/// What is wrong with a scenario, and what is accepted.
+/// A fault of a scenario, with the accepted values.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Fault {
     /// Not TOML, an unknown key, or a value that cannot be read.
@@ -72,7 +72,7 @@ pub enum Fault {
         flows: usize,
         /// The samples of each.
         rows: u64,
-        /// What is accepted.
+        /// The accepted maximum.
         most: u64,
     },
     /// A value outside its range.
@@ -99,7 +99,7 @@ pub enum Fault {
     Unknown {
         /// `node` or `link`.
         what: &'static str,
-        /// What was given.
+        /// The name as given.
         name: String,
         /// Those there are.
         known: Vec<String>,

@@ -1,4 +1,4 @@
-//! What links do to packets beside queueing, delaying and losing them, as scenarios write it.
+//! Impairments of links in scenarios.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::{Quantity, Written, refused};
 
-/// What a link does to packets in its own direction, beside queueing, delaying and losing them.
+/// Impairments of a link in its own direction, besides queueing, delay and random loss.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impairments {
@@ -24,14 +24,14 @@ pub struct Impairments {
     /// A token bucket that drops packets for which it has no tokens, before the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policer: Option<Written<TokenBucket>>,
-    /// A token bucket that delays packets until it has tokens, behind the queue; not beside rates that change. They are transmitted at
-    /// the rate of the link then.
+    /// A token bucket that delays packets until it has tokens, behind the queue; not with rates that change. They are then transmitted at
+    /// the rate of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shaper: Option<Written<TokenBucket>>,
     /// Packets wait for one another: the first for this time, and all that arrive meanwhile leave with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregate: Option<Written<Span>>,
-    /// Of so many acknowledgements of a flow in a row that leave together only the newest goes on; with `aggregate`, at least 1.
+    /// Only the newest of each group of this many acknowledgements of a flow that leave together continues; with `aggregate`, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thin_acks: Option<u32>,
     /// The probability that a packet arrives damaged and is discarded, after it has taken its time on the line; 0 to 1.

@@ -1,8 +1,8 @@
 //! Scenarios: what to simulate, as people write it.
 //!
 //! A TOML document becomes a [`Document`], whose every value was read with its unit, and that becomes a [`Scenario`]. A scenario
-//! that exists can be run: every key was checked, and the simulator accepted the setup. Errors name the place and what is
-//! accepted there.
+//! that exists can be run: every key was checked, and the simulator accepted the setup. Errors name the place and the accepted
+//! values.
 
 mod build;
 mod cross;
@@ -111,14 +111,14 @@ impl Scenario {
         &self.unused
     }
 
-    /// The same scenario, in which `naming` says what stands before the value of an unused setting, by the last name in its key.
+    /// Names unused settings in warnings by `naming`, from the last name in their keys.
     #[must_use]
     pub fn naming(mut self, naming: impl Fn(&str) -> Option<String>) -> Self {
         self.unused = self.unused.into_iter().map(|one| one.named(&naming, &self.document.flow)).collect();
         self
     }
 
-    /// The same scenario, in which `typed` says how the unused setting of a dotted key was typed, for those that [`naming`](Self::naming), which comes first, cannot name:
+    /// Names unused settings in warnings by `typed`, from their dotted keys, for those that [`naming`](Self::naming), which comes first, cannot name:
     /// an option may set several keys.
     #[must_use]
     pub fn typed(mut self, typed: impl Fn(&str) -> Option<String>) -> Self {
@@ -136,7 +136,7 @@ impl Scenario {
         self.setup.with_seed(seed, self.packet_log.filter(|_| seed == self.document.first_seed))
     }
 
-    /// The same scenario, in whose first seed the packets are logged one by one.
+    /// Logs single packets in the first seed.
     #[must_use]
     pub fn logging_packets(mut self) -> Self {
         self.packet_log = Some(MAX_LOGGED / self.setup.flows.len().max(1));
@@ -149,7 +149,7 @@ impl Scenario {
         (0..self.document.seeds).map(move |index| first.wrapping_add(u64::from(index)))
     }
 
-    /// The same scenario with `count` seeds from `first` on, and no packets logged.
+    /// This scenario with `count` seeds from `first` on, without a log of packets.
     #[must_use]
     pub fn with_seeds(&self, first: u64, count: u32) -> Self {
         let document = Document { first_seed: first, seeds: count, ..self.document.clone() };
@@ -157,7 +157,7 @@ impl Scenario {
         Self { document, setup, packet_log: None, bottleneck: self.bottleneck, unused, hash }
     }
 
-    /// The same scenario, measured after another time, which must be below the duration.
+    /// This scenario with another warm-up, which must be below the duration.
     ///
     /// # Errors
     /// `warmup` is not below the duration.
@@ -198,7 +198,7 @@ impl Scenario {
         *blake3::Hasher::new().update(self.hash()).update(format!("{seeds:?}").as_bytes()).finalize().as_bytes()
     }
 
-    /// A hash of what its document says of a run with a given seed: not what it is called, nor how often it is run.
+    /// A hash of the parts of its document that decide a run with a given seed: neither its name nor the number of runs.
     pub(crate) fn hash(&self) -> &[u8; blake3::OUT_LEN] {
         let hash = || {
             let run = Document { title: None, seeds: 1, first_seed: 0, ..self.document.clone() };

@@ -110,7 +110,7 @@ fn label(group: &FlowGroup) -> &str {
     group.name.as_deref().unwrap_or(group.algorithm.text())
 }
 
-/// What other traffic has of its own, behind what it is called; none without any.
+/// The settings of other traffic after its name; none without other traffic.
 fn others(key: &str, groups: impl Iterator<Item = Table>) -> Option<String> {
     let one = |mut group: Table| {
         let mut titles: Vec<String> =

@@ -22,7 +22,7 @@ use crate::stacks::{self, AlgorithmError};
 pub trait Quantity: Sized {
     /// Its name in the schema.
     const NAME: &'static str;
-    /// What is accepted, as the object of a sentence.
+    /// The accepted texts, as the object of a sentence.
     const EXPECTED: &'static str;
     /// Some that are accepted.
     const EXAMPLES: &'static [&'static str];
@@ -37,7 +37,7 @@ pub trait Quantity: Sized {
     /// The text is not [`EXPECTED`](Self::EXPECTED).
     fn read(text: &str) -> Result<Self, Self::Error>;
 
-    /// What is accepted, in full, for the schema.
+    /// The accepted texts in full, for the schema.
     fn description() -> Cow<'static, str> {
         Self::EXPECTED.into()
     }
@@ -99,7 +99,7 @@ impl<Q: Quantity> Written<Q> {
     }
 }
 
-/// For algorithms that are not in the registry: a document with one can be run, but not read again from what it is written out as.
+/// For algorithms that are not in the registry: a document with one can be run, but not read again from its own text.
 impl From<Spec> for Written<Spec> {
     fn from(spec: Spec) -> Self {
         Self { text: spec.label().to_string(), value: spec }
@@ -450,7 +450,7 @@ mod tests {
             ("gro=0s", "a time above 0s for `gro`"),
             ("min_rto=0s", "a time above 0s for `min_rto`"),
             ("gro=50", "a time above 0s for `gro`, not `50`"),
-            ("autotune=big", "a size with its unit for `autotune`"),
+            ("autotune=big", "a size at least 1B and at most 4294967295B for `autotune`"),
         ] {
             assert!(read(text).is_err_and(|error| error.contains(expected)), "{text}: {:?}", read(text));
         }

@@ -39,7 +39,7 @@ pub struct Step {
     /// The rate from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Written<StepRate>>,
-    /// What is added to the delay of the link from then on, one way.
+    /// Addition to the delay of the link from then on, one way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_delay: Option<Written<Span>>,
     /// Random loss from then on; `0` for none.
@@ -175,7 +175,7 @@ impl Schedule {
     /// Lets a link that is no part of a scenario follow it; `sized` makes a queue at the link of what a step says.
     ///
     /// # Errors
-    /// A step is out of order or a value is out of range: the step, its key and what is accepted.
+    /// A step is out of order or a value is out of range: the step, its key and the accepted values.
     pub fn follow(
         &self,
         link: &mut LinkSetup,

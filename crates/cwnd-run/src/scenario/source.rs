@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
         Self { name, text, overrides: &[], root }.with(overrides)
     }
 
-    /// The same document with other overrides laid over what it has by now.
+    /// This document with further overrides.
     pub fn with<'b>(&self, overrides: &'b [String]) -> Result<Source<'b>, ScenarioError>
     where
         'a: 'b,
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The folder of the file, from where the names of files in it begin.
+    /// The directory of the file, to which names of files in it are relative.
     pub(super) fn folder(&self) -> &Path {
         Path::new(self.name).parent().unwrap_or(Path::new(""))
     }
@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
         self.find(key).1
     }
 
-    /// A text, number or truth value as it was typed, text without its quotes; none for lists and tables, and what was not written.
+    /// A text, number or truth value as it was typed, text without its quotes; none for lists, tables and keys that were not written.
     pub(super) fn typed(&self, key: &str) -> Option<&'a str> {
         let (span, true) = self.find(key) else { return None };
         if let Place::Override(item) = self.place(span.clone()) {
@@ -147,7 +147,7 @@ impl<'a> Source<'a> {
         (value.span(), true)
     }
 
-    /// What is written in a range of bytes of the file.
+    /// The text in a range of bytes of the file.
     pub fn text(&self, span: Range<usize>) -> &'a str {
         self.text.get(span).unwrap_or_default()
     }

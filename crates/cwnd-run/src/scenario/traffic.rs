@@ -163,7 +163,7 @@ pub struct Arrivals {
     /// The habits of these senders and receivers; the scenario's if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub era: Option<Written<Era>>,
-    /// So many flows may be there at once; what arrives beyond is refused and counted.
+    /// The maximum number of flows at once; further arrivals are refused and counted.
     #[serde(default = "many")]
     pub limit: u32,
 }

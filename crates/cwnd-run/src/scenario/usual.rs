@@ -1,4 +1,4 @@
-//! A document without what is written out although it holds anyway.
+//! A document without keys that only repeat defaults.
 
 use cwnd::{Bytes, Span};
 use cwnd_sim::{Era, Jitter, LinuxHost, Loss, Reassembly};
@@ -9,7 +9,7 @@ use super::quantity::{Quantity, Written};
 use super::traffic::{Arrivals, Cbr};
 
 impl Document {
-    /// The same scenario without the keys whose values are their defaults: those that the era has, the scenario, or nobody else.
+    /// This scenario without the keys whose values are their defaults: those that the era has, the scenario, or nobody else.
     pub(super) fn unadorned(&self) -> Self {
         let mut plain = self.clone();
         let usual = Self::default();

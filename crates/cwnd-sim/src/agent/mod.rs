@@ -1,9 +1,9 @@
-//! Endpoints of the author's ns-2 agents of UDT: what sender and receiver do beside the [rule](udt::Agent) that sets rate and window.
+//! Endpoints of the author's ns-2 agents of UDT: sender and receiver without the [rule](udt::Agent) that sets rate and window.
 //!
 //! They are simpler than the protocol of the wire and keep the habits of their releases, mistakes included, as data
 //! ([`Habits`](udt::Habits)). Their timers run from the time 0, whenever a flow starts, and rates are reported as whole numbers. Every
 //! packet that arrives counts as delivered, because the author's scripts count so. An ACK has the size of the flow's acknowledgements, and
-//! everything else beside data that of the agents ([`size`]).
+//! other control packets have that of the agents ([`size`]).
 
 mod gaps;
 pub(crate) mod message;
@@ -58,7 +58,7 @@ pub(crate) fn ends(setup: &FlowSetup, rule: udt::Agent, backlog: Backlog, now: T
     (Sender::new(setup, rule, (backlog, lists), now), receiver)
 }
 
-/// The bytes that the agents give a packet beside data; none for an ACK.
+/// The size that the agents give a control packet, bytes; none for an ACK.
 pub(crate) fn size(habits: &udt::Habits, body: &Body) -> Option<Bytes> {
     const HEADER: u32 = 32;
     match body {

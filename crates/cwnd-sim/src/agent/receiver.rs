@@ -26,7 +26,7 @@ pub(crate) struct Receiver {
     next: u64,
     /// Packets missing, and when they were named last.
     missing: BTreeMap<u64, Time>,
-    /// What was acknowledged last and when, and up to where that is confirmed.
+    /// The last acknowledged number, its time, and the number up to which it is confirmed.
     acked: u64,
     acked_at: Time,
     confirmed: u64,
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// The bytes of a packet beside data of either end; none for an ACK.
+    /// The size of a control packet of either end, bytes; none for an ACK.
     pub(crate) fn size(&self, body: &Body) -> Option<Bytes> {
         super::size(&self.habits, body)
     }

@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// The same as [`SenderProtocol::serve`], but what leaves is added to `sent`.
+    /// Serves the sender as [`SenderProtocol::serve`] does, and appends departing packets to `sent`.
     #[inline(never)]
     fn send_to(&mut self, now: Time, body: Option<&Body>, sent: &mut Vec<Body>) -> Timers {
         // Timers are due before what arrives at the same instant.

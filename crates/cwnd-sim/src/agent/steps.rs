@@ -1,7 +1,7 @@
 //! The agents step by step, against what the author's own print in ns-2 for short histories.
 //!
-//! A file of `tests/agents` has, in its first lines, what was run: release, start, window, rate, delay, queue and losses; then a line for
-//! each packet that reached the end that prints: the time in seconds, what arrived, and after a colon the state that came of it:
+//! A file of `tests/agents` has the settings of the run in its first lines: release, start, window, rate, delay, queue and losses; then a line for
+//! each packet that reached the end that prints: the time in seconds, the packet, and after a colon the resulting state:
 //! sending interval in nanoseconds, window, capacity, round trip in nanoseconds, slow start. The words `udt_steps` of
 //! `evidence/ns2/network.tcl` print them in ns-2.
 
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-/// What is due, in order of time and then of submission.
+/// A pending event, in order of time and then of submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
     Sender,

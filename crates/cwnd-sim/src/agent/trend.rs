@@ -1,6 +1,6 @@
 //! The trend of round trips by which release 1.1 warns of a rising delay.
 
-/// The last 16 round trips: how many were longer than the one before, and how far they have come of the way they went.
+/// The last 16 round trips: how many were longer than the one before, and the net change as a share of all changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trend {
     rtts: [f64; RING],

@@ -10,7 +10,7 @@ use cwnd::Time;
 use tournament::Tournament;
 
 /// A component that can have an event pending. Events of one instant happen in the order of these variants, then of the index:
-/// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the time-out it prevents.
+/// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the timeout it prevents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Component {
     /// Flows of a crowd are requested.

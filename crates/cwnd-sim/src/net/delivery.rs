@@ -136,7 +136,7 @@ impl Deliveries {
     /// Goes on to the first opportunity at `from` or later, which lies after the present one.
     fn seek(&mut self, from: u64) {
         let millis = from.div_ceil(MILLISECOND);
-        // One period less than what has begun: the last instant of a repetition is that of the begin of the next one.
+        // One period less than have begun: the last instant of a repetition is the first of the next one.
         let begin = (millis.saturating_sub(1) / self.trace.period()) * self.trace.period();
         if begin > self.begin {
             (self.begin, self.index) = (begin, 0);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same as walking over one opportunity after the other, as Mahimahi does.
+        /// The result of walking over one opportunity after the other, as Mahimahi does.
         #[test]
         fn opportunities_are_those_of_a_walk(
             gaps in proptest::collection::vec(0_u64..5, 1..20),

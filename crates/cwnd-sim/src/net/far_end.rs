@@ -177,7 +177,7 @@ impl FarEnd {
         self.held.insert(place, packet);
     }
 
-    /// A packet that leaves at `due` overtakes those that wait for it; who has waited for the last one leaves right behind it.
+    /// A packet that leaves at `due` overtakes those that wait for it; a packet that has waited for the last of them leaves right behind it.
     fn count_overtaking(&mut self, due: Time) {
         let mut waiting = std::mem::take(&mut self.overtaken);
         waiting.retain_mut(|overtaken| {
@@ -224,7 +224,7 @@ mod tests {
     use crate::net::packet::Ack;
     use crate::net::setup::{Class, NodeId, Noise, QueueLimit, Reordering};
 
-    /// Of the flow `name`, by which it is told apart.
+    /// A packet of the flow `name`, which identifies it.
     fn packet(name: u32, millis: u64) -> Packet {
         let body = Body::ToSender(cwnd_udt::Message::KeepAlive);
         let (ecn, class) = (Ecn::NotCapable, Class::Out);

@@ -105,7 +105,7 @@ impl Line {
         self.cached = (size, (bits / rate) as u64, (bits % rate) as u64);
     }
 
-    /// The same as [`follow`](Self::follow) for a line that varies.
+    /// [`follow`](Self::follow) for a line that varies.
     #[cold]
     fn follow_varying(&mut self, size: Bytes) -> Time {
         match self.varying.as_deref_mut() {
@@ -128,7 +128,7 @@ impl Line {
         }
     }
 
-    /// The same where the rate changes before the last bit has left.
+    /// [`follow`](Self::follow) where the rate changes before the last bit has left.
     fn follow_over_changes(&mut self, size: Bytes) -> Time {
         let Some(Varying::Steps(steps)) = self.varying.as_deref() else { return self.free_at() };
         let mut left = bit_nanos(size);
@@ -163,7 +163,7 @@ impl Line {
 }
 
 impl Varying {
-    /// What the line of a link set up like this has beside its rate.
+    /// What limits the line of a link set up like this besides its rate.
     pub(crate) fn of(link: &LinkSetup, rate: u64) -> Option<Self> {
         let shaper = || link.impairments.shaper.map(|bucket| Self::Shaper(Bucket::new(bucket)));
         let deliveries = || link.deliveries.as_ref().map(|trace| Self::Deliveries(Deliveries::new(Arc::clone(trace))));

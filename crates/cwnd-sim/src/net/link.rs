@@ -2,8 +2,8 @@
 //!
 //! A first-in-first-out queue needs no event when a packet is taken from it: transmission starts when the line is next free,
 //! which is known on arrival. A queue that decides later needs none either ([`scheduled`](super::queue::scheduled)): while packets
-//! wait, one is in transmission, and the event of its arrival comes early enough to look who is next. What remains is one ring of
-//! packets on their way, and one pending event for its head.
+//! wait, one is in transmission, and the event of its arrival comes early enough to look who is next. A link thus needs one ring of
+//! packets in flight, and one pending event for its head.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) struct Link {
     pub(crate) waits: Waits,
 }
 
-/// What has happened to the packets offered so far.
+/// Counts of the packets offered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) offered: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Waits {
     pub(crate) histogram: Histogram,
 }
 
-/// What packets meet before they are on their way. With a tag of its own it is told apart by one look per packet.
+/// The queue and the line of a link. Its own tag makes one comparison per packet enough.
 #[derive(Debug)]
 #[repr(u8)]
 enum Server {
@@ -167,8 +167,8 @@ impl Link {
         self.carry(left, horizon, packet.size).ok_or_else(|| self.enter(left, packet))
     }
 
-    /// The same as [`pass`](Self::pass) for a packet of `size`, where nothing but the room in the queue decides about it: when its last bit
-    /// leaves the line. None, and nothing has changed, where it is full or something else decides. It has not been counted as carried.
+    /// [`pass`](Self::pass) for a packet of `size` that only the room in the queue can refuse: the time when its last bit leaves the line. None,
+    /// without a change, if the queue is full or something else decides. The packet is not counted as carried.
     #[inline(always)]
     pub(crate) fn pass_to_tail(&mut self, now: Time, size: Bytes) -> Option<Time> {
         let Server::Fifo(fifo) = &mut self.server else { return None };
@@ -363,7 +363,7 @@ impl Link {
         }
     }
 
-    /// Out of the way of plain links, and compiled as well as what they do.
+    /// Kept apart from plain links, and compiled with the same effort.
     #[cold]
     fn offer_otherwise(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         self.offer_elaborately(now, packet)
@@ -544,7 +544,7 @@ mod tests {
         Link::new(setup, 1, Time::ZERO, &Arc::new(Budget::new(u64::MAX)))
     }
 
-    /// The same queue as a server with a departure event per packet; times in units of 1/rate nanoseconds, so that all are whole.
+    /// The queue as a server with a departure event per packet; times in units of 1/rate nanoseconds, so that all are whole.
     struct Model {
         rate: u128,
         limit: QueueLimit,

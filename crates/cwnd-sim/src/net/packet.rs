@@ -42,14 +42,14 @@ pub enum AckEcho {
     /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
     Latch,
     /// An acknowledgement carries the echo if its newest packet was marked, and covers packets with marks or packets without: where one
-    /// follows the other, what is held back is acknowledged, and so is the newest packet, at once (RFC 8257 section 3.2).
+    /// follows the other, a held acknowledgement leaves at once, and so does that of the newest packet (RFC 8257 section 3.2).
     PerPacket,
 }
 
 impl Ecn {
     /// The field of a data packet as it leaves a sender whose marks come back by `echo`, if the flow takes part at all.
     ///
-    /// RFC 3168 section 6.1.5 keeps ECT off what is sent again: a mark on it could be lost with the retransmission. With echoes per packet
+    /// RFC 3168 section 6.1.5 keeps ECT off retransmissions: a mark on it could be lost with the retransmission. With echoes per packet
     /// it stays on, as in Linux for algorithms that need ECN (`tcp_ecn_send`) and as RFC 8311 section 4.3 permits: a step that marks for them
     /// drops everything else.
     #[inline(always)]
@@ -197,7 +197,7 @@ impl Ack {
         Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
     }
 
-    /// Says that the newest packet acknowledged left so many nanoseconds after the echo, as where the acknowledgement was held back. One that
+    /// Sets the delay from the echo to the departure of the newest acknowledged packet, nanoseconds, for an acknowledgement that was held back. One that
     /// reports three ranges has no room for it.
     #[inline]
     pub(crate) fn set_later(&mut self, nanos: u32) {

@@ -79,15 +79,15 @@ pub enum QueueLimit {
 pub enum Discipline<T = f64, Q = Bytes> {
     /// First in, first out; a packet that finds the queue full is dropped.
     DropTail,
-    /// The same with random early detection.
+    /// Drop-tail with random early detection.
     Red(RedSetup<T>),
-    /// The same with random early detection by class.
+    /// Drop-tail with random early detection by class.
     Rio(RioSetup<T>),
     /// Deficit round robin over flows.
     Drr(DrrSetup<Q>),
     /// First in, first out, with drops by how long packets have waited.
     CoDel(CoDelSetup),
-    /// The same in queues of their own for flows, which take turns.
+    /// CoDel in a queue per flow; the queues take turns.
     FqCoDel(FqCoDelSetup<Q>),
     /// First in, first out, with random drops that keep to a delay.
     Pie(PieSetup),
@@ -188,7 +188,7 @@ pub struct GilbertElliott {
 pub struct Tap {
     /// Which link.
     pub link: LinkId,
-    /// What is lost, marked or held back.
+    /// The packets to lose, mark or hold back.
     pub faults: Vec<Fault>,
     /// Keep a record of every packet in the trace. It grows with the length of the run.
     pub record: bool,
@@ -255,7 +255,7 @@ pub enum Fault {
         flow: u32,
         /// The instant.
         from: Time,
-        /// So many of them.
+        /// The number of packets.
         count: u32,
     },
     /// Data packets of the flow at this index that come by between two instants, at random.
@@ -266,7 +266,7 @@ pub enum Fault {
         from: Time,
         /// The first instant after that.
         to: Time,
-        /// So many of a thousand.
+        /// The share in parts per thousand.
         per_mille: u16,
     },
     /// The next ECN-capable data packets of the flow at this index that come by from an instant on are not lost but marked.
@@ -275,7 +275,7 @@ pub enum Fault {
         flow: u32,
         /// The instant.
         from: Time,
-        /// So many of them.
+        /// The number of packets.
         count: u32,
     },
 }
@@ -350,7 +350,7 @@ impl LinkSetup {
         let varying = [!self.rate_steps.steps.is_empty(), shaped, self.deliveries.is_some()];
         let alone = varying.into_iter().filter(|varies| *varies).count() <= 1;
         let field = if shaped { "impairments.shaper" } else { "trace" };
-        in_range(alone, part, field, "none beside rates that change (`schedule`, `outage`) or a `trace`")?;
+        in_range(alone, part, field, "none with rates that change (`schedule`, `outage`) or a `trace`")?;
         let has_rate = self.rate.is_some() || varying.into_iter().all(|varies| !varies);
         in_range(has_rate, part, field, "none in a link without a `rate`")
     }

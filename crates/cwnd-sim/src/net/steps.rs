@@ -57,7 +57,7 @@ impl<T: Copy> Steps<T> {
 }
 
 impl Steps<u64> {
-    /// The same, at most `most` at any time.
+    /// The schedule limited to `most` at any time.
     pub(crate) fn limited(mut self, most: u64) -> Self {
         self.initial = self.initial.min(most);
         self.steps.iter_mut().for_each(|(_, rate)| *rate = most.min(*rate));

@@ -28,7 +28,7 @@ const BERNOULLI: Form<Loss> = Form {
 const PERIODIC: Form<Loss> = Form {
     name: "periodic",
     aliases: &["every"],
-    title: "every so many packets one",
+    title: "one packet in each period",
     source: "",
     example: "periodic:1000",
     positional: 1,

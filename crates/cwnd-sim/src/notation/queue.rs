@@ -24,13 +24,13 @@ pub struct Queue {
 /// A size of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueSize {
-    /// So many bandwidth-delay products.
+    /// Bandwidth-delay products.
     Bdp(f64),
     /// What the link transmits in this time, at the rate that it begins with.
     Time(Span),
-    /// So many packets.
+    /// Packets.
     Packets(u32),
-    /// So many bytes.
+    /// Bytes.
     Bytes(u64),
     /// No limit.
     Unlimited,
@@ -45,7 +45,7 @@ pub enum Threshold {
     Size(QueueSize),
 }
 
-/// Thresholds of early detection that are the wrong way round, or that no queue reaches. Says what is accepted.
+/// Thresholds of early detection that are the wrong way round, or that no queue reaches, with the accepted values.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum ThresholdError {
     /// `min` lies above what the queue holds.

@@ -14,7 +14,7 @@ pub struct LinuxHost {
     /// Receive offload: packets that arrive within this time of the first are taken as one segment, up to 64 KiB, which one acknowledgement
     /// answers.
     pub gro: Option<Span>,
-    /// The receiver's window starts at 64 KiB and grows with what arrives, up to half of a buffer of so many bytes.
+    /// The size of the receive buffer, bytes. The receiver's window starts at 64 KiB and grows with arrivals up to half of the buffer.
     pub autotune: Option<Bytes>,
     /// Cuts leave whole packets, as in a kernel that counts windows in them.
     pub whole: bool,
@@ -32,8 +32,8 @@ pub(crate) fn initial_window(payload: Bytes) -> u64 {
     u64::from(FIRST_WINDOW / payload.0.max(1)).max(1)
 }
 
-/// The largest window that a receive buffer of `buffer` bytes allows, in packets that carry `payload`: half of it, since what is stored
-/// with each packet takes room too (`tcp_adv_win_scale` 1).
+/// The largest window that a receive buffer of `buffer` bytes allows, in packets that carry `payload`: half of it, since the bookkeeping
+/// of each packet takes room too (`tcp_adv_win_scale` 1).
 pub(crate) fn largest_window(buffer: Bytes, payload: Bytes) -> u64 {
     u64::from(buffer.0 / 2 / payload.0.max(1))
 }

@@ -45,7 +45,7 @@ pub(crate) struct ReceiverOptions {
     pub(crate) reassembly: Reassembly,
     /// One acknowledgement for two packets, or after this time.
     pub(crate) delay: Option<Span>,
-    /// So many packets are acknowledged at once first.
+    /// The number of first packets that are acknowledged at once.
     pub(crate) quick: u8,
     pub(crate) echo: AckEcho,
     /// What a data packet carries.
@@ -68,7 +68,7 @@ pub(crate) struct Receiver {
     /// How long an acknowledgement may wait for a second packet; zero for not at all.
     delay: Span,
     linux: Option<Box<LinuxReceiver>>,
-    /// So many packets are still acknowledged at once.
+    /// The number of packets that are still acknowledged at once.
     quick: u8,
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
     due: Time,
@@ -163,7 +163,7 @@ impl Receiver {
         self.linux.as_deref_mut()?.second.take()
     }
 
-    /// The same, but for the window of the acknowledgement.
+    /// Accepts a packet; the acknowledgement has no window yet.
     #[inline(always)]
     fn accept(&mut self, now: Time, data: &Data, marked: bool) -> (bool, Option<Ack>) {
         let in_order = data.number == self.cumulative && self.beyond.is_empty();
@@ -508,7 +508,7 @@ mod tests {
         assert_eq!(acknowledged(gro, &burst), [(50, 4), (250, 5)]);
         let many: Vec<_> = (0..50).map(|number| (number / 2, number)).collect();
         assert_eq!(acknowledged(gro, &many), [(22, 45), (72, 50)]);
-        // What is out of order ends the segment.
+        // A packet out of order ends the segment.
         assert_eq!(acknowledged(gro, &[(0, 0), (12, 1), (24, 3)]), [(24, 2)]);
     }
 
@@ -561,7 +561,7 @@ mod tests {
         assert_eq!(receive(&mut Receiver::new(PLAIN), 0).window, 0);
     }
 
-    /// RFC 8257 section 3.2 and figure 1, with acknowledgements for two packets: where the mark changes, what is held back and the packet
+    /// RFC 8257 section 3.2 and figure 1, with acknowledgements for two packets: where the mark changes, held packets and the packet
     /// itself are acknowledged at once; the others as without marks.
     #[test]
     fn delayed_acknowledgements_tell_marked_packets_from_others() {

@@ -1,6 +1,6 @@
 //! A receive window that grows with what arrives: dynamic right-sizing (Fisk and Feng, 2001) as Linux does it.
 //!
-//! Once in a round trip the receiver counts what has arrived in order. If that is more than ever before, the window becomes twice as
+//! Once in a round trip the receiver counts the packets that arrived in order. If that is more than ever before, the window becomes twice as
 //! large, and more where the sender grows, so that slow start does not run into it. The application reads at once.
 
 use cwnd::Bytes;
@@ -13,13 +13,13 @@ use crate::net::packet::Ack;
 pub(super) struct RightSizing {
     /// The largest window (half of `tcp_rmem`'s maximum).
     most: u64,
-    /// What it is to become.
+    /// The target of the window.
     target: u64,
-    /// What is granted: it follows the target by two packets for each that arrives.
+    /// The granted window, which approaches the target by two packets per arrival.
     granted: u64,
     /// The most that has arrived in a round trip (`rcvq_space.space`).
     space: u64,
-    /// What has arrived in this one.
+    /// Packets that arrived in this round trip.
     copied: u64,
     /// The spin bit of acknowledgements: data that brings it back ends a round trip.
     spin: bool,
@@ -72,7 +72,7 @@ mod tests {
 
     const PAYLOAD: Bytes = Bytes(1448);
 
-    /// The windows that a receiver grants after round trips with so many packets each, the sender's bit a round trip behind.
+    /// The windows that a receiver grants after round trips with these numbers of packets, the sender's bit a round trip behind.
     fn windows<const N: usize>(most: u64, rounds: [u64; N]) -> [u16; N] {
         let mut sizing = RightSizing::new(PAYLOAD, most);
         let mut ack = Ack::of(0, Time::ZERO);

@@ -59,7 +59,7 @@ pub(crate) struct Sender<R> {
     recovery: R,
     timer: RetransmissionTimer,
     pacer: Pacer,
-    /// What it does as senders of Linux.
+    /// Behaviours of Linux senders.
     linux: Option<Box<LinuxSender>>,
     /// The number of the packet that carries CWR, which confirms a reaction to a mark; 0 before the first mark.
     confirming: u64,
@@ -198,7 +198,7 @@ impl<R: Recovery> Sender<R> {
             self.on_mark(now, in_flight);
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a timeout, also where it
-        // names what has arrived. An algorithm that follows samples is passed all of them.
+        // names arrived packets. An algorithm that follows samples receives all of them.
         if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery() || self.recovery.takes_samples()) {
             let sample = self.recovery.take_sample(self.facts.rtt.get().map(|rtt| rtt.min));
             self.algorithm.visit(Acknowledged {
@@ -301,7 +301,7 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
-    /// The same in segments as those of Linux: one that is not whole waits for the next acknowledgement.
+    /// Sends in segments like those of Linux: a partial segment waits for the next acknowledgement.
     #[inline(never)]
     fn drain_bursts(&mut self, now: Time, send: &mut dyn FnMut(Data) -> bool) {
         while !self.waits_for_more(now) {
@@ -642,7 +642,7 @@ mod tests {
         Sender::new(config, Sack::new(&era), Time::ZERO)
     }
 
-    /// RFC 5681 section 3.2, step 1: the first two duplicates "MUST NOT change cwnd", whether or not they name what has arrived.
+    /// RFC 5681 section 3.2, step 1: the first two duplicates "MUST NOT change cwnd", whether or not they name arrived packets.
     #[test]
     fn duplicates_before_a_recovery_change_no_window() {
         let mut sender = sender(Era::MODERN);

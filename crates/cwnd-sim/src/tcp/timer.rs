@@ -130,7 +130,7 @@ impl RetransmissionTimer {
         self.start_doubled(now, self.backoff + 1, exact);
     }
 
-    /// Starts it anew with a timeout that is doubled so many times.
+    /// Restarts the timer with a timeout doubled `doublings` times.
     pub(crate) fn start_doubled(&mut self, now: Time, doublings: u32, exact: &RttEstimator) {
         self.backoff = doublings.min(MAX_DOUBLINGS);
         self.started = now;

@@ -72,8 +72,8 @@ impl Poisson {
         self.due
     }
 
-    /// Goes on to the arrival after this one. An exponential time forgets: what is left of it when the mean changes is stretched
-    /// with the mean, and the process stays Poisson.
+    /// Advances to the next arrival. An exponential time has no memory: the rest of it is scaled when the mean changes, and the process
+    /// stays Poisson.
     pub(crate) fn pass(&mut self) {
         let mut left = self.stream.exponential();
         loop {

@@ -19,7 +19,7 @@ pub struct RateSchedule {
     pub floor: u64,
     /// A higher rate becomes this, bit/s; at least `floor`.
     pub ceiling: u64,
-    /// The schedule is what is left of this many bit/s for others: the flow sends the difference.
+    /// The schedule is the rate left to others of this total, bit/s: the flow sends the difference.
     pub rest_of: Option<u64>,
 }
 
@@ -140,7 +140,7 @@ impl Rates {
         self.scheduled = next.clamp(floor, ceiling);
     }
 
-    /// Uniform between the two, in whole bit/s; what is below zero becomes zero.
+    /// Uniform between the two, in whole bit/s; negative draws become zero.
     fn draw(&mut self, from: f64, to: f64) -> u64 {
         libm::round(from + (to - from) * self.stream.unit()) as u64
     }

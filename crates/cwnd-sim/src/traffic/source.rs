@@ -13,7 +13,7 @@ pub enum Source {
     /// Always more than the sender can send.
     #[default]
     Bulk,
-    /// So many packets, all at once; at least 1. The flow is complete when the last one has arrived.
+    /// A number of packets, all at once; at least 1. The flow is complete when the last one has arrived.
     Packets(u64),
     /// Packets on a clock, at a rate of its own: what the network does not take yet waits at the sender.
     Rate(RateSchedule),
@@ -105,7 +105,7 @@ impl Backlog {
         Self::of(supply, switches)
     }
 
-    /// An application with so many packets, at once.
+    /// An application with this number of packets, all at once.
     pub(crate) fn packets(packets: u64) -> Self {
         Self::of(Supply::Store(packets), Vec::new())
     }

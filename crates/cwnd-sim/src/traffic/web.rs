@@ -37,7 +37,7 @@ pub(crate) struct Readers {
     thinking: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// A session draws all it consists of from a stream of its own: what is asked for does not depend on how fast it arrives.
+/// A session draws all it consists of from a stream of its own: its requests do not depend on how fast responses arrive.
 #[derive(Debug)]
 struct Session {
     stream: Stream,

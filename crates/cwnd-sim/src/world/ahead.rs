@@ -1,4 +1,4 @@
-//! What is done ahead of its time.
+//! Packets that are forwarded ahead of their time.
 //!
 //! As a packet enters a first-in-first-out link it is known when it leaves it. Where nothing else can reach what it then meets
 //! before it does, it need not wait in the ring of the link for an event: it goes on at once, with the clock set forward. Everything
@@ -61,7 +61,7 @@ impl World {
         link.filter(|_| links.next().is_none())
     }
 
-    /// The same as [`offer`](Self::offer) for data and the link that leads to all receivers.
+    /// [`offer`](Self::offer) for data and the link that leads to all receivers.
     #[inline(always)]
     pub(super) fn offer_ahead(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
@@ -86,7 +86,7 @@ impl World {
         self.go_from(&Place::Access(there), index)
     }
 
-    /// The same for data without a mark that is at its receiver now, and in the digest already: its acknowledgement goes back.
+    /// Delivers unmarked data that is already in the digest to its receiver now, and returns the acknowledgement.
     #[inline(never)]
     pub(super) fn go_back(&mut self, index: u32, data: &Data) -> bool {
         self.go_from(&Place::Receiver(data), index)
@@ -173,7 +173,7 @@ impl World {
         self.handle_verdict(link, verdict);
     }
 
-    /// The same as [`offer`](Self::offer) for an answer to a sender that may be ahead, and the last link to it.
+    /// [`offer`](Self::offer) for an answer to a sender that may be ahead, and the last link to it.
     #[inline(always)]
     pub(super) fn answer_ahead(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
@@ -200,7 +200,7 @@ impl World {
                 self.answers_go_on(index);
             }
         }
-        // After the answers to what had arrived before.
+        // After the answers to earlier arrivals.
         let Some(index) = self.ahead else { return };
         while let Some(mut packet) = self.links[index as usize].take_before(horizon) {
             self.now = packet.due;
@@ -216,7 +216,7 @@ impl World {
         let mut others = Vec::new();
         while let Some(packet) = self.links[index as usize].take_before(self.horizon) {
             let flow = &self.flows[packet.flow as usize];
-            // It is on the first link of the way back, which has no other.
+            // It is on the first link of the reverse path, which has no other.
             if flow.may_go_ahead(&packet.body) && packet.hop == flow.reverse + 1 {
                 self.arrive_ahead(packet.due, &packet);
             } else {

@@ -6,7 +6,7 @@ use crate::net::link::Link;
 use crate::protocol::SenderProtocol;
 
 impl World {
-    /// Conservation: what was sent has been delivered, dropped or is on its way, for every flow and every link.
+    /// Conservation: each sent packet is delivered, dropped or in flight, for every flow and every link.
     ///
     /// # Panics
     /// If a packet appeared or vanished: an error in this crate that no setup can cause.

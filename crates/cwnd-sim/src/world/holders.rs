@@ -47,7 +47,7 @@ impl World {
         Holder { bytes: link.memory(), part: SetupPart::Link(setup.name.clone()), what, remedy }
     }
 
-    /// The flow, or the crowd, that has half of the packets on access lines; all flows where none has so many.
+    /// The flow, or the crowd, that has half of the packets on access lines; all flows if none has half.
     fn held_by_flows(&self, setup: &Setup) -> Holder {
         let of_one = setup.flows.len() + setup.cbr.len();
         let mut packets = vec![0; of_one + setup.crowds.len()];

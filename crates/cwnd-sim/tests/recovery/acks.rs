@@ -1,4 +1,4 @@
-//! Acknowledgements on their way back: lost, delayed, aggregated.
+//! Acknowledgements on the reverse path: lost, delayed, aggregated.
 
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, Fault, Loss, QueueLimit, RecoveryScheme, Setup, Trace};
@@ -65,7 +65,7 @@ fn growth_follows_packets_today_and_acknowledgements_in_ns2() {
         setup.flows[0].delayed_ack = delayed.then(|| Span::from_millis(200));
         *Record::of(&setup).trace.flows[0].window.last().expect("sampled")
     };
-    // After four round trips of slow start: doubling, or half as much again.
+    // After four round trips of slow start: doubling, or growth by half.
     assert_eq!((grown(Era::MODERN, false, 450), grown(Era::MODERN, true, 450)), (128.0, 128.0));
     assert_eq!((grown(Era::NS2_2006, false, 450), grown(Era::NS2_2006, true, 450)), (128.0, 40.0));
 }

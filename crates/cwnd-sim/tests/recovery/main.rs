@@ -1,6 +1,6 @@
 //! Tahoe, Reno, NewReno and SACK under losses by name: what each sends, when, and how they differ.
 //!
-//! The tables beside this file show the record of each case, the four schemes side by side: rows of 10 ms in which something
+//! The tables next to this file show the record of each case, the four schemes side by side: rows of 10 ms in which something
 //! reached the bottleneck, with the window at the end of the row. `14'` is packet 14 sent again, `14'x` sent again and lost again.
 //! `CWND_BLESS=1 cargo test -p cwnd-sim --test recovery` records them anew; the diff then shows what changed.
 
@@ -115,7 +115,7 @@ fn a_lost_retransmission_costs_every_scheme_a_timeout() {
     for record in &records {
         assert_eq!(record.timeouts(), 1);
         let sent: Vec<_> = record.resent().filter(|sent| sent.number == 14).map(|sent| sent.at).collect();
-        // The smallest time-out of ns-2 in 2006 is 200 ms.
+        // The smallest timeout of ns-2 in 2006 is 200 ms.
         assert!((199_000_000..201_000_000).contains(&(sent[1] - sent[0])), "{sent:?}");
     }
 }

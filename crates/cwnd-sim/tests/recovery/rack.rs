@@ -6,7 +6,7 @@ use cwnd_sim::{Dumbbell, Era, Fault, HoldBack, Loss, QueueLimit, RecoveryScheme,
 use crate::record::{Record, lose, setup, table};
 use crate::verify;
 
-/// The record of RACK beside that of SACK, after comparing their table with the recorded one.
+/// The record of RACK next to that of SACK, after comparing their table with the recorded one.
 fn recorded(name: &str, title: &str, until_ms: u64, faults: &[Fault]) -> [Record; 2] {
     let schemes = [RecoveryScheme::Sack, RecoveryScheme::Rack];
     let records = schemes.map(|scheme| Record::of(&modern(scheme, faults)));
@@ -76,7 +76,7 @@ fn lossy(scheme: RecoveryScheme, loss: f64, seconds: u64) -> Trace {
     cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup")
 }
 
-/// At p = 0.01 SACK waits for the timer after nearly each lost retransmission, a hundredth of the losses.
+/// At p = 0.01 SACK waits for the timer after nearly each lost retransmission, 1 % of the losses.
 #[test]
 fn timeouts_per_loss_fall_at_least_fivefold() {
     let per_loss = |scheme| {
@@ -91,7 +91,7 @@ fn timeouts_per_loss_fall_at_least_fivefold() {
     assert!(many > few, "{few} and {many} packets");
 }
 
-/// The path becomes longer by more than the timer waits: nothing is lost, and the window is soon what it was.
+/// The path becomes longer by more than the timer waits: nothing is lost, and the window soon recovers.
 #[test]
 fn a_timeout_that_was_in_vain_is_undone() {
     let windows = |scheme| {

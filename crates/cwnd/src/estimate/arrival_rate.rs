@@ -15,7 +15,7 @@ pub struct ArrivalRate {
     packets: u64,
 }
 
-/// The newest gap, and what has come since.
+/// The newest gap, and the arrivals since.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     /// Its end and its length.

@@ -104,7 +104,7 @@ impl DeliveryRate {
         self.delivered_at = now;
     }
 
-    /// A packet was found lost. Answers the state it left with, and what was delivered and lost since.
+    /// Records the loss of a packet, and returns the state at its departure with the packets delivered and lost since.
     pub fn on_lost(&mut self, packet: &Departure) -> RateSample {
         self.lost += 1;
         self.since(packet)

@@ -50,7 +50,7 @@ impl RttEstimator {
         (rtt.latest, rtt.ack_delay) = (sample, ack_delay);
     }
 
-    /// What is known; none before the first sample.
+    /// The estimates; none before the first sample.
     #[must_use]
     pub const fn get(&self) -> Option<Rtt> {
         self.rtt

@@ -68,7 +68,7 @@ pub struct Settings {
     /// The window allows what acknowledgements bring beyond the expected (draft-ietf-ccwg-bbr section 5.5.9), at most what the bandwidth
     /// brings in 100 ms: as Linux describes it since 5.1 (commit 78dc70ebaa38).
     pub aggregation: bool,
-    /// The share by which rates are below what they are set to; 0.01 in draft-ietf-ccwg-bbr section 5.6.2.
+    /// The share by which rates stay below their targets; 0.01 in draft-ietf-ccwg-bbr section 5.6.2.
     pub margin: f64,
     /// A recovery begins with a round trip in which no more leaves than is delivered (section 4.2.3.4).
     pub conservation: bool,
@@ -528,7 +528,7 @@ pub const BBR: Entry<Bbr> = Entry {
         Parameter::number(
             "margin",
             0.0,
-            "the share by which rates are below what they are set to; 0.01 in draft-ietf-ccwg-bbr section 5.6.2",
+            "the share by which rates stay below their targets; 0.01 in draft-ietf-ccwg-bbr section 5.6.2",
         )
         .at_least(0.0)
         .at_most(0.5),
@@ -563,7 +563,7 @@ const PROBE_RTT_DURATION: Span = Span::from_millis(200);
 const MIN_PIPE_CWND: f64 = 4.0;
 /// As long as the bandwidth may be taken to have been aggregated, seconds.
 const MOST_AGGREGATED: f64 = 0.1;
-/// What a round trip is taken for before the first sample, seconds.
+/// The assumed round-trip time before the first sample, seconds.
 const UNKNOWN_RTT: f64 = 0.001;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Copa: a flow aims at the rate `1/(delta dq)`, `dq` the time that its packets wait in queues.
 //!
 //! Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018. Section numbers are its own, and so
-//! are the names of what is measured. Windows and queues are in packets.
+//! are the names of the measurements. Windows and queues are in packets.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -18,7 +18,7 @@ use crate::window::Policy;
 #[derive(Clone, Debug)]
 pub struct Copa(Box<Sender>);
 
-/// When `delta` varies, so that a flow holds its own beside flows that fill queues (section 2.2).
+/// When `delta` varies, so that a flow holds its own against flows that fill queues (section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// While no nearly empty queue has been seen for five round trips.
@@ -350,7 +350,7 @@ pub const COPA: Entry<Copa> = Entry {
     basis: Basis::Delay,
     source: "Arun and Balakrishnan, NSDI 2018, sections 2.1 and 2.2",
     deviations: &[
-        "Where more is in flight than the window, the change per acknowledged packet is v/delta over what is in flight: so a round trip changes the window by v/delta, as section 2.1 says, also while it falls.",
+        "Where more is in flight than the window, the change per acknowledged packet is v/delta over the packets in flight: so a round trip changes the window by v/delta, as section 2.1 says, also while it falls.",
         "The velocity is at most what doubles the window in a round trip, as in the authors' genericCC.",
         "A velocity above one ends as soon as the rate crosses the target, as in mvfst; by the paper it is then in force against its direction for the rest of the window, by which a flow alone on 100 Mbit/s and 50 ms loses 3 % of the link.",
         "A sample counts for up to an eighth longer than the stretch of time it belongs to.",

@@ -49,7 +49,7 @@ pub struct Daimd<A> {
     max_window: f64,
     intervals: Intervals,
     cuts: Cuts,
-    /// Nothing grows on what is not used, as the era has it.
+    /// No growth of unused rates or windows, as the era has it.
     validate: bool,
 }
 
@@ -157,7 +157,7 @@ impl<A: Increase> Daimd<A> {
     ///
     /// # Errors
     /// At some power of two from 2^-20 to 2^1000 packets/s the increase is larger than at the one before, negative or not finite,
-    /// or at the last it is not below a thousandth of the first: it is not seen to tend to zero.
+    /// or at the last it is not below 0.001 of the first, so that it does not visibly tend to zero.
     pub fn new(increase: A, settings: Settings, start: &Start) -> Result<Self, NotDecreasing> {
         check(&increase)?;
         let span = match settings.interval {
@@ -415,7 +415,7 @@ const INTERVAL: &str = "a time of at least 10us, such as `10ms`, or `rtt`";
 const OUTSTANDING: f64 = 2.0;
 /// A packet in twelve days: below any rate.
 const LOWEST_POWER: i32 = -20;
-/// Near the end of the range of doubles, so that even x^-0.01 has fallen to a thousandth.
+/// Near the end of the range of doubles, so that even x^-0.01 has fallen to 0.001.
 const HIGHEST_POWER: i32 = 1000;
 const VANISHING: f64 = 1e-3;
 const SYNTAX: &str = "`1.2mbit@10mbit^-0.5` (falling as a power of the rate from 10 Mbit/s on) or \

@@ -93,7 +93,7 @@ impl Cuts {
     }
 }
 
-/// libudt looks at this many NAKs of an epoch, so that the rate keeps at least (8/9)^5 = 0.55 of what it was.
+/// libudt looks at this many NAKs of an epoch, so that the rate keeps at least (8/9)^5 = 0.55 of its value.
 const UDT4_NAKS: u64 = 5;
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl Intervals {
     }
 }
 
-/// Shorter intervals would only come of a host that reports a round trip of zero.
+/// Only a host that reports a round trip of zero would cause shorter intervals.
 const SHORTEST: Span = Span::from_micros(1);
 
 #[cfg(test)]

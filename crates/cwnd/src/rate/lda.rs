@@ -28,7 +28,7 @@ pub struct Lda {
     delivered: u64,
     lost: u64,
     timer: NoFeedbackTimer,
-    /// Nothing grows on what is not used, as the era has it.
+    /// No growth of unused rates or windows, as the era has it.
     validate: bool,
 }
 
@@ -173,9 +173,9 @@ fn interval(values: &Values) -> Span {
 const FIRST_INCREASE: f64 = 10_000.0;
 /// The least time between two reports of RTCP (RFC 3550 section 6.2).
 const INTERVAL: Span = Span::from_secs(5);
-/// Shorter times would only come of mistyped units, or of a host without a round trip.
+/// Only mistyped units or a host without a round trip would cause shorter times.
 const SHORTEST: Span = Span::from_millis(1);
-/// Every so many packets a pair.
+/// One pair in this number of packets.
 const PAIRS: u32 = 16;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(crate) fn bounded_window(window: f64, greatest: f64) -> Packets {
     Packets(within(window, 1.0, greatest))
 }
 
-/// Unlike `clamp`, this makes the least of what is undefined.
+/// Unlike `clamp`, this returns `least` for an undefined value.
 fn within(value: f64, least: f64, greatest: f64) -> f64 {
     value.max(least).min(greatest)
 }

@@ -97,7 +97,7 @@ pub const RAP: Entry<Rap> = Entry {
     source: "Rejaie, Handley and Estrin, INFOCOM 1999, and the authors' ns-2 agent",
     deviations: &[
         "lost packets are sent again; RAP leaves that to the application",
-        "losses and time-outs are the transport's; RAP has a timer per packet",
+        "losses and timeouts are the transport's; RAP has a timer per packet",
         "no fine-grain adaptation of the gap to the short-term round trip",
         "a window of twice the rate times the round trip, at least four packets, stops a sender without feedback",
     ],

@@ -1,7 +1,7 @@
 //! SABUL: a rate that grows every 10 ms by a power of ten that follows the rate itself, and falls by a ninth.
 //!
 //! Gu and Grossman, "SABUL: a transport protocol for grid computing", Journal of Grid Computing 1, 2003, as the authors' release of
-//! March 2003 has it: the ancestor of UDT, whose increase follows what is spare instead.
+//! March 2003 has it: the ancestor of UDT, whose increase follows the spare capacity instead.
 
 use alloc::boxed::Box;
 
@@ -23,7 +23,7 @@ pub struct Sabul {
     window: Packets,
     /// The smoothed loss rate.
     loss: f64,
-    /// The next SYN, and what had been sent and lost at the last one.
+    /// The next SYN, and the packets sent and lost at the last one.
     turn: Option<Time>,
     sent: u64,
     lost: u64,
@@ -35,7 +35,7 @@ pub struct Sabul {
     thaw: Option<Time>,
     /// Application or receiver held the sender in this SYN, so that it does not grow.
     held: bool,
-    /// Nothing grows on what is not used, as the era has it.
+    /// No growth of unused rates or windows, as the era has it.
     validate: bool,
 }
 

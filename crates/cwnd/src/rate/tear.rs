@@ -17,7 +17,7 @@ use crate::units::{Packets, Rate, Span, Time};
 pub struct Tear {
     rate: Rate,
     timer: NoFeedbackTimer,
-    /// While less was used than the receiver reports, and until what was used has doubled often enough.
+    /// Bound while the sender uses less than the receiver reports, and until the used rate has doubled often enough.
     most: Option<Rate>,
     validate: bool,
 }
@@ -27,7 +27,7 @@ pub struct Tear {
 pub struct Receiver {
     window: f64,
     threshold: f64,
-    /// The number expected next; holes below it, of which the oldest begins there and has seen so many packets above it.
+    /// The number expected next; holes below it, of which the oldest begins there, and the number of packets seen above it.
     next: u64,
     hole: Option<(u64, u32)>,
     /// Losses below this belong to the last one.
@@ -43,7 +43,7 @@ pub struct Receiver {
     rounds: f64,
     /// Means of the epochs before, newest first.
     epochs: VecDeque<f64>,
-    /// What was last reported, and when.
+    /// The last report and its time.
     reported: f64,
     reported_at: Option<Time>,
     /// When the first report left.
@@ -213,8 +213,8 @@ pub const TEAR: Entry<Tear> = Entry {
     source: "Rhee, Ozdemir and Yi, NCSU technical report, 2000",
     deviations: &[
         "a rate held by application or receiver does not grow, and doubles per report afterwards; no window grows on a round that took four times \
-         as long as what was reported; except in eras of ns-2",
-        "the receiver plays no time-outs: where nothing comes, the sender halves its rate for each four round trips",
+         as long as the report; except in eras of ns-2",
+        "the receiver emulates no timeouts: where nothing comes, the sender halves its rate for each four round trips",
         "a report leaves once per round trip, and at once where a loss lowers the average",
         "the round trip that turns the window into a rate is the sender's",
     ],
@@ -272,7 +272,7 @@ mod tests {
         // 14 is lost: two arrivals later 18 packets of window, halved with the third.
         assert_eq!(window_after(&[15, 16]), (18.0, 28.0 / 3.0));
         assert_eq!(window_after(&[17]), (9.0, 28.0 / 3.0));
-        // What was sent from 18 on makes a new loss.
+        // Packets sent from 18 on make a new loss.
         assert_eq!(window_after(&[19, 20]).1, 28.0 / 3.0);
         let (w, _) = window_after(&[21]);
         // 9 + 1/9 + 1/9.111 = 9.220867, halved; an epoch without a round counts as its last window.

@@ -21,7 +21,7 @@ pub struct DecBit {
     /// Acknowledgements still to come for packets of the window before (section 4.2.2), and then those that count.
     past: u64,
     left: u64,
-    /// Of those that count: how many were received, and how many with the bit.
+    /// Counted packets: how many were received, and how many had the bit.
     received: u64,
     set: u64,
 }
@@ -94,7 +94,7 @@ pub const DECBIT: Entry<DecBit> = Entry {
     basis: Basis::Routers,
     source: "Ramakrishnan and Jain, ACM Transactions on Computer Systems 8(2), 1990",
     deviations: &[
-        "a loss halves the window and a time-out leaves one packet, as in TCP; the paper's scheme answers bits alone",
+        "a loss halves the window and a timeout leaves one packet, as in TCP; the paper's scheme answers bits alone",
         "no window grows while application or receiver hold the sender, except in eras of ns-2",
         "packets that no router could mark count as packets without the bit",
     ],

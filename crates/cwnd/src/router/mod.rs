@@ -17,7 +17,7 @@ struct Window {
     greatest: f64,
     /// The next new packet at the last cut.
     epoch_from: u64,
-    /// Nothing grows on what is not used, as the era has it.
+    /// No growth of unused rates or windows, as the era has it.
     validate: bool,
 }
 

@@ -107,7 +107,7 @@ pub const VCP: Entry<Vcp> = Entry {
     basis: Basis::Routers,
     source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005, and the authors' ns-2 agent",
     deviations: &[
-        "the load code is a field of its own beside the ECN bits, so that other flows' marks stay apart",
+        "the load code is a field of its own besides the ECN bits, so that other flows' marks stay apart",
         "the additive increase scales with the square of the round trip over 100 ms, as in the agent",
         "small windows are not paced; the agent does so at long round trips",
         "no window grows while application or receiver hold the sender, except in eras of ns-2",
@@ -134,7 +134,7 @@ pub const VCP: Entry<Vcp> = Entry {
 const TYPICAL_RTT: f64 = 0.1;
 /// t_rho.
 const INTERVAL: Span = Span::from_millis(200);
-/// A shorter one would only come of a mistyped unit.
+/// Only a mistyped unit would cause a shorter one.
 const SHORTEST_INTERVAL: Span = Span::from_millis(1);
 /// A round trip longer than 500 ms grows no faster (the agent's MAX_RTT_BY_TRHO).
 const MOST_INTERVALS: f64 = 2.5;

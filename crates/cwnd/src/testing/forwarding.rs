@@ -36,7 +36,7 @@ pub fn not_forwarded(wrap: impl FnOnce(Box<dyn CongestionControl>) -> Box<dyn Co
     missed
 }
 
-/// An algorithm whose every method notes that it was called, and answers with what is [`Given`].
+/// An algorithm whose every method notes that it was called, and answers with the [`Given`] values.
 #[derive(Clone, Debug)]
 struct Noting(Arc<AtomicU64>);
 

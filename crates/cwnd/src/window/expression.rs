@@ -94,6 +94,11 @@ impl Expression {
         stack[0]
     }
 
+    /// Whether the variable at this index of [`VARIABLES`] stands in it.
+    pub(super) fn uses(&self, variable: usize) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Name(index) if *index == variable))
+    }
+
     /// Its value, where that is one whatever the variables are: no variable stands in it, or a part that always counts is undefined.
     pub(super) fn constant(&self) -> Option<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();
@@ -378,7 +383,7 @@ pub const FUNCTIONS: [(&str, &str); 9] = [
 
 /// A reader takes in no more at a glance, and numbers are the only part of an expression that the steps do not bound.
 const MAX_LENGTH: usize = 500;
-/// Enough for CUBIC with its region beside Reno, and evaluated for each acknowledged packet.
+/// Enough for CUBIC with its Reno-friendly region, and evaluated for each acknowledged packet.
 const MAX_STEPS: usize = 64;
 const MAX_DEPTH: usize = 32;
 

@@ -151,7 +151,7 @@ mod tests {
         let mut flow = HyStartHarness::new("reno");
         // 89 is below 80 + 10, 99 below 89 + 11.125, but 112 not below 99 + 12.375.
         assert_eq!([80, 89, 99, 112].map(|millis| flow.round(millis)), [18.0, 26.0, 34.0, 42.0]);
-        // What was left of that round and four whole ones, at a quarter.
+        // The rest of that round and four whole ones, at a quarter.
         assert_eq!([112; 4].map(|millis| flow.round(millis)), [44.0, 46.0, 48.0, 50.0]);
         assert_eq!(flow.threshold(), f64::INFINITY);
         flow.round(112);

@@ -1,4 +1,4 @@
-//! New AIMD: a cut halves the window a flow began with and keeps what it has added since.
+//! New AIMD: a cut halves the window a flow began with and keeps its later increments.
 //!
 //! Jasem, Zukarnain, Othman and Subramaniam, "The New AIMD congestion control algorithm" (2009). The window is `base + inc`:
 //! the base the flow entered congestion avoidance with, and one packet for every round trip since. The paper states three
@@ -14,7 +14,7 @@ use crate::signal::View;
 pub struct NewAimd {
     variant: Variant,
     floor: f64,
-    /// What is not base is increments, so the window itself keeps count of them.
+    /// The rest of the window is increments, so the window itself keeps count of them.
     base: f64,
 }
 
@@ -85,7 +85,7 @@ pub const NEW_AIMD: Entry<Window<NewAimd>> = Entry {
     transport: Transport::Acked,
     basis: Basis::Losses,
     source: "Jasem, Zukarnain, Othman and Subramaniam 2009, eqs. 1-4, pseudo-code and conclusion. It is also called `aimd-fc` here: \
-             AIMD-FC (Lahanas and Tsaoussidis, Networks 2002), on which it builds, was not at hand, and eqs. 1-4 state its idea",
+             AIMD-FC (Lahanas and Tsaoussidis, Networks 2002), on which it builds, was not available, and eqs. 1-4 state its idea",
     deviations: &[
         "The paper knows round trips only: here a packet acknowledged adds 1/w.",
         "The decrease of the paper tends to nothing: with a base below `floor` a cut is AIMD's and starts a new base (0: never).",

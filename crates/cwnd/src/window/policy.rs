@@ -8,7 +8,7 @@ pub enum SlowStart {
     /// One packet per packet acknowledged (RFC 5681 section 3.1).
     Standard,
     /// About `max_threshold / 2` packets per round trip once the window passes `max_threshold` (RFC 3742 section 2); its
-    /// rounding makes that up to half as much again.
+    /// rounding makes that up to 1.5 times as much.
     Limited {
         /// Packets, at least 1; 100 is the RFC's recommendation.
         max_threshold: u32,

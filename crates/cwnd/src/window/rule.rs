@@ -1,6 +1,6 @@
 //! A rule of one's own: `rule:grow=1/w,cut=w/2` names an algorithm by expressions.
 //!
-//! `grow` is what is added to the window for each acknowledged packet, `cut` the window after a loss. The shell around them is the one of
+//! `grow` is added to the window for each acknowledged packet, `cut` the window after a loss. The shell around them is the one of
 //! all window algorithms, so that the defaults are Reno's congestion avoidance to the last bit.
 //!
 //! A rule may remember two numbers, `u` and `v`. Their expressions are evaluated before each `grow`, first `u`, then `v`.
@@ -119,8 +119,14 @@ pub const RULE: Entry<Window<Rule>> = Entry {
         };
         let grow = read("grow", (-f64::MAX, MOST), "from -w to 16 packets")?;
         let cut = read("cut", (LEAST, f64::MAX), "from 2 to w packets")?;
-        let own = |name| read(name, (-f64::MAX, f64::MAX), "a finite number").map(Own::new);
-        let own = Box::new([own("u")?, own("v")?]);
+        let own = |name| read(name, (-f64::MAX, f64::MAX), "a finite number");
+        let (u, v) = (own("u")?, own("v")?);
+        let reads = |variable| grow.uses(variable) || cut.uses(variable);
+        let idle = [("u", reads(U) || reads(V) && v.uses(U)), ("v", reads(V) || reads(U) && u.uses(V))];
+        if let Some((name, _)) = idle.into_iter().find(|(name, used)| !used && values.text(name) != "0") {
+            return Err(Refusal::new(name, format!("none in a rule whose `grow` and `cut` do not use `{name}`")));
+        }
+        let own = Box::new([Own::new(u), Own::new(v)]);
         let rule = Rule { grow, cut, own, since: Time::ZERO, peak: 0.0 };
         Ok(Window::new(rule, start))
     },
@@ -128,6 +134,10 @@ pub const RULE: Entry<Window<Rule>> = Entry {
 };
 
 const SYNTAX: &str = "numbers, `+ - * / ^ < > ( )`, the variables `w rtt min_rtt age peak u v`, the functions `abs cbrt exp floor if ln max min sqrt`";
+
+/// Indexes of the rule's own numbers in the variables of expressions.
+const U: usize = 5;
+const V: usize = 6;
 
 /// Slow start adds one packet for each that is acknowledged; a rule that adds many times that sends nothing but bursts.
 const MOST: f64 = 16.0;
@@ -248,5 +258,16 @@ mod tests {
         );
         assert!(error("rule:grow=max(1/w,cut=w/2").ends_with("at character 9, where `cut` stands"));
         assert!(error("rule:grow=1),cut=2").contains("an operator or the end at character 2, where `)` stands"));
+    }
+
+    #[test]
+    fn a_number_that_nothing_uses_is_refused() {
+        for used in ["rule:u=u+1,grow=u/w", "rule:u=u+1,v=u*2,cut=w-v", "rule:v=age,u=v,grow=u/w"] {
+            assert!(crate::Spec::parse(used).is_ok(), "{used}");
+        }
+        for (idle, name) in [("rule:u=u+1", "`u`"), ("rule:v=u,u=1", "`u`"), ("rule:v=rtt,grow=u/w,u=age", "`v`")] {
+            let error = crate::Spec::parse(idle).expect_err(idle).to_string();
+            assert!(error.contains(name), "{idle}: {error}");
+        }
     }
 }

@@ -121,7 +121,7 @@ impl<R: WindowRule> Window<R> {
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, extras }
     }
 
-    /// The same algorithm with the answer to marks of RFC 8511 (ABE): a mark leaves this part of the window, instead of what the rule leaves.
+    /// Answers marks as RFC 8511 (ABE): a mark leaves this share of the window, instead of the share that the rule leaves.
     /// Only in congestion avoidance; a mark that ends slow start is answered by the rule. None: all marks are.
     #[must_use]
     pub fn with_ecn_beta(mut self, ecn_beta: Option<f64>) -> Self {
@@ -195,7 +195,7 @@ impl<R: WindowRule> Window<R> {
         self.rule.floor().unwrap_or_else(|| floor.into())
     }
 
-    /// The same as `steps` of [`step`](Self::step), but HyStart++ bounds the burst, and may end the first slow start.
+    /// Performs `steps` of [`step`](Self::step) under HyStart++, which bounds the burst and may end the first slow start.
     #[cold]
     fn step_and_probe(&mut self, steps: u32, acks: u32, view: &View) {
         let in_bursts = self.starts() && self.rule.pacing() == Pacing::Off;
@@ -328,7 +328,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     fn on_congestion(&mut self, view: &View, event: &Congestion) {
         let timeout = event.cause == Cause::Timeout;
         if event.first < self.state.epoch_from && !timeout && !event.separate {
-            // A mark of the same window has cut already: what is left of a restart is the single packet.
+            // A mark of the same window has cut already: a restart leaves only the single packet.
             if event.restart {
                 self.collapse();
                 self.state.open = !self.in_slow_start();

@@ -74,7 +74,7 @@ pub const SIMD: Entry<Window<Simd>> = Entry {
     source: "Jin, Guo, Matta and Bestavros, BU-CS-2001-006, eqs. 3, 5 and 9",
     deviations: &[
         "The paper leaves open when an epoch starts: here with the first acknowledgement after recovery.",
-        "Congestion marks are taken for losses.",
+        "Congestion marks count as losses.",
     ],
     parameters: &[
         Parameter::number("beta", 1.0 / 16.0, "fraction of the window removed on congestion").above(0.0).below(1.0),

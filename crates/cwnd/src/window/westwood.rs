@@ -14,7 +14,7 @@ pub struct Westwood {
     /// The samples filtered once and twice.
     once: Rate,
     bwe: Rate,
-    /// Since when the sample under way counts, and what had been delivered then; none before the first acknowledgement.
+    /// The start of the present sample, and the packets delivered by then; none before the first acknowledgement.
     sample: Option<(Time, u64)>,
 }
 
@@ -73,7 +73,7 @@ pub const WESTWOOD: Entry<Window<Westwood>> = Entry {
     receiver: None,
 };
 
-/// The weight of what is known beside a new sample.
+/// The weight of the old estimate against a new sample.
 const OLD: f64 = 7.0 / 8.0;
 /// Samples over less would follow bursts of acknowledgements.
 const LEAST_INTERVAL: Span = Span::from_millis(50);

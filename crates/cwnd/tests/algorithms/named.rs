@@ -250,7 +250,7 @@ fn dctcp_keeps_its_floor() {
     }
 }
 
-/// A base of 100: each cut takes half of what is left of it and nothing of what was added.
+/// A base of 100: each cut halves the rest of it and keeps the increments.
 #[test]
 fn aimd_fc_keeps_what_was_added() {
     let mut flow = TestHost::avoiding("aimd-fc", 100.0);

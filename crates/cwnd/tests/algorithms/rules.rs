@@ -261,7 +261,7 @@ fn new_aimd_variants() {
     close(cut("new-aimd"), (50.0, 50.0));
     close(cut("new-aimd:variant=P"), (49.0, 50.0));
     close(cut("new-aimd:variant=C"), (10.0, 100.0));
-    // A base below the floor: AIMD's cut, and what is left is the new base.
+    // A base below the floor: AIMD's cut, and the rest is the new base.
     close(cut("new-aimd:floor=101"), (60.0, 60.0));
     close(cut("new-aimd:variant=C,floor=101"), (60.0, 60.0));
 }
@@ -315,7 +315,7 @@ fn highspeed_is_reno_at_small_windows() {
     assert_close(flow.decrease(), 0.5, 1e-12);
 }
 
-/// a(w) is kept while the window grows by a thousandth: a thousand round trips end within as much of the exact sum.
+/// a(w) is kept while the window grows by 0.1 %: a thousand round trips end within as much of the exact sum.
 #[test]
 fn highspeed_keeps_its_increase_without_harm() {
     let mut flow = TestHost::avoiding("highspeed", 1000.0);

@@ -84,7 +84,7 @@ fn a_timeout_starts_over_from_one_packet() {
     // RFC 5681 section 3.1: a second expiry for the same packet holds the threshold.
     flow.on_congestion(&Congestion::timeout(0, true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 70.0));
-    // What was lost before the timeout belongs to it.
+    // Losses before the timeout belong to it.
     flow.on_congestion(&Congestion::loss(99, 1));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 70.0));
     // The repair is slow start, whatever the host calls it.
@@ -297,8 +297,8 @@ fn a_mark_is_answered_or_the_entry_says_so() {
     }
 }
 
-/// RFC 8511: in congestion avoidance a mark leaves `ecn_beta` of the window, as threshold too. A loss leaves what it did, and a mark that ends
-/// slow start what a loss would.
+/// RFC 8511: in congestion avoidance a mark leaves `ecn_beta` of the window, as threshold too. A loss leaves its usual share, and a mark that ends
+/// slow start leaves that of a loss.
 #[test]
 fn abe_by_hand() {
     for (spec, by_mark, by_loss) in [
@@ -405,7 +405,7 @@ fn limited_slow_start() {
         flow.ack(1);
         assert_close(flow.w() - w, 1.0 / k, 1e-12);
     }
-    // Half of max_ssthresh per round trip, and the rounding of K adds at most half as much again.
+    // Half of max_ssthresh per round trip, and the rounding of K adds at most half of that.
     let mut flow = TestHost::new("reno", &start(100.0, None, policy));
     flow.ack(1);
     for _ in 0..40 {

@@ -1,4 +1,4 @@
-//! Intervals for what is no mean: ratios and quantiles.
+//! Intervals for ratios and quantiles.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -13,7 +13,7 @@ pub use bootstrap::{Resampled, bca, quantile, ratio};
 pub use sequential::Until;
 pub use warmup::mser5;
 
-/// The values that a quantity can have. What is shown around a mean never leaves them.
+/// The values that a quantity can have. The interval around a mean never leaves them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Domain {
     low: f64,
@@ -30,13 +30,13 @@ impl Domain {
     /// At most 1: harm as a share, of which help is less than 0.
     pub const AT_MOST_ONE: Self = Self { low: f64::NEG_INFINITY, high: 1.0 };
 
-    /// Jain's index of so many flows: 1/n to 1.
+    /// Jain's index of n flows: 1/n to 1.
     #[must_use]
     pub fn jain(flows: usize) -> Self {
         Self { low: 1.0 / flows.max(1) as f64, high: 1.0 }
     }
 
-    /// (max − min) / mean of so many numbers that are at least 0: 0 to n, where one has everything.
+    /// (max − min) / mean of n numbers that are at least 0: 0 to n, where one has everything.
     #[must_use]
     pub fn relative_range(flows: usize) -> Self {
         Self { low: 0.0, high: flows.max(1) as f64 }
@@ -50,20 +50,20 @@ impl Domain {
 /// A mean over independent seeds, and how far it can be trusted.
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean, in the unit of what is estimated.
+    /// The mean, in the unit of the values.
     pub mean: f64,
     /// Half the width of the 95 % Student t interval `mean ± ci95`, whatever values are possible. None with a single run.
     pub ci95: Option<f64>,
     /// How many runs had a value.
     pub n: usize,
-    /// The lower end of what is shown: below five runs the smallest value, from five on the lower end of the 95 % interval, but no
+    /// The lower end of the shown interval: below five runs the smallest value, from five on the lower end of the 95 % interval, but no
     /// value that the quantity cannot have.
     pub low: f64,
     /// The upper end, likewise.
     pub high: f64,
 }
 
-/// What is shown beside a mean.
+/// The spread around a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spread {
     /// One run: nothing.
@@ -89,7 +89,7 @@ impl Estimate {
         Some(Self { mean, ci95, n: values.len(), low: low.min(mean), high: high.max(mean) })
     }
 
-    /// The estimate of values that are known to a share `resolution` of themselves: what is shown is at least as wide. The mean of a single run
+    /// The estimate of values that are known to a share `resolution` of themselves: the shown interval is at least as wide. The mean of a single run
     /// stays alone.
     #[must_use]
     pub fn known_to(self, resolution: f64) -> Self {
@@ -106,7 +106,7 @@ impl Estimate {
         (self.mean - half, self.mean + half)
     }
 
-    /// What is shown beside the mean.
+    /// The spread around the mean.
     #[must_use]
     pub fn spread(&self) -> Spread {
         match self.ci95 {
@@ -118,7 +118,7 @@ impl Estimate {
         }
     }
 
-    /// Whether what is shown of the two overlaps, so that neither mean can be called the larger. Means of single runs always do:
+    /// Whether the shown intervals of the two overlap, so that neither mean can be called the larger. Means of single runs always do:
     /// nothing tells them apart.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

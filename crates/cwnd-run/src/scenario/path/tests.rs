@@ -1,4 +1,4 @@
-//! What is in the line, and what is not.
+//! The contents of the line.
 
 use schemars::{JsonSchema, schema_for};
 
@@ -16,7 +16,7 @@ fn keys<T: JsonSchema>() -> BTreeSet<String> {
     schema.get("properties").and_then(serde_json::Value::as_object).expect("a record").keys().cloned().collect()
 }
 
-/// Each of `values` sets one key below `place` to what is not its default and is named in the line; together they are all keys of `T`
+/// Each of `values` sets one key below `place` to a value that is not its default and that the line names; together they are all keys of `T`
 /// but `others`.
 fn all_named<T: JsonSchema>(base: &str, place: &str, values: &[(&str, &str)], others: &[&str]) {
     let set: BTreeSet<String> =

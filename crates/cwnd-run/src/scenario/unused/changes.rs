@@ -77,7 +77,7 @@ impl Found {
     pub(super) fn phases(&mut self, key: &str, (schedule, queue): (&Schedule, &str), link: usize, paths: &Paths<'_>) {
         let setup = &paths.setup.links[link];
         let duration = paths.setup.duration;
-        // Sizes are told apart by their texts.
+        // Sizes differ if their texts do.
         let sized = |other: &Written<Queue>, _: &str| {
             let differs =
                 |text: &str| QueueLimit::Bytes(text.bytes().fold(7, |sum, byte| sum * 31 % MODULUS + u64::from(byte)));
@@ -126,7 +126,7 @@ const MODULUS: u64 = 4_294_967_291;
 /// Values, each from an instant on.
 type Steps<T> = Vec<(Span, T)>;
 
-/// What changes a link; what was found to change nothing is taken out.
+/// The changes of a link, without those that were found to have no effect.
 #[derive(Clone)]
 struct Changing {
     rate: u64,

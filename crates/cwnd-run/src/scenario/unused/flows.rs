@@ -130,7 +130,7 @@ impl Found {
         }
     }
 
-    /// What is of crowds alone.
+    /// Settings of crowds alone.
     fn arrivals(&mut self, key: &str, group: &Arrivals, duration: Span) {
         if let Some(web) = &group.web
             && web.pages == 1.0

@@ -82,7 +82,7 @@ impl Unused {
         !self.usual || source.is_some_and(|source| source.has(&self.key))
     }
 
-    /// The same, named as in `source`: by its line, or by the override that set it, with its value as it was typed.
+    /// Names the setting as in `source`: by its line, or by the override that set it, with its value as it was typed.
     pub(super) fn in_source(self, source: &Source<'_>) -> Self {
         let given = source.typed(&self.key).map_or(self.given, str::to_string);
         let name = match source.place_of(&self.key) {
@@ -93,7 +93,7 @@ impl Unused {
         Self { name, given, ..self }
     }
 
-    /// A list or a table in `source` that is empty: it says what is so without it.
+    /// The empty lists and tables in `source`, which have no effect.
     pub(super) fn empty(source: &Source<'_>) -> impl Iterator<Item = Self> {
         source.empty().into_iter().map(|(key, given)| Self::new(key, &given, "there is nothing in it: leave it out"))
     }
@@ -111,13 +111,13 @@ impl Unused {
         &self.given
     }
 
-    /// The same, named by its key alone.
+    /// Names the setting by its key alone.
     #[must_use]
     pub fn by_key(&self) -> Self {
         Self { name: format!("{} = ", self.key), ..self.clone() }
     }
 
-    /// The same, called `setting`, which stands for its name and its value.
+    /// Names the setting `setting`, in place of its name and its value.
     pub(super) fn called(self, setting: String) -> Self {
         Self { name: setting, given: String::new(), ..self }
     }
@@ -131,7 +131,7 @@ impl Unused {
         let of_list = |part: &&str| part.parse::<usize>().is_err();
         let last = self.key.rsplit('.').find(of_list);
         let name = last.and_then(&naming).or_else(|| (last == Some("algorithm")).then(String::new));
-        // What to set instead is told by the same names.
+        // The advice uses the same names.
         let words = self.why.split('`').enumerate().map(|(at, word)| match naming(word).filter(|_| at % 2 == 1) {
             Some(option) => option.trim_end().to_string(),
             None => word.to_string(),

@@ -21,7 +21,7 @@ pub(super) fn typed<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     words(text).find(|word| name(word) == key)
 }
 
-/// Whether a quantity would be another without one of its words: the word does not say what is so by default.
+/// Whether a quantity would be another without one of its words: the word is not the default.
 pub(super) fn says_something<Q: Quantity + PartialEq>(text: &str, word: &str) -> bool {
     let read = |text: &str| Q::read(text).ok();
     let rest: Vec<&str> = words(text).filter(|other| *other != word).collect();

@@ -33,7 +33,7 @@ pub(crate) struct Control {
     next: Time,
     /// By which the interval is divided (count_).
     count: u32,
-    /// The same when the drop state began (lastcount_).
+    /// `count` when the drop state began (lastcount_).
     first_count: u32,
 }
 

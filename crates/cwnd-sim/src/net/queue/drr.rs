@@ -70,7 +70,7 @@ impl Drr {
 
     /// Drops the packet at the head of the longest queue; of equals, of the one whose turn comes first.
     fn evict(&mut self) -> Option<Packet> {
-        // A walk over the flows that wait: drops are rare beside arrivals.
+        // A walk over the flows that wait: drops are rare compared with arrivals.
         let lengths = self.round.iter().map(|flow| self.classes[*flow as usize].waiting.bytes()).enumerate();
         let (place, _) = lengths.rev().max_by_key(|(_, bytes)| *bytes)?;
         self.release_head(place, self.round[place])?.pop().map(|(_, packet)| packet)

@@ -85,7 +85,7 @@ impl Fifo {
         matches!(self.early, Early::Nothing)
     }
 
-    /// The same as [`offer`](Self::offer) for a packet of `size` where the queue [drops at its tail](Self::is_drop_tail).
+    /// [`offer`](Self::offer) for a packet of `size` where the queue [drops at its tail](Self::is_drop_tail).
     #[inline(always)]
     pub(crate) fn offer_to_tail(&mut self, now: Time, size: Bytes) -> Option<Admitted> {
         self.waiting.advance(now);

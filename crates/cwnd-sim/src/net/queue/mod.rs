@@ -1,7 +1,7 @@
 //! What happens to packets in front of a line.
 //!
-//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), what is written on
-//! it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
+//! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), the fields written
+//! into it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
 //! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
 
 pub(crate) mod codel;

@@ -21,7 +21,7 @@ pub(crate) struct Pie {
     waiting: VecDeque<(Time, Span)>,
     /// How long the one waited whose transmission began last; zero if none waits (current_qdelay).
     delay: Span,
-    /// The same at the last update (qdelay_old_).
+    /// The delay at the last update (qdelay_old_).
     old_delay: Span,
     /// Of dropping a packet (drop_prob_).
     probability: f64,
@@ -140,7 +140,7 @@ impl Pie {
     }
 }
 
-/// By which changes of a small probability are divided, so that they are small beside it (section 4.2).
+/// Divisor of changes of a small probability, so that they stay small relative to it (section 4.2).
 fn divisor(probability: f64) -> f64 {
     SCALE.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
 }

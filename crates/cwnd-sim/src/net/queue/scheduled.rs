@@ -27,7 +27,7 @@ pub(crate) trait Scheduler: Debug + Send {
     /// Takes in a packet; whether there is too much now, if it has to wait.
     fn push(&mut self, now: Time, packet: &Packet) -> bool;
 
-    /// Drops what is too much.
+    /// Drops the excess.
     fn shed(&mut self, dropped: &mut Vec<Packet>);
 
     /// The packet to be transmitted from `now` on, which never goes back, still in its place; what goes in its stead is `dropped`. If
@@ -81,7 +81,7 @@ impl<Q: Scheduler> Scheduled<Q> {
 
 impl<Q: Scheduler + ?Sized> Scheduled<Q> {
     /// Offers a packet, once [`next`](Self::next) has nothing left at `now`. An idle line takes it at once, whatever the limit of
-    /// the queue; else it waits, and what is too much is dropped.
+    /// the queue. Otherwise it waits, and the excess is dropped.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet) -> Option<Sent> {
         let too_much = self.queue.push(now, packet);
         if self.line.free_at() > now {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::net::packet::Data;
 
-    /// Packets of 1000 bytes arrive `every` so many microseconds during `span` ms and find `queue` bytes; the last code.
+    /// Packets of 1000 bytes arrive `every` this number of microseconds during `span` ms and find `queue` bytes; the last code.
     fn load(vcp: &mut Vcp, from: u64, span: u64, every: u64, queue: u64) -> u8 {
         let mut last = 0;
         for at in (from * 1000..=(from + span) * 1000).step_by(every as usize) {

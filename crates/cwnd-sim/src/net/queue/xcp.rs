@@ -36,7 +36,7 @@ pub(crate) struct Xcp {
     decrease: Allotment,
 }
 
-/// What is left to give or to take, and how much per unit: of rtt / window for increases, per byte for decreases.
+/// The rest to give or to take, and the amount per unit: of rtt / window for increases, per byte for decreases.
 #[derive(Clone, Copy, Debug, Default)]
 struct Allotment {
     left: f64,
@@ -85,7 +85,7 @@ impl Xcp {
     }
 
     /// The change of a flow's rate, bytes per second, that one of its packets brings; at most what is `wished`, by its sender or by
-    /// a router before this one. What is not taken of an increase is not taken away from others either.
+    /// a router before this one. An unused part of an increase stays available to others.
     fn feedback(&mut self, share: f64, size: f64, wished: f64) -> f64 {
         let more = self.increase.part(share);
         let less = self.decrease.part(size);

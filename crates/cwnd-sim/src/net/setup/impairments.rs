@@ -1,11 +1,11 @@
-//! What a link does to packets beside queueing, transmitting, delaying and losing them.
+//! Impairments of a link besides queueing, transmission, delay and random loss.
 
 use cwnd::{Bytes, Span};
 
 use super::{Jitter, MAX_RATE};
 use crate::error::{SetupError, SetupPart, in_range, require};
 
-/// What a link does to packets beside queueing, delaying and losing them. By default nothing.
+/// Impairments of a link besides queueing, delay and random loss; none by default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
     /// Packets that find no tokens are dropped, before anything else happens to them.
@@ -15,8 +15,8 @@ pub struct Impairments {
     /// The first packet to arrive at the far end waits there for this time, and all that arrive meanwhile leave with it, as over a medium
     /// whose turns are shared. Acknowledgements come compressed that way.
     pub aggregation: Option<Span>,
-    /// Of so many acknowledgements of a TCP flow in a row that leave together only the newest goes on, and of those that are left over
-    /// too; at least 1. Needs `aggregation`.
+    /// Only the newest of each group of this many acknowledgements of a TCP flow that leave together continues, and the newest of the
+    /// remainder; at least 1. Needs `aggregation`.
     pub ack_thinning: Option<u32>,
     /// Each packet is delayed by a random draw. Unless the jitter permits overtaking, a packet with a smaller draw waits for those before
     /// it, so that with many packets in this time the delay stays near its maximum and packets arrive in bunches.
@@ -52,7 +52,7 @@ pub struct Reordering {
 pub enum HoldBack {
     /// For this time.
     Time(Span),
-    /// Until so many packets of the link have overtaken it that were not held back themselves, at least 1: the extent of RFC 4737
+    /// Until this number of packets of the link that were not held back have overtaken it, at least 1: the extent of RFC 4737
     /// section 4.2. For a second at most, should fewer follow.
     Packets(u32),
 }

@@ -1,7 +1,7 @@
 //! The state of a sender without selective acknowledgements: the cumulative acknowledgement, and how often it was repeated.
 //!
 //! The schemes built on it differ in what they do at the third duplicate and at the next new acknowledgement. `tahoe`, `reno`
-//! and `newreno` say that and nothing else; what they share is here.
+//! and `newreno` define only that; the shared part is here.
 
 use std::fmt::Debug;
 
@@ -106,7 +106,7 @@ impl Cumulative {
         self.phase = Phase::Fast { inflation: DUPLICATE_THRESHOLD.cast_signed(), partial: false };
     }
 
-    /// What is outstanding is given up: sending goes on at the first missing packet.
+    /// Gives up all outstanding packets: sending continues at the first missing packet.
     pub(super) fn step_back(&mut self) {
         self.recover = Some(self.next);
         self.resume = self.acked;
@@ -318,7 +318,7 @@ mod tests {
         assert!(!sender.in_recovery(), "any new acknowledgement ends it");
         let outcome = ack(&mut sender, 4, 3);
         assert_eq!((outcome.first_lost, outcome.separate, sender.resend(Time::ZERO)), (4, true, Some(4)));
-        // What is sent after the cut is a window of its own, whatever the scheme.
+        // Data sent after the cut is a window of its own, whatever the scheme.
         sender.send(Time::ZERO, 1);
         ack(&mut sender, 10, 1);
         assert!(!ack(&mut sender, 10, 3).separate);

@@ -41,7 +41,7 @@ pub enum RecoveryScheme {
     NewReno,
     /// Selective acknowledgements: all losses of a window in about one round trip (RFC 2018, RFC 6675).
     Sack,
-    /// The same with losses found by time, those of packets sent again too (RFC 8985); spurious responses are undone.
+    /// Selective acknowledgements with losses found by time, including those of retransmissions (RFC 8985). Spurious responses are undone.
     Rack,
 }
 
@@ -97,8 +97,8 @@ pub(crate) trait Recovery: Debug + Send {
         self.process_ack(now, ack, |_, _| ())
     }
 
-    /// The same. Schemes with selective acknowledgements hand to `arrived` each part `first..end` that has arrived for the first time: what
-    /// is acknowledged cumulatively in order, and then what the ranges name.
+    /// Processes an acknowledgement. Schemes with selective acknowledgements pass each part `first..end` that arrived for the first time to
+    /// `arrived`: first the cumulatively acknowledged part in order, then the ranges.
     fn process_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
@@ -137,7 +137,7 @@ pub(crate) trait Recovery: Debug + Send {
         false
     }
 
-    /// There are none.
+    /// Does nothing: the scheme has no repairs that leave at once.
     fn repair_at_once(&mut self) {}
 
     /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).

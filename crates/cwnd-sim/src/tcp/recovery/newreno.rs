@@ -17,7 +17,7 @@ impl DuplicateRule for NewReno {
         }
     }
 
-    /// Section 3.2, step 3: the next hole is repaired at once, and the window deflates by what was acknowledged, all but a packet.
+    /// Section 3.2, step 3: the next hole is repaired at once, and the window deflates by the acknowledged amount less one packet.
     fn on_progress(&self, sender: &mut Cumulative, passed: u64, outcome: &mut AckOutcome) {
         if !sender.repaired() {
             sender.repair(outcome);

@@ -47,7 +47,7 @@ impl Sack {
         match self.phase {
             Phase::Open => true,
             Phase::Recovery(_) => false,
-            // Losses among what was sent before the time-out belong to it.
+            // Losses of packets sent before the timeout belong to it.
             Phase::AfterTimeout => outcome.first_lost >= self.until,
         }
     }

@@ -1,4 +1,4 @@
-//! Delivery-rate samples beside any scheme (draft-ietf-ccwg-bbr section 4.1), for algorithms that ask for them.
+//! Delivery-rate samples with any scheme (draft-ietf-ccwg-bbr section 4.1), for algorithms that ask for them.
 
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ impl<S: Recovery> Recovery for Sampled<S> {
         self.scheme.in_recovery()
     }
 
-    /// Never: each packet that leaves is recorded with what was in the network before it.
+    /// Never: each departure is recorded with the packets in the network before it.
     fn is_idle(&self) -> bool {
         false
     }
@@ -185,9 +185,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
         self.scheme.urgent()
     }
 
-    /// An algorithm that follows samples decides itself what leaves in a recovery, with its window at each acknowledgement: no proportional
-    /// rate reduction lies between, and none is told of windows. Without selective acknowledgements what is in the network is an estimate of
-    /// the scheme's own.
+    /// An algorithm that follows samples controls a recovery itself, by its window at each acknowledgement: there is no proportional rate
+    /// reduction. Without selective acknowledgements the number of packets in the network is an estimate of the scheme.
     fn room(&self, window: u64) -> u64 {
         if self.selective { window.saturating_sub(self.scheme.in_flight()) } else { self.scheme.room(window) }
     }

@@ -1,9 +1,9 @@
 //! What a sender knows of its packets from selective acknowledgements (RFC 6675), without a record per packet.
 //!
-//! A packet is taken for lost once three packets above it have arrived, so the lost ones are just those below one number,
+//! A packet is declared lost once three packets above it have arrived, so the lost ones are just those below one number,
 //! [`lost_below`](Parts::lost_below), that have not arrived themselves; and since lost packets are sent again in order, those
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
-//! acknowledgement costs what it newly acknowledges, not a scan of the window.
+//! acknowledgement costs time in proportion to the newly acknowledged packets, not a scan of the window.
 
 use super::{AckOutcome, DUPLICATE_THRESHOLD};
 use crate::net::packet::Ack;

@@ -15,7 +15,7 @@ pub(super) struct Window {
     pub(super) cwnd: f64,
     /// `BBR.prior_cwnd`.
     pub(super) prior: f64,
-    /// `InLossRecovery()`: in fast recovery, or what was lost by a timeout is being repaired.
+    /// `InLossRecovery()`: in fast recovery, or the losses of a timeout are being repaired.
     pub(super) in_recovery: bool,
     /// After a timeout: `C.delivered` once as much has arrived as was in flight then.
     rto_ends: Option<u64>,

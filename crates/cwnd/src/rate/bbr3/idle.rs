@@ -4,7 +4,7 @@ use super::{Bbr, State};
 use crate::signal::{Limit, View};
 
 impl Bbr {
-    /// Section 5.4.1, `HandleRestartFromIdle`. The text paces "at exactly BBR.bw", the pseudocode a hundredth slower, as everywhere.
+    /// Section 5.4.1, `HandleRestartFromIdle`. The text paces "at exactly BBR.bw", the pseudocode 1 % slower, as everywhere.
     pub(super) fn handle_restart_from_idle(&mut self, view: &View) {
         if view.in_flight > 0 || !matches!(view.limit, Limit::Source | Limit::Peer) {
             return;

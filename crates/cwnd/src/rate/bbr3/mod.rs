@@ -82,7 +82,7 @@ pub enum Rule {
     ProbeRtt,
     /// `PROBE_UP` goes on for two rounds without growth and ends with the third (section 5.3.3.7); without, it ends with the first.
     Patience,
-    /// Rates are a hundredth below what they are set to (section 5.6.2).
+    /// Rates are 1 % below their targets (section 5.6.2).
     Margin,
     /// A timeout saves what a spurious recovery restores, also where a fast recovery had saved it (section 5.6.4.4, `OnEnterRTO`).
     TimeoutSaves,

@@ -69,7 +69,7 @@ fn quantum(rate: f64, packet: f64) -> f64 {
     (rate * packet * QUANTUM_SECS).min(LARGEST_QUANTUM).max(2.0 * packet)
 }
 
-/// What a round trip is taken for before the first sample, seconds.
+/// The assumed round-trip time before the first sample, seconds.
 const UNKNOWN_RTT: f64 = 0.001;
 /// A host in one process may measure no time at all, and a rate has to be finite.
 const SHORTEST_RTT: Span = Span::from_nanos(1);

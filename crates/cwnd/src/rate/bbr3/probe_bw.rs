@@ -145,7 +145,7 @@ impl Bbr {
     /// Section 5.3.3.9, `IsTimeToGoDown`, the conditions of section 5.3.3.7.
     ///
     /// The text says "as soon as C.inflight reaches" the bound. Once an acknowledgement is taken into account, less than the window is in
-    /// flight, and the window is never above the bound: a precautionary probe would never be cut short. What was in flight when the
+    /// flight, and the window is never above the bound: a precautionary probe would never be cut short. The amount in flight when the
     /// acknowledgement arrived is compared instead, unless the settings say otherwise.
     fn is_time_to_go_down(&mut self, rs: &Sample) -> bool {
         let longterm = self.bounds.inflight_longterm;

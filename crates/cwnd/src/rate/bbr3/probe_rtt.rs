@@ -3,7 +3,7 @@
 use super::{Bbr, Rule, Sample, State, has_passed};
 use crate::units::{Span, Time};
 
-/// What is remembered of a ProbeRTT.
+/// The state of a ProbeRTT.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeRtt {
     /// `BBR.probe_rtt_done_stamp`.

@@ -2,7 +2,7 @@
 
 use super::{Bbr, Sample};
 
-/// `BBR.round_count` and what it is counted with.
+/// `BBR.round_count` and the state to count it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rounds {
     /// `BBR.round_count`.

@@ -83,7 +83,7 @@ impl Bbr3Harness {
         self.lossy_round(delivered, 0, in_flight);
     }
 
-    /// The same, with `lost` packets found lost before.
+    /// A round with `lost` packets found lost before.
     fn lossy_round(&mut self, delivered: u64, lost: u64, in_flight: u64) {
         self.now += Span::from_millis(100);
         self.delivered += delivered;
@@ -129,7 +129,7 @@ fn startup_doubles_until_three_flat_rounds_then_drains() {
     let mut flow = Bbr3Harness::new();
     // Ten packets in an unknown round trip, taken for a millisecond.
     close(flow.rate(), 27_700.0);
-    // Delivered in the round, pacing rate and window after it. The window grows by what is acknowledged up to twice the estimate.
+    // Delivered in the round, pacing rate and window after it. The window grows by the acknowledged packets up to twice the estimate.
     let script = [
         (10, 277.0, 20.0), // the first round trip is known: ten packets in 100 ms, 2.77 times
         (20, 548.46, 40.0),
@@ -175,7 +175,7 @@ fn loss_ends_startup_also_of_a_limited_flow() {
     flow.lossy_round(40, 6, 100);
     assert_eq!(flow.state(), State::Drain, "six ranges, 6 % lost, a round in recovery");
     assert!(flow.bbr.0.full_pipe.now && flow.bbr.0.full_pipe.reached);
-    // The estimated product is 40 packets, and so is what was delivered in the round.
+    // The estimated product is 40 packets, and so are the packets delivered in the round.
     close(flow.bbr.0.bounds.inflight_longterm, 40.0);
 }
 
@@ -261,7 +261,7 @@ fn loss_in_cruise_lowers_the_short_term_bounds_until_the_next_probe() {
     let cwnd = flow.cwnd();
     flow.lose(3, 100);
     flow.lossy_round(97, 3, 100);
-    // The baseline is the estimate and the window; what was delivered in the round before is the latest.
+    // The baseline is the estimate and the window; the packets delivered in the round before are the latest.
     close(flow.bbr.0.bounds.bw_shortterm, 1000.0);
     close(flow.bbr.0.bounds.inflight_shortterm, (0.7 * cwnd).max(100.0));
     flow.lose(3, 100);
@@ -310,7 +310,7 @@ fn the_bound_grows_faster_with_every_round_in_which_it_is_used_up() {
     }
     flow.limit = Limit::Window;
     for expected in [101.0, 103.0] {
-        // What is acknowledged in a round is the window of the round before.
+        // The packets acknowledged in a round are the window of the round before.
         flow.round(flow.cwnd().floor() as u64, 100);
         assert_eq!(flow.state(), State::Up);
         close(flow.bbr.0.bounds.inflight_longterm, expected);
@@ -343,7 +343,7 @@ fn probe_rtt_halves_the_flight_for_200_ms_and_a_round() {
     assert_eq!(flow.now.since(begun), Span::from_millis(300), "more than 200 ms");
     assert_eq!(flow.state(), State::Cruise);
     close(flow.bbr.0.max_bw.get(), max_bw);
-    assert!(flow.cwnd() > 200.0, "what it had before");
+    assert!(flow.cwnd() > 200.0, "the window before");
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn spurious_losses_are_undone() {
     flow.bbr.on_spurious(&flow.view(30));
     assert_eq!(flow.state(), State::Refill, "the probe begins again");
     assert!(flow.bbr.0.bounds.inflight_longterm.is_infinite() && flow.bbr.0.bounds.bw_shortterm.is_infinite());
-    assert!(flow.cwnd() > 2.0 * 95.0, "twice the product and what is aggregated: {}", flow.cwnd());
+    assert!(flow.cwnd() > 2.0 * 95.0, "twice the product and the aggregated packets: {}", flow.cwnd());
 
     let mut flow = Bbr3Harness::new();
     for delivered in [10, 20, 40] {

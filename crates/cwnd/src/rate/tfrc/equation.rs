@@ -2,8 +2,8 @@
 
 use crate::units::{Rate, Span};
 
-/// What a TCP with a loss event rate of `p`, above 0 and at most 1, and a round trip of `rtt` sends: Padhye et al., SIGCOMM 1998, with
-/// an acknowledgement per packet (b = 1) and a retransmission time-out of four round trips.
+/// The rate of a TCP with a loss event rate of `p`, above 0 and at most 1, and a round trip of `rtt`: Padhye et al., SIGCOMM 1998, with
+/// an acknowledgement per packet (b = 1) and a retransmission timeout of four round trips.
 #[must_use]
 pub fn equation(p: f64, rtt: Span) -> Rate {
     let r = rtt.as_secs_f64();

@@ -20,7 +20,7 @@ use crate::units::{Packets, Rate, Span, Time};
 /// TFRC's sender.
 #[derive(Clone, Debug)]
 pub struct Tfrc {
-    /// X, what is allowed.
+    /// X, the allowed rate.
     rate: Rate,
     /// p as last reported.
     loss: f64,
@@ -58,7 +58,7 @@ impl Tfrc {
         }
     }
 
-    /// The equation's rate at what was last reported; none before a loss.
+    /// The equation's rate at the last report; none before a loss.
     fn equation(&self) -> Option<f64> {
         let rtt = self.rtt.filter(|_| self.loss > 0.0)?;
         Some(equation(self.loss, rtt).0)
@@ -223,7 +223,7 @@ const INITIAL_BYTES: f64 = 4380.0;
 const SMOOTHING: f64 = 0.9;
 /// A packet in t_mbi = 64 s (section 4.3).
 const LEAST: f64 = 1.0 / 64.0;
-/// The no-feedback timer at least; shorter ones would only come of a host that reports a round trip of zero.
+/// The no-feedback timer at least; only a host that reports a round trip of zero would cause shorter ones.
 const SHORTEST: Span = Span::from_micros(1);
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl Receiver {
     }
 
     /// Section 6.3.1: the interval before the first loss is the one at which the equation yields the most that has arrived, which is
-    /// about half of what was sent in slow start; half a packet per round trip if nothing was reported yet.
+    /// about half of the rate in slow start; half a packet per round trip if nothing was reported yet.
     fn first_loss(&self, rtt: Span) -> f64 {
         let target = if self.best.0 > 0.0 { self.best } else { Packets(0.5) / rtt };
         inverse(target, rtt)

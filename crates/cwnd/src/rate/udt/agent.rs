@@ -319,7 +319,7 @@ impl Agent {
             return;
         }
         let new = view.next.saturating_sub(core::mem::replace(&mut self.clock.next, view.next));
-        // What was acknowledged was sent, if not in this SYN.
+        // Acknowledged packets were sent, if not in this SYN.
         self.sent += new.max(u64::from(self.acks > 0));
         self.on_syn();
         // Nothing was sent in the others that have passed.

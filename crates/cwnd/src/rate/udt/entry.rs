@@ -59,7 +59,7 @@ pub const UDT: Entry<Built> = Entry {
         Parameter::choice("profile", &["udt4", "paper", "ns2-1.1", "ns2-2.0", "ns2-2.2", "daimd-fitted"], "which UDT"),
         Parameter::bit_rate(
             "capacity",
-            "capacity of the path, or what is wished of it; otherwise packet pairs measure it",
+            "capacity of the path, or the wanted part of it; otherwise packet pairs measure it",
         ),
         Parameter::choice(
             "decrease",

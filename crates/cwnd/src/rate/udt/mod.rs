@@ -6,7 +6,7 @@
 //! * it grows with each report, not with the first after a NAK, by at least 0.01 packets per SYN; below the rate of the last cut at
 //!   most L/9 counts as spare;
 //! * [`Decrease::Udt4`] chooses the NAKs that cut;
-//! * the window is AS (SYN + RTT) + 16, and at most so many packets are unacknowledged;
+//! * the window is AS (SYN + RTT) + 16, which also bounds the unacknowledged packets;
 //! * slow start ends with the rate AS; a timeout ends it, otherwise it halves the rate.
 
 mod agent;
@@ -55,11 +55,11 @@ pub struct Udt {
     lossy: bool,
     /// The rate before the first cut of the epoch.
     before_cut: Rate,
-    /// Nothing grows on what is not used, as the era has it.
+    /// No growth of unused rates or windows, as the era has it.
     validate: bool,
 }
 
-/// Slow start: the window is what was acknowledged so far.
+/// Slow start: the window equals the packets acknowledged so far.
 #[derive(Clone, Copy, Debug)]
 struct SlowStart {
     acked: u64,

@@ -111,7 +111,7 @@ pub enum AgentCuts {
 pub enum Counts {
     /// Everything from the first packet that is not acknowledged.
     Unacknowledged,
-    /// Of these, what was not reported missing and is not known to have arrived.
+    /// Outstanding packets that were not reported missing and are not known to have arrived.
     InFlight,
 }
 
@@ -161,10 +161,10 @@ pub enum Bound {
     AckAndNak,
 }
 
-/// What is left to choose.
+/// The free choices of a profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choices {
-    /// The capacity of the path, or what is wished of it; measured by packet pairs if none.
+    /// The capacity of the path, or the wanted part of it; measured by packet pairs if none.
     pub capacity: Option<BitRate>,
     /// The window grows by the packets acknowledged, without pacing, until the first loss.
     pub slow_start: bool,

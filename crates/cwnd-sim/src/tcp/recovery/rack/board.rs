@@ -177,7 +177,7 @@ impl Board {
         }
     }
 
-    /// Counts `number` as no longer missing; what it was before.
+    /// Counts `number` as no longer missing, and returns its former state.
     fn deliver(&mut self, number: u64) -> Record {
         let record = self.records[(number - self.acked) as usize];
         if record.lost {

@@ -56,7 +56,7 @@ impl Detector {
         if record.resends == 0 {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
         } else if record.lost || echo < record.sent_at || self.min_rtt.is_some_and(|min| rtt < min) {
-            // Not what was sent last has arrived.
+            // The packet that arrived is not the last one sent.
             return;
         }
         self.rtt = rtt;

@@ -1,4 +1,4 @@
-//! Whether a loss recovery was spurious: what was taken for lost had only been late.
+//! Detects spurious loss recoveries: the packets declared lost were only late.
 //!
 //! Each packet taken for lost since the recovery began is a suspect until the receiver shows that it has arrived as it left first: an
 //! acknowledgement that left before it was sent again covers it (Eifel detection, RFC 3522), or it arrives twice (RFC 3708). If that is
@@ -27,7 +27,7 @@ impl Episode {
         self.open = true;
     }
 
-    /// `number` is taken for lost.
+    /// `number` is declared lost.
     #[inline]
     pub(super) fn suspect(&mut self, number: u64) {
         if self.open {

@@ -1,17 +1,17 @@
 //! Whether a retransmission timeout was spurious: F-RTO with selective acknowledgements (RFC 5682 section 3.1).
 //!
-//! As in Linux, an original that arrives before the acknowledgement of what was sent again decides too, and one that arrives with what was
-//! sent since counts for more than that: not all of the window was lost.
+//! As in Linux, an original that arrives before the acknowledgement of a retransmission decides too. One that arrives with newer
+//! data proves more: not all of the window was lost.
 
-/// What is known of the newest timeout.
+/// The knowledge about the newest timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Frto {
-    /// There is none, or it is known what it was.
+    /// There is no timeout, or its cause is known.
     #[default]
     Off,
     /// Step 2: the first packet was sent again and its acknowledgement is awaited; those below `until` were sent before the timeout.
     Repairing { until: u64 },
-    /// Step 3: up to two new packets leave instead of what is taken for lost, and the next acknowledgement decides.
+    /// Step 3: up to two new packets leave instead of lost ones, and the next acknowledgement decides.
     Probing { until: u64 },
 }
 
@@ -45,7 +45,7 @@ impl Frto {
     pub(super) fn on_ack(&mut self, evidence: &Evidence) -> bool {
         let (Self::Repairing { until } | Self::Probing { until }) = *self else { return false };
         if evidence.original.is_some_and(|number| number < until) {
-            // Step 3b: what was sent before the timeout, and not again, has arrived after all.
+            // Step 3b: data sent before the timeout, and not retransmitted, has arrived after all.
             *self = Self::Off;
             return true;
         }
@@ -53,7 +53,7 @@ impl Frto {
             // Step 2a: all that was sent before has arrived, which proves nothing.
             _ if evidence.acked >= until => Self::Off,
             Self::Repairing { until } if evidence.advanced => Self::Probing { until },
-            // Step 3a: what was sent since has arrived, and nothing of before.
+            // Step 3a: newer data has arrived, and none of before.
             Self::Probing { .. } if evidence.selective && evidence.next > until => Self::Off,
             state => state,
         };

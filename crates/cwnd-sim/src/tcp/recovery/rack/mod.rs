@@ -30,14 +30,14 @@ pub(crate) struct Rack {
     phase: Phase,
     /// Unless open: it lasts until all below, everything sent before the loss was found, has arrived.
     until: u64,
-    /// The acknowledgement at hand has ended a recovery: it was spurious.
+    /// The present acknowledgement has shown that a recovery was spurious.
     undone: bool,
     urgent: bool,
     /// The last packet leaves again, as a probe.
     repeats_last: bool,
     /// The smoothed round-trip time, as the sender knows it.
     smoothed: Span,
-    /// What was acknowledged when the retransmission timer last expired.
+    /// The cumulative acknowledgement when the retransmission timer last expired.
     acked_at_timeout: u64,
 }
 
@@ -92,7 +92,7 @@ impl Rack {
         delivered
     }
 
-    /// Finds what is lost now.
+    /// Declares packets lost.
     fn detect(&mut self, now: Time, outcome: &mut AckOutcome) {
         let at = self.circumstances(now);
         let Self { board, detector, episode, .. } = self;
@@ -116,7 +116,7 @@ impl Rack {
         let begins = match self.phase {
             Phase::Open => true,
             Phase::Recovery(_) => false,
-            // Losses among what was sent before the timeout belong to it.
+            // Losses of packets sent before the timeout belong to it.
             Phase::AfterTimeout => outcome.first_lost >= self.until,
         };
         if begins {
@@ -260,7 +260,7 @@ impl Recovery for Rack {
 
     fn on_timeout(&mut self, now: Time) -> u64 {
         let at = self.circumstances(now);
-        // RFC 5682 section 3.1, step 1: not where losses were being repaired, since what had been sent again could be taken for originals;
+        // RFC 5682 section 3.1, step 1: not where losses were being repaired, since retransmissions could be mistaken for originals;
         // but again where the timer expires again for the same packet, as Linux does.
         let again = self.acked_at_timeout == self.board.acked();
         let first = matches!(self.phase, Phase::Open) || matches!(self.phase, Phase::AfterTimeout) && again;

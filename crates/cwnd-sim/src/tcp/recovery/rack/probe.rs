@@ -170,7 +170,7 @@ mod tests {
         let mut vain = after(true);
         assert_eq!((vain.on_ack(10, true, None, false), vain.is_under_way()), (Answer::None, true));
         assert_eq!((vain.on_ack(10, false, Some(9), false), vain.is_under_way()), (Answer::None, false));
-        // Nothing arrived twice, and what was sent later has arrived: it was.
+        // Nothing arrived twice, and later data has arrived: the probed packet was lost.
         let mut repaired = after(true);
         assert_eq!(repaired.on_ack(9, true, None, true), Answer::None);
         assert_eq!(repaired.on_ack(10, true, None, false), Answer::None);

@@ -42,8 +42,8 @@ impl Reordering {
     }
 
     /// Step 4: all below `acked` have arrived; `duplicate` if the receiver reports that a packet arrived twice. That this shows
-    /// reordering too is an addition: in the RFC a sender that has seen none has no window in a recovery, however often it is told of
-    /// duplicates.
+    /// reordering too is an addition: in the RFC a sender that has seen none has no window in a recovery, however many duplicates are
+    /// reported.
     /// The next new packet is `next`.
     pub(super) fn on_ack(&mut self, acked: u64, next: u64, duplicate: bool) {
         if self.grown_until.is_some_and(|end| acked >= end) {

@@ -1,4 +1,4 @@
-//! The scheme beside a scan over a record per packet, as RFC 8985 writes it.
+//! The scheme compared with a scan over a record per packet, as RFC 8985 writes it.
 
 use std::collections::BTreeSet;
 
@@ -269,7 +269,7 @@ fn what_is_sent_again_at_one_instant_is_in_the_order_of_its_numbers() {
     assert_eq!(rack.detector.deadline(), Time::MAX);
 }
 
-/// RFC 9937: what is found lost by time leaves at once, since the window stays and the network holds less.
+/// RFC 9937: a packet declared lost by time leaves at once, since the window stays and the network holds less.
 #[test]
 fn what_is_found_lost_by_time_may_leave() {
     let mut reduction = ProportionalReduction::new(10);
