@@ -19,7 +19,7 @@ pub fn setup(case: &Case, seed: u64) -> CheckedSetup {
     Scenario::check(case.document()).expect("every case can be run").setup(seed)
 }
 
-/// The same for another time, half of which is its warm-up.
+/// The setup for another duration, half of which is its warm-up.
 ///
 /// # Panics
 /// If the time is zero.

@@ -1,6 +1,6 @@
 //! Every number of `docs/performance.md` that depends on the machine: `cargo bench -p cwnd-benches --bench table`.
 //!
-//! `-- --case NAME [SECONDS]` runs one case once, for so many simulated seconds, and `-- --scenario FILE` each seed of a scenario, one after the other:
+//! `-- --case NAME [SECONDS]` runs one case once, for this number of simulated seconds, and `-- --scenario FILE` each seed of a scenario, one after the other:
 //! for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
 
 use std::process::Command;
@@ -76,7 +76,7 @@ fn yardstick_rate() -> f64 {
     delivered as f64 / wall
 }
 
-/// The same seeds one after the other, and on all cores.
+/// Seeds run one after the other, and on all cores.
 fn scaling() {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let seeds: Vec<CheckedSetup> = (0..4 * threads as u64).map(|seed| setup(&CASES[0], seed)).collect();

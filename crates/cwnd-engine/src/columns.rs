@@ -152,7 +152,7 @@ fn seconds(nanos: u64) -> f64 {
     nanos as f64 * 1e-9
 }
 
-/// As many lines as can be told apart on a plot, and twice as many again.
+/// Three times the number of lines that a reader can distinguish on a plot.
 const MAX_SHOWN: usize = 24;
 /// Nanoseconds.
 const SHORTEST_AVERAGE: u64 = 100_000_000;

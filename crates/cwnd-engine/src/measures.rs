@@ -1,4 +1,4 @@
-//! What is measured of the seeds of a run: the measures of `cwnd compare`, the recovery, and how groups of flows share.
+//! Measures of the seeds of a run: those of `cwnd compare`, the recovery, and how groups of flows share.
 
 use cwnd_lab::compare::{group_shares, group_sizes, recovery};
 use cwnd_run::measure::{Domain, Estimate, Estimates, Measure, Reach, Summary, Window, fair_shares, summarise};
@@ -6,7 +6,7 @@ use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde_json::{Value, json};
 
-/// What is measured of one seed.
+/// The measures of one seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     summary: Summary,

@@ -1,9 +1,9 @@
 //! A run that follows the clock, and whose bottleneck changes while it runs.
 //!
-//! It is an ordinary run of an ordinary scenario: what is pulled becomes a step in the schedule of the bottleneck at the simulated time at
-//! which it was pulled. A link knows when a packet leaves as soon as it arrives, so that a rate cannot be changed behind its back; instead
-//! the run is done again up to the present with the step in its schedule, which is quick, and goes on from there. The scenario that comes
-//! of it can be taken away, and gives the same run.
+//! It is an ordinary run of an ordinary scenario: a pull becomes a step in the schedule of the bottleneck at its simulated
+//! time. A link knows when a packet leaves as soon as it arrives, so that a rate cannot be changed behind its back; instead
+//! the run is done again up to the present with the step in its schedule, which is quick, and continues from there. The resulting
+//! scenario can be exported, and gives an equal run.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub struct Paced {
     run: Run,
 }
 
-/// What is changed of a run that follows the clock.
+/// Changes of a run that follows the clock.
 #[derive(Debug, Default)]
 pub struct Pulled {
     /// The rate of the bottleneck.
@@ -86,7 +86,7 @@ impl Paced {
         Ok(Self { id, document, speed: accepted(speed), base: 0.0, from: host.now(), sent: 0, run })
     }
 
-    /// Takes what was changed, goes on to the time of the host's clock and sends the new rows. To be called every [`SLICE`].
+    /// Applies changes, advances to the time of the host's clock and sends the new rows. To be called every [`SLICE`].
     ///
     /// # Errors
     /// The run has ended.
@@ -194,7 +194,7 @@ fn time(seconds: f64) -> Time {
     Time::from_nanos((seconds.clamp(0.0, LONGEST) * 1e9) as u64)
 }
 
-/// Simulated seconds: what is simulated anew after a pull takes a second or two of these at the most.
+/// Simulated seconds: the simulation after a pull takes a second or two for this length.
 const LONGEST: f64 = 600.0;
 const SLOWEST: f64 = 0.1;
 const FASTEST: f64 = 1000.0;

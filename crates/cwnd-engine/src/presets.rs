@@ -31,7 +31,7 @@ fn is_head(line: &str, word: &str) -> bool {
     line.strip_prefix(word).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// What paragraphs begin with: what is claimed and by whom, what to look for, and how it is shown.
+/// The first words of paragraphs: the claim and its author, the effect to look for, and the way to show it.
 const WORDS: [&str; 3] = ["Claim", "Look for", "Show"];
 
 macro_rules! presets {

@@ -30,7 +30,7 @@ pub struct Begun {
     prepared: Prepared,
     /// For each scenario, the measures of the seeds that are done.
     measured: Vec<Mutex<Vec<Measured>>>,
-    /// What it has taken of the time that a run may take.
+    /// The part used of the time that a run may take.
     used: Duration,
 }
 
@@ -62,8 +62,8 @@ impl Begun {
         self.id
     }
 
-    /// Runs the first seed of each scenario. Their curves are what is shown: no other seed takes time from them. Returns whether all are done:
-    /// if they are not, `host` has been told why, or wants the run no more.
+    /// Runs the first seed of each scenario. Their curves are shown, so no other seed takes time from them. Returns whether all are done:
+    /// otherwise `host` has the reason, or has cancelled the run.
     pub fn first(&mut self, host: &dyn Host) -> bool {
         self.seeds(host, 0..1)
     }

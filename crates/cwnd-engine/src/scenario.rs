@@ -32,7 +32,7 @@ pub enum Refusal {
     Scenario(#[from] ScenarioError),
 }
 
-/// A document that was checked, and what is run of it.
+/// A checked document and its runs.
 pub struct Prepared {
     /// The document as TOML.
     pub toml: String,
@@ -117,7 +117,7 @@ fn check_size(document: &Value) -> Result<(), Refusal> {
 /// It is no scenario, or none that a page may run.
 pub fn read(text: &str) -> Result<Value, Refusal> {
     let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
-    // What is no TOML is refused below, with its place.
+    // Text that is no TOML is refused below, with its place.
     let document = table.unwrap_or(Value::Null);
     scenario("scenario.toml", text, &document, &[])?;
     Ok(document)

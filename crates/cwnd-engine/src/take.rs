@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cwnd_run::scenario::Scenario;
 
-/// The command that runs these scenarios: those of a comparison on a dumbbell beside each other, everything else from a file.
+/// The command that runs these scenarios: those of a comparison on a dumbbell together, everything else from a file.
 pub(crate) fn command(scenarios: &[(String, Arc<Scenario>)]) -> String {
     comparison(scenarios).unwrap_or_else(|| "cwnd run live.toml".to_string())
 }

@@ -19,7 +19,7 @@ pub struct Course {
     pub(crate) bottlenecks: Vec<usize>,
     pub(crate) path: Reference,
     pub(crate) options: Options,
-    /// At most so many packets are in flight and in queues.
+    /// The maximum number of packets in flight and in queues.
     packets: f64,
     /// Other networks for an episode.
     others: Vec<Course>,
@@ -114,7 +114,7 @@ impl Course {
     }
 }
 
-/// The packets that are in flight and in the queues of `links` at most, where what is drawn is the largest.
+/// The packets that are in flight and in the queues of `links` at most, for the largest draws.
 ///
 /// # Errors
 /// A queue has no limit.

@@ -52,7 +52,7 @@ pub struct Outcome {
     pub empty_rtt: f64,
 }
 
-/// What was drawn for an episode.
+/// The draws of an episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Episode {
     /// The seed of the simulation, which fits into a signed number.
@@ -161,7 +161,7 @@ impl Environment {
         self.agents.iter().map(|agent| agent.outcome)
     }
 
-    /// What was drawn for the current episode.
+    /// The draws of the current episode.
     #[must_use]
     pub fn episode(&self) -> Episode {
         Episode { seed: self.setup.seed, course: self.drawn.0, path: self.drawn.1 }
@@ -255,8 +255,7 @@ fn begin(course: &Course, random: &mut Xoshiro256PlusPlus) -> Begun {
             Agent { flow, link, shared, outcome: Outcome::default(), empty_rtt, sums: Sums::default() }
         })
         .collect();
-    let simulation =
-        Simulation::new(&setup).expect("the setup of the course was checked, and what is drawn stays in range");
+    let simulation = Simulation::new(&setup).expect("the setup of the course was checked, and draws stay in range");
     for agent in &mut agents {
         agent.empty_rtt += simulation.state().flow(agent.flow).base_rtt().as_secs_f64();
     }

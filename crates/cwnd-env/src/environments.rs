@@ -92,7 +92,7 @@ impl Environments {
         self.members.iter().flat_map(Environment::outcomes)
     }
 
-    /// What was drawn for the current episode of environment `index`.
+    /// The draws of the current episode of environment `index`.
     ///
     /// # Panics
     /// `index` is not below [`len`](Self::len).

@@ -42,7 +42,7 @@ pub enum CourseError {
     Option {
         /// Its name.
         option: &'static str,
-        /// What is accepted.
+        /// The accepted values.
         accepted: &'static str,
     },
     /// The path may hold too many packets.

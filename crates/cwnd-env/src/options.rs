@@ -21,7 +21,7 @@ pub struct Options {
     pub packets: u64,
     /// An episode ends after this many steps, or at the end of the setup's duration if that is earlier; at least 1.
     pub steps: u32,
-    /// What is rewarded.
+    /// The reward.
     pub reward: Reward,
     /// Rate of the bottleneck, bit/s, log-uniform; the rates of the other links are scaled in proportion.
     pub rate: Option<Range>,
@@ -50,7 +50,7 @@ pub enum Lever {
     Over(Spec),
 }
 
-/// How a learner, or what it has learnt, steers a flow.
+/// How a learner or its policy steers a flow.
 #[derive(Clone, Debug)]
 pub struct Steering {
     /// What an action changes.

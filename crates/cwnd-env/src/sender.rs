@@ -120,7 +120,7 @@ impl Sender {
         self.count_losses(view);
     }
 
-    /// Counts what was found lost.
+    /// Counts packets found lost.
     pub(crate) fn count_losses(&mut self, view: &View) {
         self.counts.lost = view.lost;
         self.counts.sent = view.next + view.lost;
@@ -167,7 +167,7 @@ impl Sender {
         }
     }
 
-    /// What is requested of the host; `inner` is what the algorithm inside requests.
+    /// The request to the host; `inner` is that of the algorithm inside.
     pub(crate) fn control(&self, inner: impl FnOnce() -> Control) -> Control {
         match self.kind {
             Kind::Nothing => inner(),

@@ -50,7 +50,7 @@ pub fn learnt(label: &str, policy: Arc<dyn Policy>, steering: Steering) -> Resul
     Ok(Spec::outside(label, Arc::new(PolicyMaker { steering, policy })))
 }
 
-/// Who is told that a step has ended.
+/// The receiver of the end of a step.
 #[derive(Clone, Debug)]
 enum Actor {
     /// Acts at once.

@@ -1,4 +1,4 @@
-//! Environments on paths where hand calculation says what must come of an action.
+//! Environments on paths where a calculation by hand gives the result of an action.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn drawn() -> Options {
     }
 }
 
-/// Everything seen in 90 steps of four environments of two agents each, with actions that depend on what was seen.
+/// Everything seen in 90 steps of four environments of two agents each, with actions that depend on observations.
 fn walk(seed: u64) -> Vec<f32> {
     let course = Arc::new(Course::new(path(3), vec![2, 0], drawn()).expect("a course"));
     let mut environments = Environments::new(&course, 4, 0);

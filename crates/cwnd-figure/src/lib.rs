@@ -62,15 +62,15 @@ pub enum FigureError {
     /// A length outside of what can be drawn.
     #[error("cannot be `{given}`: accepted is {accepted}")]
     Range {
-        /// What was given.
+        /// The value as given.
         given: String,
-        /// What is accepted.
+        /// The accepted values.
         accepted: &'static str,
     },
     /// A font that is not installed.
     #[error("no font `{name}` is installed; among those that are: {known}")]
     Font {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Some that there are.
         known: String,

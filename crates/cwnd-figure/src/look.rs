@@ -1,4 +1,4 @@
-//! The size of a figure, and what it does to a specification.
+//! The size of a figure, and its effect on a specification.
 
 use std::str::FromStr;
 
@@ -49,7 +49,7 @@ impl FromStr for Length {
 }
 
 impl Look {
-    /// Refuses what is too small or too large, with the flag that says it.
+    /// Refuses sizes that are too small or too large, with their flag.
     ///
     /// # Errors
     /// A length is too small or too large to draw in.

@@ -16,10 +16,10 @@ use crate::response::{Law, PathParameters};
 ///
 /// A packet takes 1/w of a round trip of `rtt`. Every loss is an event of its own, signalled at once, and nothing times out. A recovery of
 /// a round trip in which nothing grows and further losses do not cut would leave the path of the window outside it as it is, and
-/// count the window at each loss once more: up to 3 % at a loss of a hundredth, less than 1 % at a thousandth.
+/// count the window at each loss once more: up to 3 % at a loss of 1 %, less than 1 % at 0.1 %.
 ///
 /// The run starts at the mean of the closed form, at TCP's where there is none, and forgets a tenth of its packets before counting
-/// begins. None for algorithms that set a rate or follow the delay, since what they do depends on a capacity, and for rules that outgrow
+/// begins. None for algorithms that set a rate or follow the delay, since their behaviour depends on a capacity, and for rules that outgrow
 /// the losses, so that the run has fewer than 100 round trips; also where it was not to go on.
 #[must_use]
 pub fn mean_window(
@@ -38,7 +38,7 @@ pub fn mean_window(
     mean(spec, &start(spec, p, rtt, seed), packets, (rtt, false), |number| (!stopped(number)).then(|| lost(number)))
 }
 
-/// The same where a loss takes time, as in a sender: it is found a round trip after it happened, what is lost in between cuts nothing,
+/// The mean where a loss takes time, as in a sender: it is found a round trip after it happened, losses in between cut nothing,
 /// and nothing grows in the round trip of the recovery that follows the cut. Windows are real numbers, and nothing times out.
 #[must_use]
 pub fn mean_window_with_recovery(spec: &Spec, p: f64, packets: u64, rtt: Span, seed: u64) -> Option<f64> {

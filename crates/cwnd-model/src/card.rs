@@ -1,6 +1,6 @@
 //! An axiom card: what an algorithm is like, in numbers that mean the same for all.
 //!
-//! Nothing here is a constant of an algorithm: each number comes of running it in the synchronous-feedback host, rule applied
+//! Nothing here is a constant of an algorithm: each number results from running it in the synchronous-feedback host, rule applied
 //! once per round trip, on a capacity of 100 packets and a round trip of 100 ms. Definitions follow Zarchy, Mittal, Schapira and
 //! Shenker, "Axiomatizing congestion control" (2019), where they have one, simd section 1 otherwise.
 
@@ -15,7 +15,7 @@ use crate::rounds::{Clock, Event, FlowSetup, Run, Setup, run_while};
 pub struct Axiom {
     /// Its name.
     pub name: &'static str,
-    /// None where the algorithm never came to what is measured.
+    /// None where the algorithm never reached the measured state.
     pub value: Option<f64>,
     /// Its unit; empty for a ratio.
     pub unit: &'static str,
@@ -92,7 +92,7 @@ pub fn card(spec: &Spec, should_continue: ShouldContinue<'_>) -> [Axiom; 8] {
             name: "friendliness",
             value: beside_reno.map(|pair| pair.means[1] / pair.means[0]),
             unit: "",
-            definition: "mean of a Reno flow beside it over its own; 1 or more is friendly",
+            definition: "mean of a Reno flow next to it over its own; 1 or more is friendly",
             source: ZARCHY,
         },
         Axiom {

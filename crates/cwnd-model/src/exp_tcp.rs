@@ -13,7 +13,7 @@ pub fn epoch(wmax: f64, gamma: f64, b: f64) -> f64 {
     libm::log(1.0 + b * wmax / libm::sqrt((1.0 - b) * wmax)) / libm::log(1.0 + gamma)
 }
 
-/// The same as the paper prints it for b = 1/8: `log(sqrt(W) / 8)` to base `1 + gamma`. It is right in the limit of large windows
+/// The form that the paper prints for b = 1/8: `log(sqrt(W) / 8)` to base `1 + gamma`. It is right in the limit of large windows
 /// only: at 100 packets it gives 4.6 instead of 17.4.
 #[must_use]
 pub fn epoch_as_printed(wmax: f64, gamma: f64) -> f64 {

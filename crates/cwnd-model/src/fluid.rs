@@ -30,7 +30,7 @@ pub struct DelayedPath {
 /// What came of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Carried {
-    /// Share of what was sent that the capacity did not carry.
+    /// Share of the sent data that the capacity did not carry.
     pub loss: f64,
     /// Share of the capacity that was carried.
     pub utilisation: f64,

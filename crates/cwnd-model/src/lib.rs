@@ -1,9 +1,9 @@
 //! Congestion control on paper.
 //!
-//! What the papers derive in closed form, as functions of numbers: throughput against loss ([`response`], [`friendly`],
+//! Closed forms of the papers, as functions of numbers: throughput against loss ([`response`], [`friendly`],
 //! [`highspeed`]), convergence under synchronous feedback ([`convergence`]), UDT's stages ([`udt`]), EXP-TCP's epochs
 //! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). And the algorithms themselves without packets, under synchronous feedback
-//! ([`rounds`]), random loss ([`bernoulli`]) or none ([`growth`]), what they are like there ([`card`]), and DAIMD as a fluid
+//! ([`rounds`]), random loss ([`bernoulli`]) or none ([`growth`]), their properties there ([`card`]), and DAIMD as a fluid
 //! ([`fluid`]).
 //!
 //! The crate knows the algorithms of `cwnd` and no other host. Windows are packets, times round trips, rates packets or bits per
@@ -25,6 +25,6 @@ mod roots;
 pub mod rounds;
 pub mod udt;
 
-/// Asked now and then in what may take long: whether to go on. What is stopped gives what there is by then, or nothing, and whoever
-/// stopped it does not look at it.
+/// Asked now and then by long computations whether to continue. A stopped computation returns a partial result or nothing, which
+/// its caller ignores.
 pub type ShouldContinue<'a> = &'a (dyn Fn() -> bool + Sync);

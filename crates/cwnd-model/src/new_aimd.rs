@@ -1,7 +1,7 @@
 //! New AIMD's cycles under synchronous feedback (Jasem, Zukarnain, Othman and Subramaniam 2009, section II).
 //!
 //! Two flows start at `x1 < x2` with a capacity of W packets. A cycle adds one packet per flow and round trip until the sum is W,
-//! then one round trip halves what is left of the first windows; the increments stay. The paper's efficiency, responsiveness and
+//! then one round trip halves the rest of the first windows; the increments stay. The paper's efficiency, responsiveness and
 //! smoothness are not those of simd, which uses the same words; the names here differ.
 
 /// Two flows and a capacity, packets; 0 < x1 <= x2, x1 + x2 < capacity.

@@ -1,7 +1,7 @@
 //! UDT's stages on rate control alone (daimd section III): no window, no packets, a known capacity.
 //!
 //! A capacity of L bit/s with `10^(e-1) < L <= 10^e` has stages k = 0, 1, …: the spare capacity lies in `(10^(e-k-1), 10^(e-k)]`
-//! and the increase per SYN is constant, a tenth of that of the stage before. Rates are bit/s where nothing else is said.
+//! and the increase per SYN is constant, a tenth of that of the stage before. Rates are in bit/s unless noted.
 
 use cwnd::rate::udt::{SYN, increase};
 use cwnd::units::{BitRate, Bytes};
@@ -26,7 +26,7 @@ pub struct Equilibrium {
     pub stage: Stage,
     /// x_k*, packets per SYN: the exact root of `alpha (1 - x p) = b p x^2` (eq. 4 at rest).
     pub packets_per_syn: f64,
-    /// The same as eq. 10 approximates it for alpha far below 1/p: `3 sqrt(alpha/p)`.
+    /// The approximation of eq. 10 for alpha far below 1/p: `3 sqrt(alpha/p)`.
     pub approximation: f64,
     /// X_k, the rate this is (eq. 12).
     pub rate: f64,
@@ -34,7 +34,7 @@ pub struct Equilibrium {
     pub clipped: f64,
 }
 
-/// What becomes of a flow with capacity L2 beside one with L1 > L2, where no loss but their sharing limits them (section IV.A).
+/// The fate of a flow with capacity L2 next to one with L1 > L2, where no loss but their sharing limits them (section IV.A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// The second is in stage 2 or above: it has more than 90 % of L2.
@@ -125,7 +125,7 @@ pub fn is_friendly(capacity: f64, rtt: f64) -> bool {
     rtt * rtt * capacity <= syn * syn * 1e8 / 6.0
 }
 
-/// The worst ratio between the shares of two flows, one of which takes the capacity for `1 + error` times what it is (section VII).
+/// The worst ratio between the shares of two flows, one of which overestimates the capacity by a factor of `1 + error` (section VII).
 ///
 /// The printed rows lost their radicals; these are continuous at 1 and at -1/2. Below 0 they are ratios at rest: packets and cuts
 /// make more of it, since a flow near what it takes for the capacity grows slowly. None outside -0.9 < error < 9.

@@ -78,7 +78,7 @@ fn a_ramp_reaches_its_values_in_equal_steps() {
     let delays: Vec<u64> = link.delay_steps.steps.iter().map(|(_, delay)| delay.as_nanos() / 1_000_000).collect();
     assert_eq!(delays, [12, 14, 16, 18]);
     let losses: Vec<_> = link.phases.steps.iter().map(|(at, phase)| (at.as_nanos() / 1_000_000, phase.loss)).collect();
-    let expected = [0.1, 0.2, 0.3, 0.4].map(|p| Loss::Bernoulli(p));
+    let expected = [0.1, 0.2, 0.3, 0.4].map(Loss::Bernoulli);
     assert_eq!(losses.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [2001, 2002, 2003, 2004]);
     assert!(
         losses.iter().zip(expected).all(|((_, loss), expected)| format!("{loss:.3?}") == format!("{expected:.3?}"))
@@ -131,7 +131,7 @@ fn packets_are_dropped_by_number() {
 
 #[test]
 fn packets_are_held_back_by_number() {
-    // Two packets overtake it. Without reordering seen before, RACK declares a loss after three (RFC 8985 section 6.2).
+    // Two others arrive first. Without reordering seen before, RACK declares a loss after three (RFC 8985 section 6.2).
     let trace = recorded(&scenario("", "hold = \"data:20=2p\""));
     assert_eq!((trace.flows[0].dropped.last(), trace.flows[0].retransmitted.last()), (Some(&0), Some(&0)));
     let late = recorded(&scenario("", "hold = \"data:20=100ms\""));

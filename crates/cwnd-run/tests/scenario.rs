@@ -617,11 +617,11 @@ fn wrong_traffic_is_refused_at_its_key() {
     let with = |table: &str| first_line(&format!("{SMALLEST}{table}"));
     assert_eq!(
         with("size = \"10p\"\nsource = \"cbr:1mbit\"\n"),
-        "test.toml:5:10: `source` cannot be `cbr:1mbit`: accepted is none beside a `size`"
+        "test.toml:5:10: `source` cannot be `cbr:1mbit`: accepted is none with a `size`"
     );
     assert_eq!(
         with("on = [\"1s..2s\"]\nstop = \"3s\"\n"),
-        "test.toml:4:6: `on` cannot be `1s..2s`: accepted is none beside a `start` or `stop`"
+        "test.toml:4:6: `on` cannot be `1s..2s`: accepted is none with a `start` or `stop`"
     );
     assert_eq!(
         with("on = [\"1s..5s\", \"3s..\"]\n"),
@@ -638,7 +638,7 @@ fn wrong_traffic_is_refused_at_its_key() {
     assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");
     assert_eq!(
         arrivals("load = 0.1\ngap = \"1s\"\n"),
-        "test.toml:7:8: `load` cannot be 0.1: accepted is none beside a `gap`"
+        "test.toml:7:8: `load` cannot be 0.1: accepted is none with a `gap`"
     );
     assert_eq!(
         arrivals("gap = \"1s\"\nweb = { pages = 0.5, objects = 1, think = \"1s\" }\n"),
@@ -704,7 +704,7 @@ fn a_trace_lies_beside_its_scenario_and_sets_the_rate() {
     assert_eq!(setup.links[0].rate, Some(3_609_600));
     assert_eq!(setup.links[0].queue, cwnd_sim::QueueLimit::Packets(24));
     assert!(setup.links[0].deliveries.is_some() && setup.links[1].deliveries.is_none());
-    assert_eq!(setup.links[1].rate, Some(100_000_000), "the way back keeps its own");
+    assert_eq!(setup.links[1].rate, Some(100_000_000), "the reverse path keeps its own");
 }
 
 #[test]
@@ -717,7 +717,7 @@ fn errors_of_traces_name_the_file_and_the_line() {
         (
             "1\n",
             "trace = \"up.trace\"\nschedule = { steps = [{ at = \"1s\", rate = \"1mbit\" }] }",
-            "none beside a `schedule`",
+            "none with a `schedule`",
         ),
         ("1\n", "trace = \"up.trace\"\noutage = [\"1s..2s\"]", "`outage` cannot be `1s..2s`"),
     ];

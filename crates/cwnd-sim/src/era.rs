@@ -56,7 +56,7 @@ pub struct Era {
     /// How much is sent during recovery.
     pub recovery: Recovery,
     /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a timeout instead
-    /// of a round trip each (the impatient variant of RFC 6582 section 4); ns-2 starts it anew with every one.
+    /// of a round trip each (the impatient variant of RFC 6582 section 4); ns-2 restarts it with every one.
     pub impatient: bool,
     /// What a congestion mark does to a window of one packet.
     pub marked_at_one: MarkedAtOne,

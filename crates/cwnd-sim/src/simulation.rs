@@ -161,7 +161,7 @@ impl Simulation {
         if reached { Ok(()) } else { Err(SetupError::Interrupted) }
     }
 
-    /// Runs to the end. `progress` is that of [`run`](crate::run); `setup` is what it was made from, for the names in errors.
+    /// Runs to the end. `progress` is that of [`run`](crate::run); `setup` is the setup of the run, for the names in errors.
     ///
     /// # Errors
     /// `progress` returned false, the packets or samples of the run need more memory than it may use, or time does not move on.

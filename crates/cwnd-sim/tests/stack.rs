@@ -184,7 +184,7 @@ fn routers_mark_datagrams_of_flows_that_take_part() {
         setup.flows[0].ecn = ecn.then_some(AckEcho::Latch);
         run(&setup, &mut |_| true).expect("a valid setup");
         let marked = stack.marked.map(|marked| marked.load(Ordering::Relaxed) > 0);
-        assert_eq!(marked, [ecn, false], "the way back is never busy");
+        assert_eq!(marked, [ecn, false], "the reverse path is never busy");
     }
 }
 

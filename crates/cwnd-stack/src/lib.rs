@@ -170,7 +170,7 @@ pub trait Endpoint: Send {
     /// Bytes that the application at this end has read so far, in order.
     fn delivered(&self) -> u64;
 
-    /// Bytes of what was submitted here that the other end is known to have; none if this end does not show it.
+    /// Submitted bytes that the other end is known to have; none if this end does not show it.
     fn acknowledged(&self) -> Option<u64> {
         None
     }

@@ -1,7 +1,7 @@
 //! Numbers for people.
 
 /// `value` with `decimals` decimals, and with more where it would otherwise have fewer than two significant digits: a value other than zero never
-/// reads as zero. Below a millionth it is a power of ten.
+/// reads as zero. Below 10⁻⁶ it is a power of ten.
 ///
 /// ```
 /// use cwnd_text::decimal;

@@ -1,6 +1,6 @@
 //! Sentences of this program with names of others inside.
 
-/// `text` on one line: what is not printable is escaped, line breaks too. Backslashes stay, unlike those of a [`Printable`](crate::Printable).
+/// `text` on one line: unprintable characters are escaped, line breaks too. Backslashes stay, unlike those of a [`Printable`](crate::Printable).
 ///
 /// ```
 /// assert_eq!(cwnd_text::one_line("flow `a\n\u{1b}[2J`"), r"flow `a\n\u{1b}[2J`");

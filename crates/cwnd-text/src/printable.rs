@@ -5,8 +5,8 @@ use std::fmt;
 /// Bytes chosen by another host or another user, such as a name or an error message, as they are shown on a terminal or in a log.
 ///
 /// Whatever is not printable is escaped: control characters, which move the cursor or begin a new line; characters without width or
-/// that change the direction of writing, which let one name look like another; bytes that are not UTF-8. A backslash is doubled. What is
-/// longer than 4096 bytes is cut off.
+/// that change the direction of writing, which let one name look like another; bytes that are not UTF-8. A backslash is doubled. Text longer
+/// than 4096 bytes is cut off.
 ///
 /// ```
 /// use cwnd_text::Printable;

@@ -9,7 +9,7 @@ const NOUNS: [&str; 16] = [
     "runs", "samples", "seeds", "rounds",
 ];
 
-/// Where the number is never one, or bounds what is accepted: a file, and how many such places it has.
+/// Where the number is never one, or bounds the accepted values: a file, and how many such places it has.
 const OTHERS: [(&str, usize); 18] = [
     ("cwnd-cli/src/model/convergence.rs", 3),
     ("cwnd-cli/src/model/mod.rs", 1),

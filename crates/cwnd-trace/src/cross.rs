@@ -1,4 +1,4 @@
-//! What is recorded of cross traffic.
+//! The record of cross traffic.
 
 use smallvec::SmallVec;
 
@@ -70,7 +70,7 @@ pub struct CrowdTrace {
     pub timeouts: Column<u64>,
     /// Packets per flow, of the flows that were admitted after the warm-up.
     pub sizes: Histogram,
-    /// How long these flows took, by size. What was not complete at the end of the run is missing: rather the long times.
+    /// How long these flows took, by size. Flows that were incomplete at the end of the run are missing, mostly those with long times.
     pub classes: Vec<SizeClass>,
 }
 

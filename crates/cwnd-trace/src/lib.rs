@@ -1,6 +1,6 @@
 //! What a host records of a run.
 //!
-//! Every host (simulator, model, wire) writes the same columns: cumulative curves of what was sent, delivered and lost, the
+//! Every host (simulator, model, wire) writes the same columns: cumulative curves of sent, delivered and lost packets, the
 //! state of each flow at the sampled instants, and how long packets waited at each link. Everything measured afterwards comes
 //! from these columns; this crate measures nothing itself and knows no host.
 //!
@@ -159,7 +159,7 @@ pub struct Passage {
     pub at: u64,
     /// The index of its flow.
     pub flow: u32,
-    /// What it is.
+    /// The kind of packet.
     pub what: Passing,
     /// The tap lost it. What the queue then does is not recorded here.
     pub lost: bool,

@@ -1,13 +1,13 @@
-//! Every packet of a flow, as seen beside its sender.
+//! Every packet of a flow, as seen at its sender.
 
-/// What an observer beside a sender sees of a flow: what the sender sends, and what reaches it. In the order of time.
+/// The packets that an observer at a sender sees, sent and received, in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketLog {
     /// Their protocol.
     pub protocol: Protocol,
     /// The packets.
     pub packets: Vec<Logged>,
-    /// Packets of UDT beside data, as on the wire, one after the other: [`Seen::Control`] has the length of each.
+    /// Control packets of UDT as on the wire, one after the other: [`Seen::Control`] has the length of each.
     pub control: Vec<u8>,
     /// When the log was full: it holds nothing after that.
     pub full: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Logged {
     pub seen: Seen,
 }
 
-/// What was seen.
+/// An observed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// A packet of data leaves.
@@ -65,7 +65,7 @@ pub enum Seen {
         /// How many have arrived, modulo 2^32.
         arrivals: u32,
     },
-    /// A packet of UDT beside data.
+    /// A control packet of UDT.
     Control {
         /// It reaches the sender; otherwise it leaves it.
         arrives: bool,

@@ -12,7 +12,7 @@ mod whole;
 
 pub use whole::{Whole, whole};
 
-/// Additive increase by a packet per round trip, as Reno; but only a quarter of the window is taken away.
+/// Additive increase by a packet per round trip, as Reno; but a cut removes only a quarter of the window.
 #[derive(Clone, Debug)]
 pub struct Gentle;
 

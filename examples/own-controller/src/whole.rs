@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Maker, Packets, Span, Spec, Start, View};
 
-/// Additive increase by a packet per round trip, half of what was in flight at congestion (RFC 5681, RFC 9002 section 7), in packets.
+/// Additive increase by a packet per round trip, half of the packets in flight at congestion (RFC 5681, RFC 9002 section 7), in packets.
 #[derive(Clone, Debug)]
 pub struct Whole {
     path: Path,
@@ -34,7 +34,7 @@ impl Whole {
     fn reduce(&mut self, view: &View, to: impl FnOnce(f64) -> f64) {
         self.before = Some(self.path);
         self.answered = view.next;
-        // What was in flight, since a window may allow more than the application sends (RFC 5681 equation 4).
+        // The packets in flight, since a window may allow more than the application sends (RFC 5681 equation 4).
         let ssthresh = (self.path.window.min(view.in_flight as f64) / 2.0).max(LEAST_THRESHOLD);
         self.path = Path { window: to(ssthresh), ssthresh };
     }
@@ -51,7 +51,7 @@ impl CongestionControl for Whole {
             return;
         }
         let (newly, Path { window, ssthresh }) = (f64::from(ack.newly), self.path);
-        // Slow start takes the window to the threshold; what is left of the acknowledgement is of congestion avoidance.
+        // Slow start takes the window to the threshold; the rest of the acknowledgement counts for congestion avoidance.
         let doubled = newly.min((ssthresh - window).max(0.0));
         self.path.window += doubled;
         self.path.window += (newly - doubled) / self.path.window;
@@ -75,7 +75,7 @@ impl CongestionControl for Whole {
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
-        // RFC 5681 section 4.1: after an idle retransmission timeout nobody knows how much the path carries; what it did is remembered.
+        // RFC 5681 section 4.1: after an idle retransmission timeout the capacity of the path is unknown; the old value is remembered.
         let timeout = view.rtt.map_or(LEAST_TIMEOUT, |rtt| (rtt.smoothed + rtt.variation * 4).max(LEAST_TIMEOUT));
         if idle > timeout {
             self.path.ssthresh = self.path.ssthresh.max(0.75 * self.path.window);

@@ -83,7 +83,7 @@ impl Sender {
         self.next - self.oldest
     }
 
-    /// Half of what is in flight (RFC 5681 equation 4).
+    /// Half of the packets in flight (RFC 5681 equation 4).
     fn halved(&self) -> f64 {
         (self.in_flight() as f64 / 2.0).max(2.0)
     }
@@ -219,7 +219,7 @@ impl Endpoint for Sender {
 
     fn shown(&self) -> Shown {
         Shown {
-            // In fast recovery it is inflated by what has left the network.
+            // In fast recovery it is inflated by the packets that have left the network.
             window: Some(if self.recover.is_some() { self.ssthresh } else { self.window }),
             ssthresh: Some(self.ssthresh),
             in_flight: Some(self.in_flight()),

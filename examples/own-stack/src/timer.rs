@@ -2,7 +2,7 @@
 
 use cwnd::{Span, Time};
 
-/// Estimates the round-trip time, and says when what was sent is to be taken for lost.
+/// Estimates the round-trip time, and decides when sent packets count as lost.
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     /// Smoothed round-trip time and its variation, seconds.

@@ -216,7 +216,7 @@ fn the_heading_is_the_path() {
         (
             &["--aggregate", "4ms", "--thin-acks", "2"],
             // No acknowledgement goes the way of the data.
-            "aggregate 4ms, way back aggregate 4ms, way back thin acks 2",
+            "aggregate 4ms, reverse aggregate 4ms, reverse thin acks 2",
         ),
         (&["--outage", "1s..1.1s"], "outage 1s..1.1s"),
         (&["--loss", "0.01"], "loss 1 %"),

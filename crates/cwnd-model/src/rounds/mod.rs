@@ -112,7 +112,7 @@ pub fn steps(setup: &Setup) -> u32 {
 }
 
 struct Host {
-    /// What is in force: a later capacity takes the place of the first.
+    /// The present setup: a later capacity replaces the first.
     setup: Setup,
     flows: Vec<SynchronousFlow>,
     recorder: Recorder,

@@ -10,7 +10,7 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
     /// The sum at which all flows are notified of congestion, packets per `rtt`; above 0.
     pub capacity: Packets,
-    /// The same after the first common congestion, after the second, and so on; the last stays. The link of the trace has the first
+    /// The capacity after the first common congestion, after the second, and so on; the last stays. The link of the trace has the first
     /// of all.
     pub later: Vec<Packets>,
     /// The round trip that time is counted in; at least 1 ms.

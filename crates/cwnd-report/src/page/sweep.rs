@@ -35,7 +35,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
     let by = ranking.by.measure();
     let toml = sweep.to_toml();
-    // In the directory of the page, so that the page does not depend on the user who has run it.
+    // In the directory of the page, so that the page does not depend on its author's paths.
     let command = format!("cwnd sweep sweep.toml --out . --by {}", by.key);
     let path = if swept.path.is_empty() { String::new() } else { format!("Base path: {}", swept.path) };
     names::check(names::OF_SWEEPS, best.iter().chain(&values));

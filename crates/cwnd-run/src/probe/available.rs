@@ -6,7 +6,7 @@ use super::{Kept, Probe};
 use crate::measure::{Curve, Window, goodput_fraction, queue_delay_mean, relative_range};
 use crate::scenario::Scenario;
 
-/// The four scores (`goodput`, `loss`, `fairness`, `delay`), what was available to the test flows (`available_bps`), and
+/// The four scores (`goodput`, `loss`, `fairness`, `delay`), the rate available to the test flows (`available_bps`), and
 /// the goodput of each (`flow_goodput_bps`).
 pub const SCORES: Probe = Probe {
     name: "available scores",

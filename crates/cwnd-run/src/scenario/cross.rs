@@ -27,7 +27,7 @@ pub(super) fn source(document: &Document, group: &FlowGroup, key: &str) -> Resul
         (None, None) => Ok(Source::Bulk),
         (Some(size), None) => Ok(Source::Packets(size.value().packets(*document.payload.value()))),
         (None, Some(rate)) => Ok(Source::Rate(*rate.value())),
-        (Some(_), Some(rate)) => Err(range(key, "source", &format!("`{rate}`"), "none beside a `size`")),
+        (Some(_), Some(rate)) => Err(range(key, "source", &format!("`{rate}`"), "none with a `size`")),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn times(
         return Ok(Times { start: at(begin), stop, pauses: Vec::new() });
     };
     if start.is_some() || stop.is_some() {
-        return Err(range(key, "on", &format!("`{first}`"), "none beside a `start` or `stop`"));
+        return Err(range(key, "on", &format!("`{first}`"), "none with a `start` or `stop`"));
     }
     within(first.value().from, "on", &format!("`{first}`"))?;
     let pauses = on.windows(2).map(|pair| {
@@ -150,7 +150,7 @@ pub(super) fn delayed(delay: Span) -> Option<Span> {
 fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located> {
     let load = match (group.load, &group.gap) {
         (None, Some(gap)) => return Ok(*gap.value()),
-        (Some(load), Some(_)) => return Err(range(key, "load", &load, "none beside a `gap`")),
+        (Some(load), Some(_)) => return Err(range(key, "load", &load, "none with a `gap`")),
         (None, None) => {
             return Err(Located::at(key, Fault::Missing { key: "load", why: "arrivals have a `load` or a `gap`" }));
         }

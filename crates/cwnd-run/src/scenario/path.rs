@@ -154,7 +154,7 @@ fn named(own: &Table, usual: &Table, prefix: &str, parts: &mut Vec<String>) {
         }
         let none = Table::new();
         let (place, name) = match key.strip_prefix("reverse_") {
-            Some(name) => ("way back ", name),
+            Some(name) => ("reverse ", name),
             None => (prefix, key.as_str()),
         };
         match value {

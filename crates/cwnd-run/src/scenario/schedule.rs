@@ -74,6 +74,12 @@ pub struct Step {
     pub over: Option<Written<Span>>,
 }
 
+/// A step without one of its keys.
+type Without = fn(Step) -> Step;
+
+/// A key of a step with its value as written, and the step without it.
+pub(super) type PhaseKey = (&'static str, String, Without);
+
 /// A setting, or `none`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrNone<Q>(pub Option<Q>);
@@ -133,7 +139,7 @@ pub(super) fn vary(
             return Err(Located::at(key, Fault::Missing { key: "rate", why }));
         }
         if !link.rate_steps.steps.is_empty() {
-            return Err(range(key, "trace", &format!("`{trace}`"), "none beside a `schedule` with rates"));
+            return Err(range(key, "trace", &format!("`{trace}`"), "none with a `schedule` with rates"));
         }
         let deliveries = trace.value().read_in(folder).map_err(|fault| Located::at(&format!("{key}.trace"), fault))?;
         link.rate = Some(deliveries.mean_rate());
@@ -141,7 +147,7 @@ pub(super) fn vary(
     }
     let Some(first) = outages.first() else { return Ok(()) };
     let (Some(rate), None, None) = (link.rate, &link.deliveries, link.rate_steps.repeat) else {
-        let accepted = "none in a link without a `rate`, beside a `trace`, or beside a `schedule` that repeats";
+        let accepted = "none in a link without a `rate`, with a `trace`, or with a `schedule` that repeats";
         return Err(range(key, "outage", &format!("`{first}`"), accepted));
     };
     let outages: Vec<Stage> = outages.iter().map(|outage| *outage.value()).collect();
@@ -274,9 +280,9 @@ impl Step {
     }
 
     /// The keys that it has of losses, impairments and the queue: each with its value as written, and how a step loses it.
-    pub(super) fn phase_keys(&self) -> Vec<(&'static str, String, fn(Self) -> Self)> {
+    pub(super) fn phase_keys(&self) -> Vec<PhaseKey> {
         let text = |given: Option<&dyn fmt::Display>| given.map(ToString::to_string);
-        let keys: [(&'static str, Option<String>, fn(Self) -> Self); 9] = [
+        let keys: [(&'static str, Option<String>, Without); 9] = [
             ("loss", text(self.loss.as_ref().map(|given| given as _)), |step| Self { loss: None, ..step }),
             ("jitter", text(self.jitter.as_ref().map(|given| given as _)), |step| Self { jitter: None, ..step }),
             ("reorder", text(self.reorder.as_ref().map(|given| given as _)), |step| Self { reorder: None, ..step }),

@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
         (!text.starts_with(['[', '{']) && !text.contains('\n')).then(|| unquoted(text))
     }
 
-    /// The lists and tables that are empty, other than those whose being there says something, with what was typed.
+    /// The lists and tables that are empty, other than those whose presence has a meaning, with their texts.
     pub(super) fn empty(&self) -> Vec<(String, &'static str)> {
         fn search(key: &str, value: &DeValue<'_>, found: &mut Vec<(String, &'static str)>) {
             let below = |part: &str| if key.is_empty() { part.to_string() } else { format!("{key}.{part}") };

@@ -2,7 +2,7 @@
 //!
 //! A first-in-first-out queue needs no event when a packet is taken from it: transmission starts when the line is next free,
 //! which is known on arrival. A queue that decides later needs none either ([`scheduled`](super::queue::scheduled)): while packets
-//! wait, one is in transmission, and the event of its arrival comes early enough to look who is next. A link thus needs one ring of
+//! wait, one is in transmission, and the event of its arrival comes early enough to select the next one. A link thus needs one ring of
 //! packets in flight, and one pending event for its head.
 
 use std::sync::Arc;

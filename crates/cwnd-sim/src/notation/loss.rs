@@ -104,7 +104,7 @@ mod tests {
     fn an_error_is_about_the_form_that_is_meant() {
         assert_eq!(error("2"), "a number at least 0 and below 1 for `probability`, not `2`, as in `0.001`");
         assert_eq!(error("bernoulli:0.1"), "the random loss of packets; did you mean `0.1`?");
-        assert_eq!(error("peridic:10"), "the random loss of packets; did you mean `periodic:10`?");
+        assert_eq!(error("periodicc:10"), "the random loss of packets; did you mean `periodic:10`?");
         assert_eq!(error("gilbert:to_bad=0.1"), "`to_good` too, as in `gilbert:to_bad=0.001,to_good=0.1`");
         assert!(error("gilbert:to_bad=0.1,to_god=1").ends_with("not `to_god`; did you mean `to_good`?"));
         assert!(error("gilbert:to_bad=0.1,to_good=2").contains("for `to_good`, not `2`"));

@@ -1,6 +1,6 @@
 //! Window algorithms, and the shell they share.
 //!
-//! The shell owns what is the same for all of them: slow start, timeouts, floors, one decrease per window of data, undo, and
+//! The shell owns the common parts: slow start, timeouts, floors, one decrease per window of data, undo, and
 //! the behaviour of an era. An algorithm provides a [`WindowRule`]: how far to grow on one acknowledged packet, where
 //! to cut to, and what to remember when an epoch starts.
 

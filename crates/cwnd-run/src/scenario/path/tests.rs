@@ -82,7 +82,7 @@ fn every_key_of_a_path_is_in_its_line() {
         let line = path("[dumbbell]", &[&format!("dumbbell.impairments.{key}={quoted}")]);
         assert!(line.contains(&format!(", {} {value}", key.replace('_', " "))), "{line}");
         let back = path("[dumbbell]", &[&format!("dumbbell.reverse_impairments.{key}={quoted}")]);
-        assert!(back.contains(&format!(", way back {} {value}", key.replace('_', " "))), "{back}");
+        assert!(back.contains(&format!(", reverse {} {value}", key.replace('_', " "))), "{back}");
     }
     assert_eq!(impairments.map(|(key, _)| key.to_string()).into_iter().collect::<BTreeSet<_>>(), keys::<Impairments>());
     all_named::<ParkingLot>(
@@ -183,7 +183,7 @@ fn defaults_that_are_written_change_no_line() {
             .chain(required.iter().copied())
             .map(String::from)
             .collect();
-        assert_eq!(set, keys, "every key of {what} is thought of");
+        assert_eq!(set, keys, "every key of {what} has a place");
     };
     let same = |base: &str, place: &str, given: &[(&str, &str)]| {
         let items: Vec<String> = given.iter().map(|(key, value)| format!("{place}{key}={value}")).collect();

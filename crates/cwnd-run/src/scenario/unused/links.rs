@@ -21,7 +21,7 @@ impl Found {
         }
         let loads = document.arrivals.iter().any(|group| group.load.is_some());
         if dumbbell.trace.is_some() && dumbbell.reverse_rate.is_some() && !loads {
-            let why = "the bottleneck follows its `trace`, and the way back has a `reverse_rate`";
+            let why = "the bottleneck follows its `trace`, and the reverse path has a `reverse_rate`";
             let usual = dumbbell.rate.text() == Dumbbell::default().rate.text();
             self.0.push(Unused { usual, ..Unused::new("dumbbell.rate", &dumbbell.rate, why) });
         }

@@ -84,7 +84,7 @@ impl Xcp {
         if packet.full { Fate::Drop } else { Fate::Queue }
     }
 
-    /// The change of a flow's rate, bytes per second, that one of its packets brings; at most what is `wished`, by its sender or by
+    /// The change of a flow's rate, bytes per second, that one of its packets brings; at most the `wished` change, by its sender or by
     /// a router before this one. An unused part of an increase stays available to others.
     fn feedback(&mut self, share: f64, size: f64, wished: f64) -> f64 {
         let more = self.increase.part(share);

@@ -1,6 +1,6 @@
 //! The state of a sender without selective acknowledgements: the cumulative acknowledgement, and how often it was repeated.
 //!
-//! The schemes built on it differ in what they do at the third duplicate and at the next new acknowledgement. `tahoe`, `reno`
+//! The schemes built on it differ at the third duplicate and at the next new acknowledgement. `tahoe`, `reno`
 //! and `newreno` define only that; the shared part is here.
 
 use std::fmt::Debug;
