@@ -270,15 +270,31 @@ impl Arguments {
         text::comparison(document) + &paired + &next.unwrap_or_default()
     }
 
-    /// The steps of the rate as they were typed, where `key` is that of one of them or of all.
+    /// The steps of the bottleneck, each as it was typed: `--rate-step` and `--step` merged by time, each in its own order.
+    fn steps(&self) -> Vec<(Step, String)> {
+        let rates = self.rate_step.iter().map(|step| (step.step.clone(), format!("--rate-step {}", step.text)));
+        let others = self.impairments.step.iter().map(|step| (step.step.clone(), format!("--step '{}'", step.text)));
+        let (mut rates, mut others) = (rates.peekable(), others.peekable());
+        let mut merged = Vec::new();
+        loop {
+            let at = |step: Option<&(Step, String)>| step.map_or(Span::MAX, |(step, _)| *step.at.value());
+            let next = if at(rates.peek()) <= at(others.peek()) { rates.next() } else { others.next() };
+            match next.or_else(|| rates.next()).or_else(|| others.next()) {
+                Some(step) => merged.push(step),
+                None => return merged,
+            }
+        }
+    }
+
+    /// The steps of the bottleneck as they were typed, where `key` is that of one of them or of all.
     fn rate_steps(&self, key: &str) -> Option<String> {
         let rest = key.strip_prefix("dumbbell.schedule")?;
         let one = rest.strip_prefix(".steps.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
-        let steps = match one {
-            Some(one) => std::slice::from_ref(self.rate_step.get(one)?),
-            None => &self.rate_step,
-        };
-        Some(steps.iter().map(|step| format!("--rate-step {}", step.text)).collect::<Vec<_>>().join(" "))
+        let steps: Vec<String> = self.steps().into_iter().map(|(_, typed)| typed).collect();
+        match one {
+            Some(one) => steps.get(one).cloned(),
+            None => Some(steps.join(" ")),
+        }
     }
 
     /// A fault in the scenario of these options.
@@ -287,11 +303,13 @@ impl Arguments {
             return Failure::of_options::<Self>(error);
         };
         let Some(steps) = self.rate_steps(key) else { return Failure::of_options::<Self>(error) };
-        let expected = match key.ends_with(".at") {
-            true => format!("a time {accepted}"),
-            false => "a rate in the last step: an outage must end".to_string(),
+        let expected = match key.rsplit('.').next() {
+            Some("at") => format!("a time {accepted}"),
+            Some("schedule") => "a rate in the last step: an outage must end".to_string(),
+            key => format!("for `{}` {accepted}", key.unwrap_or_default()),
         };
-        Failure::input(format!("{steps}: accepted is {expected}, such as `--rate-step 20s:10mbit`"))
+        let example = if steps.starts_with("--rate-step") { ", such as `--rate-step 20s:10mbit`" } else { "" };
+        Failure::input(format!("{steps}: accepted is {expected}{example}"))
     }
 
     /// Whether no option describes the path or its use.
@@ -306,9 +324,7 @@ impl Arguments {
             return Document { seeds: self.seeds, ..default_base(self.duration.clone(), warmup.cloned()) };
         }
         let path = Dumbbell::default();
-        let mut steps: Vec<Step> = self.rate_step.iter().map(|step| step.step.clone()).collect();
-        steps.extend(self.impairments.step.iter().cloned());
-        steps.sort_by_key(|step| *step.at.value());
+        let steps: Vec<Step> = self.steps().into_iter().map(|(step, _)| step).collect();
         Document {
             duration: self.duration.clone(),
             warmup: warmup.cloned().unwrap_or_else(|| default_warmup(*self.duration.value())),

@@ -483,7 +483,10 @@ fn what_is_wrong_is_named_where_it_was_written() {
             "s.toml:20:17: unknown key `rat`; did you mean `rate`?",
         ),
         (with("\"40ms\"", "40"), "s.toml:20:25: invalid type: integer `40`, expected a time"),
-        (with("0.01", "2"), "s.toml:27:19: cannot read `2`: expected the probability"),
+        (
+            with("0.01", "2"),
+            "s.toml:27:19: cannot read `2`: expected a number at least 0 and below 1 for `probability`",
+        ),
         (with("[\"20ms\", \"40ms\"]", "\"20ms\""), "s.toml:20:16: `dumbbell.rtt` needs a list of values"),
         (with("[\"20ms\", \"40ms\"]", "[]"), "s.toml:20:16: `dumbbell.rtt` has no values"),
         (with("dumbbell.rtt", "flow.0.count"), "s.toml:20:16: `flow.0.count` has its values in `[[cell]]` already"),

@@ -1,5 +1,7 @@
 //! Impairments of a link, as options of commands.
 
+use std::str::FromStr;
+
 use clap::Args;
 use cwnd::Span;
 use cwnd_run::scenario::{self, Stage, Step, TraceFile, Written};
@@ -36,13 +38,30 @@ pub struct Impairments {
     bleach_ecn: bool,
     /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios; may be repeated
     #[arg(long, value_name = "AT KEY=VALUE", help_heading = "Impairments")]
-    pub step: Vec<Step>,
+    pub step: Vec<TypedStep>,
     /// Transmit at the instants of a packet-delivery trace of Mahimahi instead of at --rate
     #[arg(long, value_name = "FILE", help_heading = "Impairments")]
     pub trace: Option<Written<TraceFile>>,
     /// Transmit nothing in this period, such as 10s..10.5s, while packets wait; may be repeated
     #[arg(long, value_name = "FROM..TO", help_heading = "Impairments")]
     pub outage: Vec<Written<Stage>>,
+}
+
+/// A step of a link that changes.
+#[derive(Clone, Debug)]
+pub struct TypedStep {
+    /// The step.
+    pub step: Step,
+    /// As it was typed.
+    pub text: String,
+}
+
+impl FromStr for TypedStep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self { step: text.parse()?, text: text.to_string() })
+    }
 }
 
 impl Impairments {

@@ -79,15 +79,14 @@ impl EmulatedLink {
         }
         let fault = |error: String| Failure::Input(format!("--step: {error}"));
         let varies = !link.rate_steps.steps.is_empty() || link.deliveries.is_some();
-        if varies && self.impairments.step.iter().any(|step| step.rate.is_some()) {
+        if varies && self.impairments.step.iter().any(|typed| typed.step.rate.is_some()) {
             return Err(fault("`rate` cannot change next to --outage or --trace".to_owned()));
         }
         let Emulation { rate, delay, queue, discipline, loss, ref impairments, .. } = link;
         let ends = (NodeId(0), NodeId(1));
         let plain = LinkSetup::new(String::new(), ends, rate, delay, queue);
         let mut setup = LinkSetup { discipline, loss, impairments: impairments.clone(), ..plain };
-        let mut steps = self.impairments.step.clone();
-        steps.sort_by_key(|step| *step.at.value());
+        let steps = self.impairments.step.iter().map(|typed| typed.step.clone()).collect();
         let line = BitRate(rate.unwrap_or(1) as f64);
         let sized = |queue: &Queue| queue.checked_setup(line, delay.mul_f64(2.0), PACKET);
         scenario::Schedule { repeat: None, steps }.follow(&mut setup, sized).map_err(fault)?;

@@ -36,7 +36,7 @@ fn flags() {
         ),
         (
             &["compare", "--loss", "2"],
-            "error: invalid value '2' for '--loss <LOSS>': cannot read `2`: expected the probability",
+            "error: invalid value '2' for '--loss <LOSS>': cannot read `2`: expected a number at least 0 and below 1 for `probability`",
         ),
         (
             &["compare", "--flows", "0"],

@@ -362,6 +362,9 @@ fn the_examples_run() {
         if name.ends_with("short-flows.toml") {
             arguments.extend(["--set", "flow.1.start=0.3s"]);
         }
+        if name.ends_with("early-loss.toml") {
+            arguments.extend(["--set", "dumbbell.schedule.steps.0.at=10ms"]);
+        }
         let document = json(&cwnd.succeed(&arguments));
         assert!(document["goodput_bps"]["mean"].as_f64().is_some_and(|goodput| goodput > 0.0), "{name}: {document}");
     }

@@ -161,8 +161,12 @@ impl FromStr for Step {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
-        let at = words.next().ok_or("a time and what changes, such as `20s loss=0.3`")?;
+        let at = words.next().ok_or("expected a time and the changes, such as `20s loss=0.3`")?;
         let mut table = toml::Table::from_iter([("at".to_string(), toml::Value::String(at.to_string()))]);
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            return Err(format!("expected the changes behind the time, such as `{at} loss=0.3`"));
+        }
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: expected `key=value`"))?;
             let plain = value.parse::<toml::Value>().ok().filter(|value| {
