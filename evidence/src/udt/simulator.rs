@@ -44,6 +44,7 @@ pub(crate) fn compare(bench: &Bench, seconds: u64, report: &Path, picture: &Path
         Shown { label: "wire".to_owned(), measures: &wire_measures, trace: &wire },
     ];
     let page = Report {
+        link: None,
         title: "UDT in the simulator and on the wire".to_owned(),
         question: "Does UDT do over real sockets what it does in the simulator?".to_owned(),
         command: "cargo xtask validate udt".to_owned(),
