@@ -176,8 +176,8 @@ def overlay(
     ----------
     *paths : path
         Directories of results of ``cwnd run``, ``compare`` or ``overlay``, files of their traces (CSV), scenarios
-        (TOML), which are run, or recordings: events of ``tcp:tcp_probe`` (ftrace, trace-cmd, perf), outputs of ``ss -ti``
-        with times, qlog, pcap or pcapng at the sender.
+        (TOML), which are run, or recordings: events of ``tcp:tcp_probe`` (ftrace, trace-cmd, perf), outputs of
+        ``ss -ti`` with times, qlog, pcap or pcapng at the sender.
     labels : iterable of str
         The names of the flows of the first inputs, in their order, instead of the file.
     offsets : str, timedelta, or iterable of them
