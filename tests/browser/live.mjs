@@ -373,7 +373,7 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
   await anew(page, () => page.selectOption('#controls .group:first-of-type .head select', 'rule'));
   const row = async () => (await cells(page, '#measures'))[0];
   const as_reno = await row();
-  const grow = page.locator('#controls .group:first-of-type .field', { hasText: 'grow' }).locator('input');
+  const grow = page.locator('#controls .group:first-of-type .field', { hasText: /^\s*grow/ }).locator('input');
   assert(await grow.isVisible(), 'its expressions are hidden');
   assert((await page.isHidden('#lesson')) && (await page.inputValue('#preset')) === '', 'it is captioned as the scenario before');
   assert(!(await page.inputValue('#toml')).includes('title'), 'it has the title of the scenario before');
