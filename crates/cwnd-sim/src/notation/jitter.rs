@@ -54,9 +54,7 @@ const NORMAL: Form<Jitter> = Form {
     required: 2,
     parameters: &[
         Parameter::text("mean", "", DELAY, "the mean"),
-        Parameter::quantity("deviation", Measure::Span, None, "always given", "the standard deviation")
-            .at_least(0.0)
-            .at_most(10.0),
+        Parameter::quantity("deviation", Measure::Span, None, "", "the standard deviation").at_least(0.0).at_most(10.0),
         CORRELATION,
         OVERTAKING,
     ],
