@@ -41,5 +41,5 @@ pub fn run(setup: &CheckedSetup) -> Trace {
 #[must_use]
 pub fn delivered(trace: &Trace) -> u64 {
     let flows = trace.flows.iter().map(|flow| &flow.delivered);
-    flows.chain(trace.crowds.iter().map(|crowd| &crowd.delivered)).filter_map(|delivered| delivered.last()).sum()
+    flows.chain(trace.flow_arrivals.iter().map(|group| &group.delivered)).filter_map(|delivered| delivered.last()).sum()
 }

@@ -368,7 +368,7 @@ class WindowRule(_Copied, ABC):
         """
         return None
 
-    def fills(self, w: float, view: View) -> bool:  # noqa: ARG002  (for those who override it)
+    def slow_start_done(self, w: float, view: View) -> bool:  # noqa: ARG002  (for those who override it)
         """Say whether slow start has filled the path.
 
         Parameters

@@ -302,7 +302,7 @@ def raising(method: str) -> type[cwnd.WindowRule] | type[cwnd.CongestionControl]
 
 @pytest.mark.parametrize(
     "method",
-    ["start", "grow", "cut", "observe", "epoch", "ramp", "fills", "inspect", "control", "on_ack", "on_congestion"],
+    ["start", "grow", "cut", "observe", "epoch", "ramp", "slow_start_done", "inspect", "control", "on_ack", "on_congestion"],
 )
 def test_what_is_raised_comes_out_with_its_traceback(method: str) -> None:
     with pytest.raises(Error, match=method) as error:
@@ -403,7 +403,7 @@ ANSWERS: dict[str, tuple[str, list[Any]]] = {
     "needs_marks": ("True or False", [None, "yes"]),
     "cuts_flight": ("True or False", [None, "yes"]),
     "ramp": ("a finite number of packets or None", ["1", float("nan")]),
-    "fills": ("True or False", [None, "yes"]),
+    "slow_start_done": ("True or False", [None, "yes"]),
     "inspect": ("a dictionary of names and numbers", [None, 3, {"a": "b"}]),
     "spread": ("a number above 0 or None", ["1", 0.0, float("nan")]),
 }

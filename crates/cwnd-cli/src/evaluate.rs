@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Extent, plan};
+use cwnd_lab::evaluate::{EvaluationScale, plan};
 use cwnd_report::page::names;
 use cwnd_report::{text, write_evaluation};
 use cwnd_run::execute::failed;
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let Profile::Rfc9743 = arguments.profile;
     let without = (arguments.json && arguments.out.is_none()).then_some("--json");
     arguments.figure.check_with(without, names::OF_EVALUATIONS)?;
-    let plan = plan(&arguments.algorithm, Extent::new(arguments.quick, arguments.seeds))
+    let plan = plan(&arguments.algorithm, EvaluationScale::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
     // Listens to Ctrl-C before there is a directory to remove.

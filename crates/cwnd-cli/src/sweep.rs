@@ -110,9 +110,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
                 error => Failure::input(format!("DIR: {error}")),
             };
             let cells = store.cells();
-            let progressed = Dataset::found(folder).map_err(wrong)?.progressed(&cells);
+            let status = Dataset::found(folder).map_err(wrong)?.status(&cells);
             let place = cells.folder().map(|folder| folder.display().to_string());
-            Ok(if *json { to_json(&progressed) } else { text::sweep_status(&progressed, place.as_deref()) })
+            Ok(if *json { to_json(&status) } else { text::sweep_status(&status, place.as_deref()) })
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
             Err(Failure::input("--memory: the workers of --scheduler take half of their machine's".to_string()))

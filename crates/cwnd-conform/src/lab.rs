@@ -5,9 +5,9 @@ use std::cell::{OnceCell, RefCell};
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, LinkId, QueueLimit, Simulation, Tap, Variation};
 
-use crate::course::Course;
 use crate::record::{Look, Record};
 use crate::subject::Subject;
+use crate::testbed::Testbed;
 use crate::unfit::Unfit;
 
 /// Where a check runs its subject with one seed.
@@ -66,7 +66,7 @@ impl<'a> Lab<'a> {
             if self.subject.spec().as_stack().is_none() {
                 return 0.0;
             }
-            let record = Record::of(&self.course(100, 100, 20_000, 1.0).setup);
+            let record = Record::of(&self.testbed(100, 100, 20_000, 1.0).setup);
             record.map_or(0.0, |record| (record.slow_start() / record.rtt).floor())
         });
         rounds * rtt_ms as f64 / 1e3
@@ -81,12 +81,12 @@ impl<'a> Lab<'a> {
     }
 
     /// A path of `mbit` Mbit/s and `rtt_ms` with a queue of `queue` packets, for `seconds`. Every packet is acknowledged at once.
-    pub(crate) fn course(&self, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
-        self.course_of(self.subject.spec().clone(), mbit, rtt_ms, queue, seconds)
+    pub(crate) fn testbed(&self, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Testbed {
+        self.testbed_of(self.subject.spec().clone(), mbit, rtt_ms, queue, seconds)
     }
 
-    /// A path as of [`course`](Self::course) for another sender in the subject's place.
-    pub(crate) fn course_of(&self, spec: Spec, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Course {
+    /// A path as of [`testbed`](Self::testbed) for another sender in the subject's place.
+    pub(crate) fn testbed_of(&self, spec: Spec, mbit: u64, rtt_ms: u64, queue: u32, seconds: f64) -> Testbed {
         let own = spec.label() == self.subject.spec().label();
         let bell = Dumbbell::new(mbit * 1_000_000, Span::from_millis(rtt_ms), QueueLimit::Packets(queue));
         let duration = Span::from_secs_f64(seconds);
@@ -106,17 +106,17 @@ impl<'a> Lab<'a> {
         if own {
             self.subject.put(flow);
         }
-        let course = Course { setup };
+        let testbed = Testbed { setup };
         let acks = self.subject.host().acks;
-        if own && acks > 1 { course.acks_of(acks) } else { course }
+        if own && acks > 1 { testbed.acks_of(acks) } else { testbed }
     }
 
-    /// Runs `course`; its window over time becomes what a plot shows.
+    /// Runs `testbed`; its window over time becomes what a plot shows.
     ///
     /// # Errors
-    /// The simulator refuses the setup of `course`, or the subject has failed in the run.
-    pub(crate) fn run(&self, course: &Course) -> Result<Record, Unfit> {
-        let record = Record::of(&course.setup)?;
+    /// The simulator refuses the setup of `testbed`, or the subject has failed in the run.
+    pub(crate) fn run(&self, testbed: &Testbed) -> Result<Record, Unfit> {
+        let record = Record::of(&testbed.setup)?;
         let seen = |look: &Look| look.window.is_finite();
         let time_s = record.looks.iter().filter(|look| seen(look)).map(|look| look.at).collect();
         let packets = record.looks.iter().filter(|look| seen(look)).map(|look| look.window).collect();
@@ -124,13 +124,13 @@ impl<'a> Lab<'a> {
         Ok(record)
     }
 
-    /// The first of the internals called `names` that the subject shows, at the end of `course`, and the round trip of the path in seconds;
+    /// The first of the internals called `names` that the subject shows, at the end of `testbed`, and the round trip of the path in seconds;
     /// none if it shows none of them.
     ///
     /// # Errors
-    /// The simulator refuses the setup of `course`.
-    pub(crate) fn shown(&self, course: &Course, names: &[&str]) -> Result<Option<(f64, f64)>, Unfit> {
-        let mut simulation = Simulation::new(&course.setup).map_err(|error| Unfit::Unclear(error.to_string()))?;
+    /// The simulator refuses the setup of `testbed`.
+    pub(crate) fn shown(&self, testbed: &Testbed, names: &[&str]) -> Result<Option<(f64, f64)>, Unfit> {
+        let mut simulation = Simulation::new(&testbed.setup).map_err(|error| Unfit::Unclear(error.to_string()))?;
         let end = simulation.end();
         simulation.advance(end, |_| true);
         let flow = simulation.state().flow(0);

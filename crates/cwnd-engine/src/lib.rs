@@ -23,4 +23,4 @@ pub use message::{Frame, Request, mismatch};
 pub use paced::{Ended, Paced, Pulled, SLICE};
 pub use presets::{PRESETS, Preset};
 pub use run::Begun;
-pub use scenario::{Prepared, Refusal, read, read_address, read_text, scenario};
+pub use scenario::{PageError, Prepared, read, read_address, read_text, scenario};

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::columns::{describe, rows};
 use crate::host::Host;
 use crate::message::Frame;
-use crate::scenario::{Refusal, scenario, to_toml};
+use crate::scenario::{PageError, scenario, to_toml};
 
 /// A run that follows the clock of its host.
 pub struct Paced {
@@ -48,13 +48,13 @@ pub enum Ended {
     /// The page wants it no more.
     Superseded,
     /// The scenario is none that a page may run.
-    Refused(Refusal),
+    Refused(PageError),
     /// It cannot go on.
     Failed(String),
 }
 
-impl From<Refusal> for Ended {
-    fn from(refusal: Refusal) -> Self {
+impl From<PageError> for Ended {
+    fn from(refusal: PageError) -> Self {
         Self::Refused(refusal)
     }
 }
@@ -79,7 +79,8 @@ impl Paced {
     /// The document is none that a page may run.
     pub fn new(host: &dyn Host, id: u32, document: &Value, speed: f64) -> Result<Self, Ended> {
         let mut document = document.clone();
-        let keys = document.as_object_mut().ok_or_else(|| Refusal::Document("expected a table of keys".to_string()))?;
+        let keys =
+            document.as_object_mut().ok_or_else(|| PageError::Document("expected a table of keys".to_string()))?;
         keys.insert("duration".to_string(), json!(format!("{LONGEST}s")));
         keys.insert("warmup".to_string(), json!("0s"));
         let run = Run::new(&document, host)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use cwnd_model::response::{Law, PathParameters};
 use cwnd_run::address::{Linked, MOST};
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Job, Keep, Progress, RunError, Threads};
+use cwnd_run::execute::{Executor, Job, Progress, Reduce, RunError, Threads};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Scenario;
 use cwnd_sim::SetupError;
@@ -183,19 +183,19 @@ impl Streamed<'_> {
     }
 }
 
-impl Keep for Streamed<'_> {
-    type Kept = ();
+impl Reduce for Streamed<'_> {
+    type Reduction = ();
 
     fn name(&self) -> &'static str {
         // Runs of equal scenarios are two lines on the page.
         LIVE[self.run % MAX_RUNS]
     }
 
-    fn looks(&self) -> u32 {
+    fn observations(&self) -> u32 {
         if self.first { LOOKS } else { 0 }
     }
 
-    fn look(&self, scenario: &Scenario, recorded: &Trace) {
+    fn observe(&self, scenario: &Scenario, recorded: &Trace) {
         let mut shown = self.sink.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.sink.host.now().saturating_sub(self.sink.from);
         let due = if shown.is_zero() { FIRST_PART } else { *shown + NEXT_PART };

@@ -11,7 +11,7 @@ use crate::message::Frame;
 
 /// Why a scenario of a page is not run.
 #[derive(Debug, Error)]
-pub enum Refusal {
+pub enum PageError {
     /// It cannot be written as TOML, with the reason.
     #[error("this scenario is not TOML: {0}")]
     Document(String),
@@ -42,7 +42,7 @@ pub struct Prepared {
     pub scenarios: Vec<(String, Arc<Scenario>)>,
 }
 
-impl Refusal {
+impl PageError {
     /// The answer that says so.
     pub fn frame(&self, id: u32) -> Frame {
         let mut header = json!({ "kind": "error", "id": id, "message": self.to_string() });
@@ -61,7 +61,7 @@ impl Prepared {
     ///
     /// # Errors
     /// The document is no scenario, or none that a page may run.
-    pub fn of(document: &Value, apart: bool) -> Result<Self, Refusal> {
+    pub fn of(document: &Value, apart: bool) -> Result<Self, PageError> {
         let toml = to_toml(document)?;
         let whole = scenario(NAME, &toml, document, &[])?;
         let overrides = [format!("sampling={}ns", sampling(&whole))];
@@ -79,14 +79,14 @@ impl Prepared {
             let label = group.name.clone().unwrap_or_else(|| group.algorithm.text().trim().to_string());
             Ok((label, Arc::new(scenario)))
         });
-        let scenarios = alone.collect::<Result<_, Refusal>>()?;
+        let scenarios = alone.collect::<Result<_, PageError>>()?;
         Ok(Self { toml, apart, scenarios })
     }
 }
 
 /// A document as TOML.
-pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
-    let refused = |error: &dyn std::fmt::Display| Refusal::Document(error.to_string());
+pub(crate) fn to_toml(document: &Value) -> Result<String, PageError> {
+    let refused = |error: &dyn std::fmt::Display| PageError::Document(error.to_string());
     let table: toml::Value = serde_json::from_value(document.clone()).map_err(|error| refused(&error))?;
     toml::to_string(&table).map_err(|error| refused(&error))
 }
@@ -95,27 +95,27 @@ pub(crate) fn to_toml(document: &Value) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// It is no scenario, or none that a page may run.
-pub fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, Refusal> {
+pub fn scenario(name: &str, text: &str, document: &Value, overrides: &[String]) -> Result<Scenario, PageError> {
     check_size(document)?;
     Ok(Scenario::read(name, text, overrides)?)
 }
 
 /// What a browser may not ask for, before anything is made of it: the program's own limits are those of the machine.
-fn check_size(document: &Value) -> Result<(), Refusal> {
+fn check_size(document: &Value) -> Result<(), PageError> {
     let links = document["link"].as_array().into_iter().flatten();
     if links.chain([&document["dumbbell"]]).any(|link| link.get("trace").is_some()) {
-        return Err(Refusal::Files);
+        return Err(PageError::Files);
     }
     let groups = ["flow", "cbr"].into_iter().flat_map(|key| document[key].as_array().into_iter().flatten());
     let given = groups.fold(0_u64, |sum, group| sum.saturating_add(group["count"].as_u64().unwrap_or(1)));
-    if given > MAX_FLOWS { Err(Refusal::Flows { given }) } else { Ok(()) }
+    if given > MAX_FLOWS { Err(PageError::Flows { given }) } else { Ok(()) }
 }
 
 /// A TOML document with the keys that it has, checked.
 ///
 /// # Errors
 /// It is no scenario, or none that a page may run.
-pub fn read(text: &str) -> Result<Value, Refusal> {
+pub fn read(text: &str) -> Result<Value, PageError> {
     let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
     // Text that is no TOML is refused below, with its place.
     let document = table.unwrap_or(Value::Null);
@@ -134,11 +134,11 @@ pub fn read_text(id: u32, text: &str) -> Frame {
 pub fn read_address(id: u32, address: &str) -> Frame {
     match Linked::read(address) {
         Ok(linked) => document(id, read(&linked.toml), linked.apart),
-        Err(error) => Refusal::from(error).frame(id),
+        Err(error) => PageError::from(error).frame(id),
     }
 }
 
-fn document(id: u32, read: Result<Value, Refusal>, apart: bool) -> Frame {
+fn document(id: u32, read: Result<Value, PageError>, apart: bool) -> Frame {
     match read {
         Ok(document) => json!({ "kind": "document", "id": id, "document": document, "apart": apart }).into(),
         Err(refusal) => refusal.frame(id),

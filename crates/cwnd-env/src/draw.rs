@@ -65,7 +65,7 @@ pub(crate) fn vary(
             *step = step.mul_f64(rtt_factor);
         }
     }
-    let members = setup.crowds.iter_mut().map(|crowd| &mut crowd.flow);
+    let members = setup.flow_arrivals.iter_mut().map(|group| &mut group.flow);
     let access = setup.flows.iter_mut().chain(members).map(|flow| &mut flow.access_rtt);
     access.chain(setup.cbr.iter_mut().map(|cbr| &mut cbr.access_delay)).for_each(|delay: &mut Span| {
         *delay = delay.mul_f64(rtt_factor);

@@ -10,7 +10,7 @@ use cwnd_lab::sweep::{
     Task, TaskError, Unit, Values, columns, gather, run_chunks, with_stored,
 };
 use cwnd_run::cells::Cells;
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 
 const SWEEP: &str = r#"
 title = "small"
@@ -300,7 +300,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     let good = rows.clone();
     rows[0].outcome = Err(CellError::Elsewhere("no luck".to_string()));
     dataset.write(chunks[0], &rows).expect("writable");
-    let found = Dataset::found(&path).expect("it was made").progressed(&Cells::default());
+    let found = Dataset::found(&path).expect("it was made").status(&Cells::default());
     assert_eq!((found.cells, found.present_cells, found.failed_cells), (24, chunks[0].len(), 1));
     assert_eq!((found.chunks, found.present_chunks), (chunks.len() as u64, 1));
     assert_eq!(found.failures[0].set, ["flow.0.count=1", "flow.0.algorithm=reno", "dumbbell.rtt=20ms"]);
@@ -314,7 +314,7 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     assert_eq!(std::fs::read_to_string(&part).expect("a part"), text);
     assert!(text.starts_with("cell,flow.0.count,dumbbell.loss,flow.0.algorithm,dumbbell.rtt,seed,error,utilisation,"));
     assert!(text.lines().nth(1).expect("a row").starts_with("0,1,,reno,20ms,7,,"));
-    assert_eq!(dataset.progressed(&Cells::default()).failed_cells, 0);
+    assert_eq!(dataset.status(&Cells::default()).failed_cells, 0);
 
     assert!(Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).is_ok());
     let other = read(SWEEP, &["duration=3s"]).expect("valid");
@@ -347,7 +347,7 @@ fn json_lines_have_null_for_what_is_missing() {
 fn rows_of(sweep: &Sweep, goodput: impl Fn(usize, u64) -> Option<f64>) -> Vec<FinishedCell> {
     let of = |cell: cwnd_lab::sweep::Cell| {
         let outcome = goodput(cell.point, cell.seed).map(|value| {
-            let mut kept = Kept::default();
+            let mut kept = Reduction::default();
             kept.keep("goodput_bps", vec![value]);
             kept
         });
@@ -456,12 +456,12 @@ fn a_folder_counts_what_the_store_has() {
     // A smaller sweep has filled the store, and one file is written.
     let smaller = read(SWEEP, &["seeds=2"]).expect("valid");
     run_chunks(&smaller, &smaller.chunks(10.0), &cells, None, &()).expect("not interrupted");
-    assert_eq!(dataset.progressed(&cells).stored_cells, 16);
+    assert_eq!(dataset.status(&cells).stored_cells, 16);
     run_chunks(&sweep, &chunks[..1], &cells, Some(&dataset), &()).expect("not interrupted");
-    let now = dataset.progressed(&cells);
+    let now = dataset.status(&cells);
     let of_first = sweep.cells_of(chunks[0]).iter().filter(|cell| cell.seed < 9).count() as u64;
     assert_eq!((now.present_cells, now.stored_cells), (chunks[0].len(), 16 - of_first));
-    assert_eq!(dataset.progressed(&Cells::default()).stored_cells, 0);
+    assert_eq!(dataset.status(&Cells::default()).stored_cells, 0);
     // All stored rows, of other shards too, in the order of the cells.
     let rows = run_chunks(&sweep, &chunks[1..2], &cells, None, &()).expect("not interrupted");
     let known = with_stored(&sweep, &rows, &cells);

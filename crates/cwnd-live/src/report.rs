@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use cwnd_engine::{PRESETS, Preset, Refusal, read, scenario};
+use cwnd_engine::{PRESETS, PageError, Preset, read, scenario};
 use cwnd_report::json;
 use cwnd_report::page::run_html;
 use cwnd_run::cells::Cells;
@@ -21,7 +21,7 @@ pub(crate) enum ReportError {
     #[error("the form has no scenario")]
     Form,
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] PageError),
     #[error("ended after {} s: take a shorter duration, a slower link, or fewer seeds", limit.as_secs_f64())]
     Time { limit: Duration },
     #[error(transparent)]

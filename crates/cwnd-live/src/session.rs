@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_engine::{
-    Begun, Ended, Frame, Host, Limits, Paced, Prepared, Refusal, Request, SLICE, hello, mismatch, read_address,
+    Begun, Ended, Frame, Host, Limits, Paced, PageError, Prepared, Request, SLICE, hello, mismatch, read_address,
     read_text,
 };
 use serde_json::Value;
@@ -146,7 +146,7 @@ impl Session {
     }
 
     /// Ends the current run as well: its curves would not be those of the controls.
-    fn refuse(&self, id: u32, refusal: &Refusal) {
+    fn refuse(&self, id: u32, refusal: &PageError) {
         self.supersede(None);
         self.visitor.send(&refusal.frame(id));
     }

@@ -11,7 +11,7 @@ use super::files::Files;
 use super::published::{Assumption, Published, PublishedResult};
 use super::settings::{Scale, Settings};
 use cwnd_run::execute::Job;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, Place, Scenario, ScenarioError, Source};
 
 /// The tools of a runner.
@@ -25,7 +25,7 @@ pub(crate) struct Bench<'a> {
 }
 
 /// Simulates each job, and returns the values kept of each, in the order of the jobs.
-pub(super) type Simulate<'a> = &'a dyn Fn(Vec<Job<Probe>>) -> Result<Vec<Kept>>;
+pub(super) type Simulate<'a> = &'a dyn Fn(Vec<Job<Probe>>) -> Result<Vec<Reduction>>;
 
 /// Which runs a result took.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// As [`run_all`](Self::run_all).
-    pub(crate) fn run(&self, scenario: Scenario, probe: Probe) -> Result<Vec<Kept>> {
+    pub(crate) fn run(&self, scenario: Scenario, probe: Probe) -> Result<Vec<Reduction>> {
         Ok(self.run_all([Ok(scenario)], probe)?.concat())
     }
 
@@ -106,11 +106,11 @@ impl<'a> Bench<'a> {
         &self,
         scenarios: impl IntoIterator<Item = Result<Scenario>>,
         probe: Probe,
-    ) -> Result<Vec<Vec<Kept>>> {
+    ) -> Result<Vec<Vec<Reduction>>> {
         self.run_checked(&scenarios.into_iter().collect::<Result<Vec<_>>>()?, probe)
     }
 
-    fn run_checked(&self, scenarios: &[Scenario], probe: Probe) -> Result<Vec<Vec<Kept>>> {
+    fn run_checked(&self, scenarios: &[Scenario], probe: Probe) -> Result<Vec<Vec<Reduction>>> {
         let jobs = scenarios.iter().flat_map(|scenario| {
             let shared = Arc::new(scenario.clone());
             scenario.seeds().map(move |seed| Job { scenario: Arc::clone(&shared), seed, keep: probe })

@@ -1,7 +1,7 @@
 //! A computed value.
 
 use cwnd_run::measure::{Domain, Estimate, mean};
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 
 /// A value that a runner computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +32,12 @@ impl Computed {
     pub(crate) const NONE: Self = Self::Runs(Vec::new());
 
     /// The mean over runs of what each kept under `name`; runs that could not answer are left out.
-    pub(crate) fn mean(runs: &[Kept], name: &str) -> Self {
+    pub(crate) fn mean(runs: &[Reduction], name: &str) -> Self {
         Self::over(runs, |kept| kept.one(name))
     }
 
     /// The mean over runs of what `of` takes from each; runs that cannot answer are left out.
-    pub(crate) fn over(runs: &[Kept], of: impl Fn(&Kept) -> Option<f64>) -> Self {
+    pub(crate) fn over(runs: &[Reduction], of: impl Fn(&Reduction) -> Option<f64>) -> Self {
         Self::Runs(runs.iter().filter_map(of).collect())
     }
 

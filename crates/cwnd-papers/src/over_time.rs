@@ -4,11 +4,11 @@ use super::bench::Bench;
 use super::error::Result;
 use super::findings::Curve;
 use cwnd_run::measure::mean;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Scenario, Written};
 
 /// The first run of a scenario, over time.
-pub(crate) struct OverTime(Kept);
+pub(crate) struct OverTime(Reduction);
 
 impl OverTime {
     /// Runs the first seed of `scenario`; none for a variant of an algorithm, of which nothing is drawn.

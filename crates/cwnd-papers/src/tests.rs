@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Job;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 use super::bench::Bench;
@@ -295,7 +295,7 @@ fn every_result_on_record_says_what_it_was_made_with() {
 /// Runs are not simulated: each keeps nothing. For which rows a runner has values does not depend on what runs keep.
 #[test]
 fn every_runner_has_one_value_for_each_listed_row_and_none_for_others() {
-    let nothing = |jobs: Vec<Job<Probe>>| Ok(vec![Kept::default(); jobs.len()]);
+    let nothing = |jobs: Vec<Job<Probe>>| Ok(vec![Reduction::default(); jobs.len()]);
     let mut faults = Vec::new();
     for (paper, scale) in PAPERS.into_iter().flat_map(|paper| [(paper, Scale::Quick), (paper, Scale::Full)]) {
         let published = published(paper);

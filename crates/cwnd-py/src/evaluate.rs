@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Evaluation, Extent, REFERENCES, plan};
+use cwnd_lab::evaluate::{Evaluation, EvaluationScale, REFERENCES, plan};
 use cwnd_report::page::evaluation_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
@@ -45,7 +45,7 @@ pub(crate) fn evaluate(
             "algorithm: `{algorithm}` is also the name of a reference; give it another name"
         )));
     }
-    let plan = plan(&algorithm, Extent::new(quick, seeds))
+    let plan = plan(&algorithm, EvaluationScale::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
     let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
     let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, memory, &errors))?;

@@ -15,7 +15,7 @@ use cwnd_report::text;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Found, Job, Outcome, Progress, RunError};
 use cwnd_run::files::to_json;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Written;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -173,16 +173,16 @@ impl Sweeping {
         (now(computed), now(stored), now(failed))
     }
 
-    /// Runs all of it here. `progressed` is called now and then, and may end it by an exception.
-    fn run(&self, py: Python<'_>, progressed: Py<PyAny>, memory: Option<&str>) -> Result<(), Failure> {
+    /// Runs all of it here. `status` is called now and then, and may end it by an exception.
+    fn run(&self, py: Python<'_>, status: Py<PyAny>, memory: Option<&str>) -> Result<(), Failure> {
         let memory = work::memory(memory)?;
         let job = |should_continue: &AtomicBool| {
             let watch = Watched { counts: &self.counts, should_continue, memory };
             Ok(run_chunks(&self.sweep, &self.chunks, &self.cells, self.dataset.as_ref(), &watch)?)
         };
         let rows = match self.sweep.has_outside() {
-            true => self.run_outside(py, &progressed, memory)?,
-            false => work::watched(py, job, |py| progressed.call0(py).map(drop))?,
+            true => self.run_outside(py, &status, memory)?,
+            false => work::watched(py, job, |py| status.call0(py).map(drop))?,
         };
         let mut rows = rows.into_iter().peekable();
         let mut kept = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +214,7 @@ impl Sweeping {
     /// Takes what came of a task, and writes the chunk. A second time changes nothing.
     fn take(&self, py: Python<'_>, index: usize, outcomes: Vec<Travelling>) -> Result<(), Failure> {
         let outcomes = outcomes.into_iter().map(|(numbers, error)| {
-            let mut kept = Kept::default();
+            let mut kept = Reduction::default();
             numbers.into_iter().for_each(|(name, values)| kept.keep(name, values));
             error.map_or(Ok(kept), |error| Err(CellError::Elsewhere(error)))
         });
@@ -252,7 +252,7 @@ impl Sweeping {
     fn run_outside(
         &self,
         py: Python<'_>,
-        progressed: &Py<PyAny>,
+        status: &Py<PyAny>,
         memory: Option<u64>,
     ) -> Result<Vec<FinishedCell>, Failure> {
         let mut jobs = Vec::new();
@@ -269,8 +269,8 @@ impl Sweeping {
             let watch = Watched { counts: &self.counts, should_continue, memory };
             Ok(Executor::new(&self.cells, &watch).run_each(inside).map_err(RunError::from)?)
         };
-        let outcomes = work::watched(py, on_all_cores, |py| progressed.call0(py).map(drop))?;
-        let of_run = |outcome: Outcome<Kept>| outcome.map_err(CellError::Run);
+        let outcomes = work::watched(py, on_all_cores, |py| status.call0(py).map(drop))?;
+        let of_run = |outcome: Outcome<Reduction>| outcome.map_err(CellError::Run);
         let finished = |(cell, outcome)| FinishedCell { cell, outcome: of_run(outcome) };
         let mut rows: Vec<FinishedCell> = cells.into_iter().zip(outcomes).map(finished).collect();
         for (cell, job) in outside {
@@ -281,7 +281,7 @@ impl Sweeping {
             let count = if outcome.is_ok() { &self.counts.computed } else { &self.counts.failed };
             count.fetch_add(1, Ordering::Relaxed);
             rows.push(FinishedCell { cell, outcome });
-            progressed.call0(py)?;
+            status.call0(py)?;
         }
         rows.sort_by_key(|row| row.cell.index);
         Ok(rows)
@@ -358,7 +358,7 @@ impl Swept {
 #[pyfunction]
 pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Travelling>, Failure> {
     let outcomes = py.detach(|| catch_panic(|| Ok(Task::read(task)?.run(&())?)))?;
-    let plain = |kept: &Kept| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
+    let plain = |kept: &Reduction| kept.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
     Ok(outcomes
         .into_iter()
         .map(|outcome| match outcome {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use cwnd::quantity;
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Job, Keep, Outcome, Progress, RunError, Threads};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::execute::{Executor, Job, Outcome, Progress, Reduce, RunError, Threads};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::run::{Runs, run_by};
 use cwnd_run::scenario::Scenario;
 use pyo3::exceptions::PyException;
@@ -118,13 +118,13 @@ pub(crate) fn outcomes(
     cells: &Cells,
     memory: Option<u64>,
     errors: &AlgorithmErrors,
-) -> Result<Vec<Outcome<Kept>>, Failure> {
+) -> Result<Vec<Outcome<Reduction>>, Failure> {
     run_jobs(py, jobs, cells, memory, errors, |executor, jobs| Ok(executor.run_each(jobs).map_err(RunError::from)?))
 }
 
 /// Lets `run` do jobs on all cores without the interpreter's lock, except where an algorithm is in Python. Those run one after the other on
 /// the calling thread, which holds the lock: threads would only hand it to each other. The results are in the order of the jobs.
-fn run_jobs<K: Keep, T: Send>(
+fn run_jobs<K: Reduce, T: Send>(
     py: Python<'_>,
     jobs: Vec<Job<K>>,
     cells: &Cells,
@@ -156,12 +156,12 @@ fn run_jobs<K: Keep, T: Send>(
 ///
 /// # Errors
 /// What a signal raised, also while the algorithm ran, or the run broke.
-pub(crate) fn alone<K: Keep>(
+pub(crate) fn alone<K: Reduce>(
     errors: &AlgorithmErrors,
     cells: &Cells,
     memory: Option<u64>,
     job: Job<K>,
-) -> Result<Result<Outcome<K::Kept>, Failure>, Failure> {
+) -> Result<Result<Outcome<K::Reduction>, Failure>, Failure> {
     let signals = AlgorithmErrors::default();
     let here = CallingThread { errors, signals: &signals, memory };
     let executor = Executor::new(cells, &here).on(Threads::Calling);

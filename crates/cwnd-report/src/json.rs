@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cwnd::registry::{Entry, Family, Transport};
-use cwnd_trace::{CrowdTrace, Trace};
+use cwnd_trace::{FlowArrivalsTrace, Trace};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -137,7 +137,7 @@ pub struct Run {
     pub flows: Vec<FlowResult>,
     /// Every flow without congestion control, in the order of the scenario.
     pub cbr: Vec<Cbr>,
-    /// Every crowd of flows that come and go, in the order of the scenario.
+    /// Every group of flows that come and go, in the order of the scenario.
     pub arrivals: Vec<Arrivals>,
     /// Every link, in the order of the scenario.
     pub links: Vec<Link>,
@@ -406,7 +406,7 @@ impl Run {
             measures: runs.estimates(),
             flows: flows.collect(),
             cbr: (0..first.cbr.len()).map(|index| Cbr::of(runs, first, index)).collect(),
-            arrivals: (0..first.crowds.len()).map(|index| Arrivals::of(runs, first, index)).collect(),
+            arrivals: (0..first.flow_arrivals.len()).map(|index| Arrivals::of(runs, first, index)).collect(),
             links: links.collect(),
             warnings: runs.warnings(),
             digests: digests(&runs.traces),
@@ -462,10 +462,11 @@ impl Bench {
     pub fn of(scenario: &Scenario, trace: &Trace, wall_s: f64, grown: Option<u64>) -> Self {
         let flows = trace.flows.len() as u32;
         let last = |curve: &[u64]| curve.last().copied().unwrap_or(0);
-        let crowds =
-            |curve: fn(&CrowdTrace) -> &[u64]| trace.crowds.iter().map(|crowd| last(curve(crowd))).sum::<u64>();
+        let flow_arrivals = |curve: fn(&FlowArrivalsTrace) -> &[u64]| {
+            trace.flow_arrivals.iter().map(|group| last(curve(group))).sum::<u64>()
+        };
         let delivered =
-            trace.flows.iter().map(|flow| last(&flow.delivered)).sum::<u64>() + crowds(|crowd| &crowd.delivered);
+            trace.flows.iter().map(|flow| last(&flow.delivered)).sum::<u64>() + flow_arrivals(|group| &group.delivered);
         let per_wall_second = |count: u64| count as f64 / wall_s;
         Self {
             origin: Origin::of(scenario),
@@ -479,7 +480,7 @@ impl Bench {
             delivered_packets: delivered,
             dropped_packets: trace.links.iter().map(|link| last(&link.dropped) + last(&link.lost)).sum(),
             retransmitted_packets: trace.flows.iter().map(|flow| last(&flow.retransmitted)).sum::<u64>()
-                + crowds(|crowd| &crowd.retransmitted),
+                + flow_arrivals(|group| &group.retransmitted),
             digest: digest(trace),
         }
     }

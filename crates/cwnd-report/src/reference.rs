@@ -11,7 +11,7 @@ use super::json::{Bench, Comparison, Known, Run};
 use cwnd_conform::Conformance;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
-use cwnd_lab::sweep::{Progressed, Swept};
+use cwnd_lab::sweep::{SweepStatus, Swept};
 use cwnd_papers::{Crossing, JudgedRow};
 use cwnd_text::capitalised;
 
@@ -56,7 +56,7 @@ pub fn json() -> String {
         ("cwnd compare", schema_for!(Comparison)),
         ("cwnd run", schema_for!(Run)),
         ("cwnd sweep", schema_for!(Swept)),
-        ("cwnd sweep status", schema_for!(Progressed)),
+        ("cwnd sweep status", schema_for!(SweepStatus)),
         ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
         ("cwnd paper PAPER", schema_for!(JudgedRow)),

@@ -137,14 +137,14 @@ fn cbr(flows: &[json::Cbr]) -> String {
     format!("\n{}", table.fitted())
 }
 
-fn arrivals(crowds: &[json::Arrivals]) -> String {
+fn arrivals(flow_arrivals: &[json::Arrivals]) -> String {
     let mut text = String::new();
-    for crowd in crowds {
+    for group in flow_arrivals {
         let mut table = Table::default();
         table.row(["packets", "flows", "mean", "median", "95th percentile", "99th percentile"]);
         table.row(["", "all seeds", "s", "s", "s", "s"]);
         let mut above = 0;
-        for class in &crowd.completion {
+        for class in &group.completion {
             let sizes = match class.up_to_packets {
                 Some(up_to) => format!("{} to {up_to}", above + 1),
                 None => format!("more than {above}"),
@@ -153,10 +153,10 @@ fn arrivals(crowds: &[json::Arrivals]) -> String {
             let times = [class.mean_s, class.p50_s, class.p95_s, class.p99_s].map(|time| cell(time, 1.0));
             table.row([sizes, class.flows.to_string()].into_iter().chain(times));
         }
-        let rates = [cell(crowd.flows_per_s, 1.0), cell(crowd.requested_bps, 1e-6), cell(crowd.refused_share, 100.0)];
+        let rates = [cell(group.flows_per_s, 1.0), cell(group.requested_bps, 1e-6), cell(group.refused_share, 100.0)];
         let [flows, requested, refused] = rates;
         let rates = format!("{flows} flows/s arrive and ask for {requested} Mbit/s; {refused} % are refused");
-        let heading = wrapped(&one_line(&format!("completion of {}", crowd.arrivals)));
+        let heading = wrapped(&one_line(&format!("completion of {}", group.arrivals)));
         text.push_str(&format!("\n{heading}{}{}", table.fitted(), wrapped(&rates)));
     }
     text

@@ -1,10 +1,10 @@
 //! The parts of documents about traffic that comes and goes, or that nothing controls.
 
-use cwnd_trace::{CrowdTrace, Histogram, SizeClass, Trace};
+use cwnd_trace::{FlowArrivalsTrace, Histogram, SizeClass, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use cwnd_run::measure::{Curve, Domain, Estimate, Window, life_of_crowd, seconds_of_cbr};
+use cwnd_run::measure::{Curve, Domain, Estimate, Window, life_of_arrivals, seconds_of_cbr};
 use cwnd_run::run::Runs;
 
 /// A flow without congestion control, measured while it sends: from its start to its stop and without its pauses, X
@@ -87,50 +87,50 @@ impl Cbr {
 
 impl Arrivals {
     pub(super) fn of(runs: &Runs, first: &Trace, index: usize) -> Self {
-        let CrowdTrace { name, algorithm, packet, payload, .. } = &first.crowds[index];
-        let crowd = |of: fn(&CrowdTrace) -> &[u64]| {
+        let FlowArrivalsTrace { name, algorithm, packet, payload, .. } = &first.flow_arrivals[index];
+        let group = |of: fn(&FlowArrivalsTrace) -> &[u64]| {
             move |trace: &Trace| {
-                let crowd = &trace.crowds[index];
-                let life = life_of_crowd(trace, crowd)?;
+                let group = &trace.flow_arrivals[index];
+                let life = life_of_arrivals(trace, group)?;
                 // Nothing is counted before its start, where there may be no sample.
                 let counted = Window { from: Window::measured(trace).from, to: life.to };
-                Some(Curve::new(&trace.at, of(crowd)).rise(counted) / life.seconds())
+                Some(Curve::new(&trace.at, of(group)).rise(counted) / life.seconds())
             }
         };
-        let share = |part: fn(&CrowdTrace) -> &[u64], whole: fn(&CrowdTrace) -> &[u64]| {
+        let share = |part: fn(&FlowArrivalsTrace) -> &[u64], whole: fn(&FlowArrivalsTrace) -> &[u64]| {
             over(runs, Domain::SHARE, |trace| {
-                let whole = crowd(whole)(trace).filter(|whole| *whole > 0.0)?;
-                Some(crowd(part)(trace)? / whole)
+                let whole = group(whole)(trace).filter(|whole| *whole > 0.0)?;
+                Some(group(part)(trace)? / whole)
             })
         };
         let (packet, payload) = (8.0 * f64::from(*packet), 8.0 * f64::from(*payload));
-        let classes = (0..first.crowds[index].classes.len()).map(|class| Completion::of(runs, index, class));
+        let classes = (0..first.flow_arrivals[index].classes.len()).map(|class| Completion::of(runs, index, class));
         Self {
             arrivals: name.clone(),
             algorithm: algorithm.clone(),
-            flows_per_s: over(runs, Domain::POSITIVE, crowd(|crowd| &crowd.arrived)),
-            refused_share: share(|crowd| &crowd.refused, |crowd| &crowd.arrived),
-            requested_bps: over(runs, Domain::POSITIVE, |trace| Some(packet * crowd(|crowd| &crowd.requested)(trace)?)),
-            goodput_bps: over(runs, Domain::POSITIVE, |trace| Some(payload * crowd(|crowd| &crowd.delivered)(trace)?)),
-            size_mean_packets: over(runs, Domain::POSITIVE, |trace| trace.crowds[index].sizes.mean()),
-            retransmission_ratio: share(|crowd| &crowd.retransmitted, |crowd| &crowd.sent),
+            flows_per_s: over(runs, Domain::POSITIVE, group(|group| &group.arrived)),
+            refused_share: share(|group| &group.refused, |group| &group.arrived),
+            requested_bps: over(runs, Domain::POSITIVE, |trace| Some(packet * group(|group| &group.requested)(trace)?)),
+            goodput_bps: over(runs, Domain::POSITIVE, |trace| Some(payload * group(|group| &group.delivered)(trace)?)),
+            size_mean_packets: over(runs, Domain::POSITIVE, |trace| trace.flow_arrivals[index].sizes.mean()),
+            retransmission_ratio: share(|group| &group.retransmitted, |group| &group.sent),
             completion: classes.collect(),
         }
     }
 }
 
 impl Completion {
-    fn of(runs: &Runs, crowd: usize, class: usize) -> Self {
+    fn of(runs: &Runs, group: usize, class: usize) -> Self {
         let times = |what: fn(&Histogram) -> Option<f64>| {
-            over(runs, Domain::POSITIVE, |trace| Some(what(&class_of(trace, crowd, class).arrived)? * 1e-9))
+            over(runs, Domain::POSITIVE, |trace| Some(what(&class_of(trace, group, class).arrived)? * 1e-9))
         };
         Self {
             up_to_packets: runs
                 .traces
                 .first()
-                .map(|trace| class_of(trace, crowd, class).up_to)
+                .map(|trace| class_of(trace, group, class).up_to)
                 .filter(|up_to| *up_to < u64::MAX),
-            flows: runs.traces.iter().map(|trace| class_of(trace, crowd, class).arrived.count()).sum(),
+            flows: runs.traces.iter().map(|trace| class_of(trace, group, class).arrived.count()).sum(),
             mean_s: times(Histogram::mean),
             p50_s: times(|times| times.quantile(0.5).map(|nanos| nanos as f64)),
             p95_s: times(|times| times.quantile(0.95).map(|nanos| nanos as f64)),
@@ -139,8 +139,8 @@ impl Completion {
     }
 }
 
-fn class_of(trace: &Trace, crowd: usize, class: usize) -> &SizeClass {
-    &trace.crowds[crowd].classes[class]
+fn class_of(trace: &Trace, group: usize, class: usize) -> &SizeClass {
+    &trace.flow_arrivals[group].classes[class]
 }
 
 /// The estimate over the runs that have a value.
@@ -195,16 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_measured_while_it_may_arrive() {
+    fn a_group_is_measured_while_it_may_arrive() {
         let rate = |life: &str, sampling: &str| {
-            let crowd = "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"5ms\"";
-            document(sampling, &format!("{crowd}\n{life}")).arrivals[0].flows_per_s
+            let group = "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"5ms\"";
+            document(sampling, &format!("{group}\n{life}")).arrivals[0].flows_per_s
         };
-        let crowd = |life: &str, sampling: &str| rate(life, sampling).expect("they arrive").mean;
+        let group = |life: &str, sampling: &str| rate(life, sampling).expect("they arrive").mean;
         // 200 per second, give or take three deviations of the arrivals in half a second or more.
         for life in ["", "start = \"2s\"", "stop = \"2s\"", "start = \"1500ms\"\nstop = \"2s\""] {
             for sampling in ["100ms", "off"] {
-                let rate = crowd(life, sampling);
+                let rate = group(life, sampling);
                 assert!((rate - 200.0).abs() < 60.0, "{life}, {sampling}: {rate}");
             }
         }

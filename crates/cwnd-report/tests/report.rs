@@ -9,7 +9,7 @@ use cwnd::Spec;
 use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;
 use cwnd_run::measure::{Estimates, summarise};
-use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, LinkTrace, SizeClass, Trace};
+use cwnd_trace::{CbrTrace, FlowArrivalsTrace, FlowTrace, LinkTrace, SizeClass, Trace};
 
 /// A rule that adds `add` packets per round trip and removes the share `cut` when the queue overflows.
 struct Rule {
@@ -176,14 +176,14 @@ fn cross_traffic_has_plots_of_its_own() {
     }];
     let mut class = SizeClass { up_to: 10, ..SizeClass::default() };
     class.arrived.record(120_000_000);
-    trace.crowds = vec![CrowdTrace {
+    trace.flow_arrivals = vec![FlowArrivalsTrace {
         name: "web".into(),
         algorithm: "cubic".into(),
         payload: 1460,
         requested: curve(3).into(),
         delivered: curve(2).into(),
         classes: vec![class],
-        ..CrowdTrace::default()
+        ..FlowArrivalsTrace::default()
     }];
     let sections = [Section::of("reno", vec![trace])];
     let page = report(&sections).html();

@@ -5,7 +5,7 @@ use std::path::Path;
 use cwnd_lab::sweep::{CellError, FinishedCell, Sweep, gather};
 use cwnd_report::page::sweep_html;
 use cwnd_report::text;
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 use serde_json::Value;
 
 fn sweep(grid: &str, seeds: u32) -> Sweep {
@@ -19,7 +19,7 @@ fn sweep(grid: &str, seeds: u32) -> Sweep {
 fn rows(sweep: &Sweep, goodput: impl Fn(usize, u64) -> Option<f64>) -> Vec<FinishedCell> {
     let cells = sweep.cells().map(|cell| {
         let outcome = goodput(cell.point, cell.seed).map(|value| {
-            let mut kept = Kept::default();
+            let mut kept = Reduction::default();
             kept.keep("goodput_bps", vec![value]);
             kept.keep("loss_rate", vec![0.01]);
             kept

@@ -21,7 +21,7 @@ fn scenario(name: &str, groups: usize, seeds: u32, rate: u64) -> String {
     format!(
         "title = \"{name}\"\nduration = \"3s\"\nwarmup = \"500ms\"\nseeds = {seeds}\n[dumbbell]\nrate = \"{rate}bit\"\nrtt = \"20ms\"\n\
          queue = \"droptail:20p\"\nloss = \"0.001\"\n{group}[[flow]]\nname = \"{name} end\"\nalgorithm = \"cubic\"\nsize = \"20p\"\n\
-         [[cbr]]\nname = \"{name} cbr\"\nrate = \"cbr:{}bit\"\n[[arrivals]]\nname = \"{name} crowd\"\nalgorithm = \"reno\"\n\
+         [[cbr]]\nname = \"{name} cbr\"\nrate = \"cbr:{}bit\"\n[[arrivals]]\nname = \"{name} group\"\nalgorithm = \"reno\"\n\
          size = \"pareto:10p,shape=1.35\"\nload = 0.1\n",
         rate / 10
     )

@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::cells::Cells;
 use crate::execute::{Executor, Interrupted, Job, Outcome, Progress, RunError, WholeTrace};
 use crate::measure::{
-    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_crowd, mser5,
+    Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_arrivals, mser5,
     peer_limited_share, seconds_of_cbr, source_limited_share,
 };
 use crate::scenario::{Ecn, Scenario, is_drawn};
@@ -274,8 +274,12 @@ impl Runs {
     fn traffic_left_out(&self) -> Vec<String> {
         let Some(trace) = self.traces.first() else { return Vec::new() };
         let cbr = trace.cbr.iter().filter(|cbr| seconds_of_cbr(trace, cbr).is_none()).map(|cbr| &cbr.name);
-        let crowds = trace.crowds.iter().filter(|crowd| life_of_crowd(trace, crowd).is_none()).map(|crowd| &crowd.name);
-        let names: BTreeSet<&String> = cbr.chain(crowds).collect();
+        let flow_arrivals = trace
+            .flow_arrivals
+            .iter()
+            .filter(|group| life_of_arrivals(trace, group).is_none())
+            .map(|group| &group.name);
+        let names: BTreeSet<&String> = cbr.chain(flow_arrivals).collect();
         names
             .into_iter()
             .map(|name| format!("no rates of `{name}`: it sends for less than a round trip of the measured time"))

@@ -71,8 +71,8 @@ fn what_did_not_end_ends() {
     {
         assert!(matches!(drive(&text), Driven::Bounded | Driven::Long), "{text}");
     }
-    let crowd = format!("{}[[arrivals]]\nalgorithm = \"reno\"\ngap = \"1ns\"\nsize = \"8p\"\n", bell(""));
-    assert!(Scenario::read("crowd", &crowd, &[]).is_err());
+    let group = format!("{}[[arrivals]]\nalgorithm = \"reno\"\ngap = \"1ns\"\nsize = \"8p\"\n", bell(""));
+    assert!(Scenario::read("crowd", &group, &[]).is_err());
 }
 
 proptest! {

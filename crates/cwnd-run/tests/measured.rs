@@ -70,9 +70,9 @@ fn other_traffic_that_is_not_there_is_named() {
         "{:?}",
         cbr.warnings()
     );
-    let crowd = runs(
+    let group = runs(
         &[],
         "[[arrivals]]\nalgorithm = \"reno\"\nsize = \"5p\"\ngap = \"50ms\"\nstop = \"500ms\"\nname = \"web\"",
     );
-    assert!(warned(&crowd, "no rates of `web`"), "{:?}", crowd.warnings());
+    assert!(warned(&group, "no rates of `web`"), "{:?}", group.warnings());
 }

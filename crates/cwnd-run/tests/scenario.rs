@@ -6,9 +6,9 @@ use cwnd_run::measure::{Window, fair_shares};
 use cwnd_run::run::run;
 use cwnd_run::scenario::{Direction, Document, Dumbbell, FlowGroup, Scenario, Written};
 use cwnd_sim::{
-    AckEcho, Class, Discipline, DrrSetup, Era, Gap, GilbertElliott, HoldBack, Impairments, LinuxHost, Loss, NodeId,
-    Noise, Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, Reordering, Setup, Sizes,
-    Source, TokenBucket,
+    AckEcho, Class, Discipline, DrrSetup, Era, GilbertElliott, Impairments, Interarrival, LinuxHost, Loss, NodeId,
+    Noise, Pages, Pause, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, ReorderBy, Reordering,
+    Setup, Sizes, Source, TokenBucket,
 };
 
 fn setup(text: &str) -> Setup {
@@ -380,7 +380,7 @@ fn arrivals_alone_are_a_scenario() {
     assert_eq!(scenario.bottleneck(), 0);
     let runs = cwnd_run::run::run(vec![scenario], &()).expect("runs");
     let [runs] = &runs[..] else { panic!("one scenario") };
-    assert!(runs.traces[0].crowds[0].completed.last().is_some_and(|completed| *completed > 20));
+    assert!(runs.traces[0].flow_arrivals[0].completed.last().is_some_and(|completed| *completed > 20));
     assert_eq!((runs.summaries[0].flow_goodput_bps.len(), runs.warnings().len()), (0, 0));
 }
 
@@ -467,7 +467,7 @@ fn every_key_of_links_arrives() {
     assert_eq!((bottleneck.rate_steps.repeat, bottleneck.delay_steps.repeat), (Some(s(10)), Some(s(10))));
     assert!(back.rate_steps.steps.is_empty() && back.delay_steps.steps.is_empty(), "the bottleneck alone changes");
     assert_eq!(
-        (setup.flows[0].class, setup.cbr[0].class, setup.crowds[0].flow.class),
+        (setup.flows[0].class, setup.cbr[0].class, setup.flow_arrivals[0].flow.class),
         (Class::In, Class::Out, Class::In)
     );
 }
@@ -598,18 +598,18 @@ fn every_key_of_traffic_arrives() {
     assert_eq!((first.from, first.to, first.packet.0), (NodeId(1), NodeId(0), 500));
     assert_eq!((first.start, first.stop, first.pauses.as_slice()), (second(1), Some(second(4)), &[pause(2, 3)][..]));
 
-    let [back, readers, waves] = setup.crowds.as_slice() else { panic!("{} crowds", setup.crowds.len()) };
+    let [back, readers, waves] = setup.flow_arrivals.as_slice() else { panic!("{} crowds", setup.flow_arrivals.len()) };
     // 30 packets of 8000 bits at 30 % of 10 Mbit/s.
-    assert_eq!(back.gap, Gap::Constant(Span::from_millis(80)));
+    assert_eq!(back.gap, Interarrival::Constant(Span::from_millis(80)));
     assert_eq!(back.sizes, Sizes::Pareto { mean: 30.0, shape: 1.35 });
     assert_eq!((back.flow.start, back.flow.stop, back.flow.from), (second(1), Some(second(50)), NodeId(1)));
     assert_eq!((back.flow.access_rtt, back.rtt_spread), (Span::from_millis(60), Span::from_millis(40)));
     assert_eq!((back.limit.get(), back.flow.era.name, back.flow.name.as_str()), (7, "linux-2.6", "cubic"));
     // A reader asks for 100 packets: 800 kbit at 20 % of 20 Mbit/s.
-    assert_eq!(readers.gap, Gap::Constant(Span::from_millis(200)));
+    assert_eq!(readers.gap, Interarrival::Constant(Span::from_millis(200)));
     assert_eq!(readers.pages, Some(Pages { pages: 2.0, objects: 5.0, think: Span::from_secs(3) }));
     let means = [30, 10].map(Span::from_millis);
-    assert_eq!(waves.gap, Gap::Square { means, step: Span::from_secs(5) });
+    assert_eq!(waves.gap, Interarrival::Square { means, step: Span::from_secs(5) });
 }
 
 #[test]
@@ -744,7 +744,7 @@ fn impairments_are_those_of_their_link() {
                 reverse_impairments = { aggregate = \"4ms\", thin_acks = 4, shaper = \"1mbit,burst=2kB\" }";
     let setup = with_trace("", keys).expect("valid").setup(1).into_setup();
     let [forth, back] = [0, 1].map(|index| setup.links[index].impairments.clone());
-    let reordering = Some(Reordering { probability: 0.02, by: HoldBack::Packets(3) });
+    let reordering = Some(Reordering { probability: 0.02, by: ReorderBy::Packets(3) });
     let policer = Some(TokenBucket { rate: 5_000_000, burst: Bytes(30_000) });
     let jitter = Some(Noise::Uniform(Span::from_millis(2)).into());
     assert_eq!(forth, Impairments { jitter, reordering, policer, ..Impairments::default() });

@@ -86,12 +86,12 @@ fn a_link_that_changes_is_shared_as_it_is_then() {
     assert_eq!(over("outage = [\"2s..3s\"]", "[[cbr]]\nrate = \"cbr:6mbit\""), [9333.0]);
 }
 
-/// A crowd of 30 % of the link leaves the rest to a bulk flow. A hundred packets a flow are 6 Mbit/s five times a second.
+/// A group of 30 % of the link leaves the rest to a bulk flow. A hundred packets a flow are 6 Mbit/s five times a second.
 #[test]
-fn a_crowd_has_what_it_asked_for() {
+fn a_group_has_what_it_asked_for() {
     for more in ["load = 0.3", "gap = \"200ms\"", "load = 0.3\nweb = { pages = 2, objects = 1, think = \"200ms\" }"] {
         let trace = trace("", &format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"100p\"\n{more}"));
-        let (requested, from) = (&trace.crowds[0].requested, trace.at.iter().position(|at| *at == trace.warmup));
+        let (requested, from) = (&trace.flow_arrivals[0].requested, trace.at.iter().position(|at| *at == trace.warmup));
         let asked = (requested[requested.len() - 1] - requested[from.expect("sampled")]) as f64 * 12.0 / 3.0;
         assert!((1000.0..10_000.0).contains(&asked), "{more}: {asked}");
         assert_eq!(kilobits(&trace), [(20_000.0 - asked).round()], "{more}");

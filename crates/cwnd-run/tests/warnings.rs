@@ -225,7 +225,7 @@ fn said_of(keys: &str, flow: &str, more: &str) -> Vec<String> {
 fn what_says_nothing_is_named_with_the_reason() {
     let over = "no effect: the run ends at 2 s";
     let cbr = |rate: &str| format!("[[cbr]]\nrate = \"{rate}\"");
-    let crowd = |keys: &str| format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"9p\"\ngap = \"50ms\"\n{keys}");
+    let group = |keys: &str| format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"9p\"\ngap = \"50ms\"\n{keys}");
     let steps = |step: &str| format!("schedule = {{ steps = [{{ {step} }}] }}");
     let impaired = |keys: &str| format!("impairments = {{ {keys} }}");
     for (keys, flow, more, expected) in [
@@ -302,7 +302,7 @@ fn what_says_nothing_is_named_with_the_reason() {
         (
             String::new(),
             "",
-            crowd("web = { pages = 1, objects = 2, think = \"1s\" }"),
+            group("web = { pages = 1, objects = 2, think = \"1s\" }"),
             "web.think = 1s has no effect: each reader asks for one page",
         ),
         (
@@ -370,7 +370,7 @@ fn what_says_nothing_is_named_with_the_reason() {
         assert!(warnings.iter().any(|warning| warning.contains(expected)), "{keys}, {flow}, {more}: {warnings:?}");
     }
     let alone =
-        "duration = \"2s\"\nwarmup = \"0s\"\nslow_start = \"limited:100\"\n[dumbbell]\n".to_string() + &crowd("");
+        "duration = \"2s\"\nwarmup = \"0s\"\nslow_start = \"limited:100\"\n[dumbbell]\n".to_string() + &group("");
     let alone = Scenario::read("x.toml", &alone, &[]).expect("a scenario");
     let expected = "x.toml:3: slow_start = limited:100 has no effect: no window grows so far with 9 packets in a flow";
     assert_eq!(alone.unused().iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);

@@ -25,7 +25,7 @@ pub enum SecureError {
     Plain,
     /// The server refuses. The refusal itself is not authenticated.
     #[error("the other side refuses: {0}")]
-    Refused(Refusal),
+    Refused(Denial),
     /// The connection ended without the final record.
     #[error("the connection was cut off before its end")]
     Truncated,
@@ -40,7 +40,7 @@ pub enum SecureError {
 /// Why a server refuses a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum Denial {
     /// There were too many wrong codes or keys from this client's address.
     #[error("too many wrong codes, try again in a few minutes")]
     Limited,
@@ -55,7 +55,7 @@ pub enum Refusal {
     WrongCode,
 }
 
-impl Refusal {
+impl Denial {
     pub(crate) const fn to_byte(self) -> u8 {
         match self {
             Self::WrongCode => 1,

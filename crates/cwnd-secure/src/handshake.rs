@@ -15,7 +15,7 @@ use std::io;
 use snow::{Builder, HandshakeState};
 
 use crate::code::Code;
-use crate::error::{Refusal, SecureError, VERSION};
+use crate::error::{Denial, SecureError, VERSION};
 use crate::key::{KEY_PATTERN, PrivateKey, PublicKey};
 use crate::record::Session;
 
@@ -107,7 +107,7 @@ impl Initiator {
     pub fn finish(mut self, from: &mut impl io::Read) -> Result<Session, SecureError> {
         let status = read_prologue(from)?;
         if status != ACCEPTED {
-            return Err(Refusal::from_byte(status).map_or(SecureError::Foreign, SecureError::Refused));
+            return Err(Denial::from_byte(status).map_or(SecureError::Foreign, SecureError::Refused));
         }
         let mut answer = [0; ANSWER];
         read(from, &mut answer)?;
@@ -146,9 +146,9 @@ impl Hello {
     /// first record, is it known to be there.
     ///
     /// # Errors
-    /// [`Refusal::WrongCode`] if no code of `access` is the client's, [`Refusal::UnknownKey`] if its key is not authorized, and
-    /// [`Refusal::Proof`] if `access` has no secret of the kind that the client uses.
-    pub fn answer(&self, access: &Access) -> Result<(Session, Proven, Vec<u8>), Refusal> {
+    /// [`Denial::WrongCode`] if no code of `access` is the client's, [`Denial::UnknownKey`] if its key is not authorized, and
+    /// [`Denial::Proof`] if `access` has no secret of the kind that the client uses.
+    pub fn answer(&self, access: &Access) -> Result<(Session, Proven, Vec<u8>), Denial> {
         let prologue = prologue(self.proof);
         match (self.proof, &access.key) {
             (BY_CODE, _) if !access.codes.is_empty() => {
@@ -158,8 +158,8 @@ impl Hello {
                     let noise = Builder::new(CODE_PATTERN.parse().ok()?).prologue(&prologue).ok()?.psk(0, &key).ok()?;
                     self.accept(noise.build_responder().ok()?).map(|(noise, answer)| (noise, number, answer))
                 });
-                let (noise, number, answer) = tried.next().ok_or(Refusal::WrongCode)?;
-                finished(noise, Proven::Code(number), answer).ok_or(Refusal::WrongCode)
+                let (noise, number, answer) = tried.next().ok_or(Denial::WrongCode)?;
+                finished(noise, Proven::Code(number), answer).ok_or(Denial::WrongCode)
             }
             (BY_KEYS, Some(own)) => {
                 let proven = || {
@@ -170,9 +170,9 @@ impl Hello {
                     let number = access.authorized.iter().position(|known| known.0[..] == client)?;
                     finished(noise, Proven::Key(number), answer)
                 };
-                proven().ok_or(Refusal::UnknownKey)
+                proven().ok_or(Denial::UnknownKey)
             }
-            _ => Err(Refusal::Proof),
+            _ => Err(Denial::Proof),
         }
     }
 
@@ -188,7 +188,7 @@ impl Hello {
 
 /// The message of a server to a client that it refuses.
 #[must_use]
-pub fn refuse(why: Refusal) -> Vec<u8> {
+pub fn refuse(why: Denial) -> Vec<u8> {
     prologue(why.to_byte()).to_vec()
 }
 

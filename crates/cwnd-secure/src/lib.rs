@@ -63,7 +63,7 @@ mod testing;
 mod text;
 
 pub use code::Code;
-pub use error::{Refusal, SecureError};
+pub use error::{Denial, SecureError};
 pub use guesses::{EXPIRES_AFTER, Guesses, LOGGED, PER_ADDRESS, WrongGuess};
 pub use handshake::{Access, Hello, Initiator, Proof, Proven, refuse};
 pub use key::{PrivateKey, PublicKey};

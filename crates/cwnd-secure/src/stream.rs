@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::error::{Refusal, SecureError};
+use crate::error::{Denial, SecureError};
 use crate::handshake::{Access, Hello, Initiator, Proof, Proven, refuse};
 use crate::record::{CONFIRMATION_RECORD, CONTENT, RECORD, Session, TAG, record_length};
 
@@ -62,7 +62,7 @@ pub fn accept<T: Read + Write>(
     guess: impl FnOnce() -> bool,
 ) -> Result<(SecureStream<T>, Proven), SecureError> {
     let hello = Hello::read(&mut inner)?;
-    let answer = if guess() { hello.answer(access) } else { Err(Refusal::Limited) };
+    let answer = if guess() { hello.answer(access) } else { Err(Denial::Limited) };
     let (session, proven, answer) = match answer {
         Ok(accepted) => accepted,
         Err(why) => {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_secure::{
-    Access, CONTENT, Code, PrivateKey, Proof, Proven, REKEY, Refusal, SecureError, SecureStream, accept, connect,
+    Access, CONTENT, Code, Denial, PrivateKey, Proof, Proven, REKEY, SecureError, SecureStream, accept, connect,
     record_length,
 };
 
@@ -333,8 +333,8 @@ fn a_handshake_that_was_touched_lets_nobody_in() {
                     "byte {at}"
                 ),
                 (From::Client, 9..) => {
-                    assert!(matches!(ends.client, Some(SecureError::Refused(Refusal::WrongCode))), "{:?}", ends.client);
-                    assert!(matches!(ends.server, Some(SecureError::Refused(Refusal::WrongCode))), "{:?}", ends.server);
+                    assert!(matches!(ends.client, Some(SecureError::Refused(Denial::WrongCode))), "{:?}", ends.client);
+                    assert!(matches!(ends.server, Some(SecureError::Refused(Denial::WrongCode))), "{:?}", ends.server);
                 }
                 (From::Server, 9..) => {
                     assert!(matches!(ends.client, Some(SecureError::Unproven)), "{:?}", ends.client);
@@ -424,13 +424,13 @@ fn only_who_has_the_code_or_a_known_key_comes_in() {
 
     let only_friend = Access::by_keys(server.clone(), vec![member.public()]);
     for (proof, access, may_guess, why) in [
-        (Proof::Code(code(3)), codes(), true, Refusal::WrongCode),
-        (Proof::Code(code(1)), codes(), false, Refusal::Limited),
-        (Proof::Code(code(1)), known(), true, Refusal::Proof),
-        (keys(&member, &server), codes(), true, Refusal::Proof),
-        (keys(&other, &server), only_friend, true, Refusal::UnknownKey),
+        (Proof::Code(code(3)), codes(), true, Denial::WrongCode),
+        (Proof::Code(code(1)), codes(), false, Denial::Limited),
+        (Proof::Code(code(1)), known(), true, Denial::Proof),
+        (keys(&member, &server), codes(), true, Denial::Proof),
+        (keys(&other, &server), only_friend, true, Denial::UnknownKey),
         // The client expects another server than this one.
-        (keys(&member, &other), known(), true, Refusal::UnknownKey),
+        (keys(&member, &other), known(), true, Denial::UnknownKey),
     ] {
         let (client, proven) = meet(&proof, access, may_guess);
         assert!(matches!(client, Err(SecureError::Refused(said)) if said == why), "{why:?}: {:?}", client.err());

@@ -35,7 +35,7 @@ pub(crate) struct AccessLine {
 ///
 /// A block is [`BLOCK`] places, of which the last one says where the line goes on. A line without such packets has no block.
 #[derive(Debug)]
-pub(crate) struct Departures {
+pub(crate) struct InTransit {
     places: Vec<Departure>,
     /// The first block that no line has; each says in its first place which is the next. [`NONE`] at the end.
     free: u32,
@@ -52,7 +52,7 @@ struct Departure {
 
 /// The contents of packets on access lines that are not plain data, by flow, in order. Few flows have any.
 #[derive(Debug, Default)]
-pub(crate) struct OtherBodies(BTreeMap<u32, VecDeque<Body>>);
+pub(crate) struct NonDataBodies(BTreeMap<u32, VecDeque<Body>>);
 
 impl AccessLine {
     /// An empty line.
@@ -61,9 +61,9 @@ impl AccessLine {
         Self { delay, jitter: jitter.as_nanos(), stream, next, last, front: Departure::VACANT, second: 0, end: 0 }
     }
 
-    /// Puts a packet on the line that is sent now; without data its content is among the [`OtherBodies`]. Whether there was memory for it.
+    /// Puts a packet on the line that is sent now; without data its content is among the [`NonDataBodies`]. Whether there was memory for it.
     #[inline(always)]
-    pub(crate) fn offer(&mut self, departures: &mut Departures, now: Time, data: Option<Data>) -> bool {
+    pub(crate) fn offer(&mut self, departures: &mut InTransit, now: Time, data: Option<Data>) -> bool {
         let packet = Departure::new(now, data);
         if self.front.is_vacant() {
             self.bring_to_front(packet);
@@ -92,7 +92,7 @@ impl AccessLine {
 
     /// Takes that packet off the line.
     #[inline(always)]
-    pub(crate) fn remove_front(&mut self, departures: &mut Departures) {
+    pub(crate) fn remove_front(&mut self, departures: &mut InTransit) {
         if self.second == self.end {
             (self.next, self.front) = (Time::MAX, Departure::VACANT);
             return;
@@ -122,7 +122,7 @@ impl AccessLine {
     }
 
     /// How many packets are on the line.
-    pub(crate) fn in_transit(&self, departures: &Departures) -> usize {
+    pub(crate) fn in_transit(&self, departures: &InTransit) -> usize {
         let (mut place, mut packets) = (self.second, usize::from(!self.front.is_vacant()));
         while place != self.end {
             if place % BLOCK == BLOCK - 1 {
@@ -142,7 +142,7 @@ impl AccessLine {
     }
 }
 
-impl Departures {
+impl InTransit {
     /// Of no packets.
     pub(crate) fn new(budget: &Arc<Budget>) -> Self {
         Self { places: Vec::new(), free: NONE, budget: Arc::clone(budget) }
@@ -251,7 +251,7 @@ impl Departure {
     }
 }
 
-impl OtherBodies {
+impl NonDataBodies {
     /// Adds the content of the next packet of `flow`, which is no plain data.
     #[cold]
     pub(crate) fn put(&mut self, flow: u32, body: Body) {
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+        let mut departures = InTransit::new(&Arc::new(Budget::new(u64::MAX)));
         let line = || AccessLine::new(Span::from_millis(1), Span::ZERO, Stream::new(1, "line"));
         for mut line in iter::repeat_with(line).take(10) {
             let held = (0..100).take_while(|_| line.offer(&mut departures, Time::ZERO, None)).count();
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_packet_stays_on_a_line_without_end() {
-        let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+        let mut departures = InTransit::new(&Arc::new(Budget::new(u64::MAX)));
         let mut line = AccessLine::new(Span::MAX, Span::ZERO, Stream::new(1, "line"));
         for packets in 1..10 {
             assert!(line.offer(&mut departures, Time::from_nanos(1), None));
@@ -327,8 +327,8 @@ mod tests {
 
     #[test]
     fn packets_beyond_the_budget_are_refused() {
-        let budget = Arc::new(Budget::new(Departures::cost(400)));
-        let mut departures = Departures::new(&budget);
+        let budget = Arc::new(Budget::new(InTransit::cost(400)));
+        let mut departures = InTransit::new(&budget);
         let mut line = AccessLine::new(Span::from_millis(1), Span::ZERO, Stream::new(1, "line"));
         let held = (0..300).take_while(|_| line.offer(&mut departures, Time::ZERO, None)).count();
         // The front, and 31 in each of the eight blocks of 256 places: 512 are more than there may be.
@@ -339,7 +339,7 @@ mod tests {
         /// Two lines that share their places, compared with rings of packets whose departures are drawn as they are sent.
         #[test]
         fn lines_are_rings(steps in proptest::collection::vec((0_usize..2, 0_u8..3, 0_u64..50, 0_u8..20), 0..800)) {
-            let mut departures = Departures::new(&Arc::new(Budget::new(u64::MAX)));
+            let mut departures = InTransit::new(&Arc::new(Budget::new(u64::MAX)));
             let names = ["one", "two"];
             let (delay, jitter) = (Span::from_nanos(10), 30);
             let mut lines = names.map(|name| AccessLine::new(delay, Span::from_nanos(jitter), Stream::new(1, name)));

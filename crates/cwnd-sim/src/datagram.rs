@@ -7,7 +7,7 @@ use cwnd::{
 };
 
 use crate::net::packet::{Body, Data, Header, Report};
-use crate::pacer::{Departures, Pacer};
+use crate::pacer::{Pacer, Spacing};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collect, collected};
 use crate::traffic::source::Backlog;
 
@@ -43,7 +43,7 @@ impl Sender {
             control: config.algorithm.control(),
             algorithm: config.algorithm,
             facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
-            pacer: Pacer::new(now, Departures::AtOnce),
+            pacer: Pacer::new(now, Spacing::AtOnce),
             backlog: config.backlog,
             next: 0,
             settled: 0,

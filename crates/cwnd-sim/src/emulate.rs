@@ -232,7 +232,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, HoldBack, RedSetup, Reordering};
+    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, RedSetup, ReorderBy, Reordering};
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
     const RATE: Option<u64> = Some(8_000_000);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn reordered(probability: f64, by: Span) -> Impairments {
-        Impairments { reordering: Some(Reordering { probability, by: HoldBack::Time(by) }), ..Impairments::default() }
+        Impairments { reordering: Some(Reordering { probability, by: ReorderBy::Time(by) }), ..Impairments::default() }
     }
 
     fn link(emulation: &Emulation) -> EmulatedLink {

@@ -57,7 +57,7 @@ pub struct Era {
     pub recovery: Recovery,
     /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a timeout instead
     /// of a round trip each (the impatient variant of RFC 6582 section 4); ns-2 restarts it with every one.
-    pub impatient: bool,
+    pub impatient_rto: bool,
     /// What a congestion mark does to a window of one packet.
     pub marked_at_one: MarkedAtOne,
     /// Receivers acknowledge every second packet or after this time where a flow does not choose; none: every packet at once.
@@ -83,7 +83,7 @@ impl Era {
         limited_transmit: false,
         scheme: RecoveryScheme::Sack,
         recovery: Recovery::Sack1,
-        impatient: false,
+        impatient_rto: false,
         marked_at_one: MarkedAtOne::Backoff,
         delayed_ack: None,
         quick_acks: 0,
@@ -139,7 +139,7 @@ impl Era {
         limited_transmit: true,
         scheme: RecoveryScheme::Sack,
         recovery: Recovery::Proportional,
-        impatient: false,
+        impatient_rto: false,
         marked_at_one: MarkedAtOne::None,
         delayed_ack: None,
         quick_acks: 0,
@@ -160,7 +160,7 @@ impl Era {
         limited_transmit: true,
         scheme: RecoveryScheme::Rack,
         recovery: Recovery::Proportional,
-        impatient: true,
+        impatient_rto: true,
         marked_at_one: MarkedAtOne::Timer,
         delayed_ack: Some(Span::from_millis(40)),
         quick_acks: 16,

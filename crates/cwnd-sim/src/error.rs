@@ -63,7 +63,7 @@ pub enum SetupError {
         "{part}: {access} of its round-trip time of {base_rtt} lie on its access lines: `variation.rtt` takes up to {variation} of all"
     )]
     Access {
-        /// The flow or crowd.
+        /// The flow or group.
         part: SetupPart,
         /// The round-trip time of its access lines.
         access: Span,
@@ -75,7 +75,7 @@ pub enum SetupError {
     /// A flow's nodes are not connected.
     #[error("{part}: no route from `{from}` to `{to}`")]
     Unreachable {
-        /// Which flow, cbr or crowd.
+        /// Which flow, cbr or group.
         part: SetupPart,
         /// One end.
         from: String,
@@ -105,8 +105,8 @@ pub struct StackPanic {
 pub enum SetupPart {
     /// Traffic without congestion control.
     Cbr(String),
-    /// A crowd of short flows.
-    Crowd(String),
+    /// A group of short flows.
+    FlowArrivals(String),
     /// A field of the setup itself.
     Field(&'static str),
     /// A flow.
@@ -131,7 +131,7 @@ impl fmt::Display for SetupPart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cbr(name) => write!(out, "cbr `{name}`"),
-            Self::Crowd(name) => write!(out, "crowd `{name}`"),
+            Self::FlowArrivals(name) => write!(out, "arrivals `{name}`"),
             Self::Field(name) => out.write_str(name),
             Self::Flow(name) => write!(out, "flow `{name}`"),
             Self::Link(name) => write!(out, "link `{name}`"),

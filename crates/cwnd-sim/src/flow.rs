@@ -5,7 +5,7 @@ use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
-use crate::access::{AccessLine, Departures, OtherBodies};
+use crate::access::{AccessLine, InTransit, NonDataBodies};
 use crate::endpoint::{Receiver, Sender};
 use crate::era::{Era, MarkedAtOne};
 use crate::net::packet::AckEcho;
@@ -34,7 +34,7 @@ pub(crate) struct Flow {
     /// Its packets are ECN-capable, and how their marks come back.
     pub(crate) ecn: Option<AckEcho>,
     pub(crate) class: Class,
-    /// Its sender handles answers [ahead of their time](crate::world), but those that may end a crowd's flow.
+    /// Its sender handles answers [ahead of their time](crate::world), but those that may end a group's flow.
     pub(crate) ahead: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
@@ -59,15 +59,15 @@ pub(crate) struct Finite {
     /// How long after the start the last packet had arrived, and all had been acknowledged; [`Span::MAX`] while that is to come.
     arrived: Span,
     acknowledged: Span,
-    /// Its crowd, which is notified of both.
+    /// Its group, which is notified of both.
     pub(crate) member: Option<Member>,
 }
 
-/// A flow's place in a crowd.
+/// A flow's place in a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
-    pub(crate) crowd: u32,
-    /// Meaningful where the crowd reads pages.
+    pub(crate) group: u32,
+    /// Meaningful where the group reads pages.
     pub(crate) session: u32,
     /// It started after the warm-up.
     pub(crate) measured: bool,
@@ -288,7 +288,7 @@ impl Flow {
         }
     }
 
-    /// Whether its sender may handle this answer ahead of its time. The end of a crowd's flow makes room for another one, and has to
+    /// Whether its sender may handle this answer ahead of its time. The end of a group's flow makes room for another one, and has to
     /// come when it does.
     #[inline(always)]
     pub(crate) fn may_go_ahead(&self, answer: &Body) -> bool {
@@ -309,8 +309,8 @@ impl Flow {
     pub(crate) fn leave_access(
         &mut self,
         index: u32,
-        departures: &mut Departures,
-        other_bodies: &mut OtherBodies,
+        departures: &mut InTransit,
+        other_bodies: &mut NonDataBodies,
     ) -> Option<Packet> {
         let data = self.access.front();
         self.access.remove_front(departures);

@@ -23,7 +23,6 @@
 mod access;
 mod agent;
 mod cbr;
-mod crowd;
 mod datagram;
 mod demand;
 mod digest;
@@ -33,6 +32,7 @@ mod era;
 mod error;
 mod events;
 mod flow;
+mod flow_arrivals;
 #[cfg(test)]
 mod hosts;
 mod logged;
@@ -60,17 +60,17 @@ pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
-    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, HoldBack, Impairments,
-    Jitter, LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup, QueueLimit, RedSetup, Reordering, RioSetup, Tap,
-    TokenBucket, VcpSetup, XcpSetup,
+    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Fault, FqCoDelSetup, GilbertElliott, Impairments, Jitter,
+    LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup, QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup,
+    Tap, TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
-pub use setup::{CheckedSetup, CrowdSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
+pub use setup::{CheckedSetup, FlowArrivalsSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
 pub use tcp::{LinuxHost, Reassembly};
 pub use topology::{Dumbbell, ParkingLot};
-pub use traffic::{CbrSetup, Gap, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
+pub use traffic::{CbrSetup, Interarrival, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends
 /// with [`SetupError::Interrupted`].

@@ -13,12 +13,12 @@ pub(crate) struct Pacer {
     holds: bool,
     /// The next packet leaves with the one before, whatever the time.
     burst: bool,
-    departures: Departures,
+    spacing: Spacing,
 }
 
 /// How windows leave where the algorithm does not request any pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Departures {
+pub(crate) enum Spacing {
     /// As soon as they may.
     AtOnce,
     /// Spread over the round trip.
@@ -29,14 +29,14 @@ pub(crate) enum Departures {
 
 impl Pacer {
     /// A pacer that lets the first packet go.
-    pub(crate) fn new(now: Time, departures: Departures) -> Self {
-        Self { release: now, holds: false, burst: false, departures }
+    pub(crate) fn new(now: Time, spacing: Spacing) -> Self {
+        Self { release: now, holds: false, burst: false, spacing }
     }
 
     /// Whether departures are spaced under `pacing`.
     #[inline]
     pub(crate) fn spaces(&self, pacing: Pacing) -> bool {
-        self.departures != Departures::AtOnce || !matches!(pacing, Pacing::Off)
+        self.spacing != Spacing::AtOnce || !matches!(pacing, Pacing::Off)
     }
 
     /// The time between two packets under `window` and `pacing`, while departures are spaced.
@@ -44,7 +44,7 @@ impl Pacer {
         let gain = match pacing {
             Pacing::At(rate) => return Some(rate.interval()),
             Pacing::Spread { gain } => gain,
-            Pacing::Off if self.departures == Departures::Evenly => 1.0,
+            Pacing::Off if self.spacing == Spacing::Evenly => 1.0,
             Pacing::Off => return None,
         };
         rtt.get().map(|rtt| rtt.smoothed.mul_f64(1.0 / (gain * window.0)))

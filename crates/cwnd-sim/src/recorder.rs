@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use cwnd::host::Spent;
 use cwnd::{Packets, Span, Time};
-use cwnd_trace::{CbrTrace, Column, CrowdTrace, FlowTrace, LinkTrace, Pause, SizeClass, Trace};
+use cwnd_trace::{CbrTrace, Column, FlowArrivalsTrace, FlowTrace, LinkTrace, Pause, SizeClass, Trace};
 
-use crate::crowd::{CLASSES, Totals};
 use crate::demand::Demands;
+use crate::flow_arrivals::{CLASSES, Totals};
 use crate::protocol::SenderProtocol;
 use crate::setup::Setup;
 use crate::traffic::{self, Source};
 use crate::world::{Sampler, World};
 
-/// Takes samples at the start, at the end of the warm-up, where flows pause, go on and stop and the last of a crowd may arrive, at the end
+/// Takes samples at the start, at the end of the warm-up, where flows pause, go on and stop and the last of a group may arrive, at the end
 /// of the run, and at an interval between them.
 pub(crate) struct Recorder {
     trace: Trace,
@@ -33,7 +33,8 @@ impl Recorder {
         let interval = setup.sampling.map(|sampling| sampling.interval);
         let rows = rows(interval, end);
         let pauses = setup.flows.iter().flat_map(|flow| &flow.pauses).flat_map(|pause| [pause.from, pause.to]);
-        let stops = setup.flows.iter().chain(setup.crowds.iter().map(|crowd| &crowd.flow)).filter_map(|flow| flow.stop);
+        let stops =
+            setup.flows.iter().chain(setup.flow_arrivals.iter().map(|group| &group.flow)).filter_map(|flow| flow.stop);
         let changes: BTreeSet<Time> = stops.chain(pauses).collect();
         let drawn = world.base_rtts.iter().zip(&world.starts).zip(&world.flows);
         let demands = Demands::of(setup);
@@ -80,17 +81,18 @@ impl Recorder {
             demand: demands.of_cbr(setup, index),
             ..CbrTrace::default()
         });
-        let crowds = setup.crowds.iter().zip(&world.crowds).map(|(crowd, built)| CrowdTrace {
-            base_rtt: built.base_rtt().as_nanos(),
-            links: world.routes.links(built.forward()).collect(),
-            name: crowd.flow.name.clone(),
-            algorithm: crowd.flow.algorithm.label().to_string(),
-            packet: crowd.flow.packet.0,
-            payload: crowd.flow.payload.0,
-            start: crowd.flow.start.as_nanos(),
-            stop: crowd.flow.stop.map(Time::as_nanos),
-            ..CrowdTrace::default()
-        });
+        let flow_arrivals =
+            setup.flow_arrivals.iter().zip(&world.flow_arrivals).map(|(group, built)| FlowArrivalsTrace {
+                base_rtt: built.base_rtt().as_nanos(),
+                links: world.routes.links(built.forward()).collect(),
+                name: group.flow.name.clone(),
+                algorithm: group.flow.algorithm.label().to_string(),
+                packet: group.flow.packet.0,
+                payload: group.flow.payload.0,
+                start: group.flow.start.as_nanos(),
+                stop: group.flow.stop.map(Time::as_nanos),
+                ..FlowArrivalsTrace::default()
+            });
         let links = setup.links.iter().map(|link| LinkTrace {
             name: link.name.clone(),
             rate: link.rate,
@@ -112,7 +114,7 @@ impl Recorder {
                 end: end.as_nanos(),
                 flows: flows.collect(),
                 cbr: cbr.collect(),
-                crowds: crowds.collect(),
+                flow_arrivals: flow_arrivals.collect(),
                 links: links.collect(),
                 ..Trace::default()
             },
@@ -135,7 +137,7 @@ impl Recorder {
         let Some(interval) = self.interval else { return 0 };
         let samples = self.end.as_nanos() / interval.as_nanos() + self.changes.len() as u64;
         let flow = if self.internals { PER_FLOW + INTERNALS } else { PER_FLOW };
-        let lengths = [(self.trace.flows.len(), flow), (self.trace.cbr.len(), 4), (self.trace.crowds.len(), 9)];
+        let lengths = [(self.trace.flows.len(), flow), (self.trace.cbr.len(), 4), (self.trace.flow_arrivals.len(), 9)];
         let columns = lengths.iter().map(|(many, each)| *many as u64 * each).sum::<u64>();
         samples.saturating_mul(8).saturating_mul(1 + columns + self.trace.links.len() as u64 * PER_LINK)
     }
@@ -149,12 +151,12 @@ impl Recorder {
                 column.acknowledged = finite.acknowledged().map(Span::as_nanos);
             }
         }
-        for (column, crowd) in self.trace.crowds.iter_mut().zip(world.crowds) {
-            let classes = CLASSES.into_iter().zip(crowd.tally.classes);
+        for (column, group) in self.trace.flow_arrivals.iter_mut().zip(world.flow_arrivals) {
+            let classes = CLASSES.into_iter().zip(group.tally.classes);
             column.classes = classes
                 .map(|(up_to, times)| SizeClass { up_to, arrived: times.arrived, acknowledged: times.acknowledged })
                 .collect();
-            column.sizes = crowd.tally.sizes;
+            column.sizes = group.tally.sizes;
         }
         for (column, link) in self.trace.links.iter_mut().zip(world.links) {
             column.wait = link.waits.histogram;
@@ -174,18 +176,18 @@ impl Recorder {
             column.dropped.push(flow.dropped);
             column.rate.push(flow.sender.scheduled_rate().map_or(f64::NAN, |rate| rate as f64));
         }
-        let mut totals: Vec<Totals> = world.crowds.iter().map(|crowd| crowd.tally.past).collect();
+        let mut totals: Vec<Totals> = world.flow_arrivals.iter().map(|group| group.tally.past).collect();
         for flow in members {
             // A place without a flow has no end to come to.
             if let Some(member) = flow.finite.as_ref().and_then(|finite| finite.member) {
-                totals[member.crowd as usize].add(flow);
+                totals[member.group as usize].add(flow);
             }
         }
-        for ((column, crowd), totals) in self.trace.crowds.iter_mut().zip(&world.crowds).zip(totals) {
-            column.arrived.push(crowd.tally.arrived);
-            column.refused.push(crowd.tally.refused);
-            column.completed.push(crowd.tally.completed);
-            column.requested.push(crowd.tally.requested);
+        for ((column, group), totals) in self.trace.flow_arrivals.iter_mut().zip(&world.flow_arrivals).zip(totals) {
+            column.arrived.push(group.tally.arrived);
+            column.refused.push(group.tally.refused);
+            column.completed.push(group.tally.completed);
+            column.requested.push(group.tally.requested);
             column.sent.push(totals.sent);
             column.retransmitted.push(totals.retransmitted);
             column.delivered.push(totals.delivered);

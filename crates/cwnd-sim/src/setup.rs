@@ -15,7 +15,7 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::tcp::{LinuxHost, Reassembly, largest_window};
-use crate::traffic::{CbrSetup, Gap, Pages, Pause, Sizes, Source};
+use crate::traffic::{CbrSetup, Interarrival, Pages, Pause, Sizes, Source};
 
 /// Everything a run needs.
 #[derive(Clone, Debug)]
@@ -28,8 +28,8 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
     /// Flows without congestion control.
     pub cbr: Vec<CbrSetup>,
-    /// Crowds of finite flows that come and go.
-    pub crowds: Vec<CrowdSetup>,
+    /// Groups of arriving flows of finite flows that come and go.
+    pub flow_arrivals: Vec<FlowArrivalsSetup>,
     /// Links where each packet is recorded, and some are lost on purpose.
     pub taps: Vec<Tap>,
     /// How long to simulate.
@@ -105,12 +105,12 @@ pub struct FlowSetup {
 
 /// Finite flows that arrive at random. What becomes of them is recorded in sum, not one by one.
 #[derive(Clone, Debug)]
-pub struct CrowdSetup {
+pub struct FlowArrivalsSetup {
     /// What each of its flows is like. The first may arrive at its `start` and none after its `stop`; its source is
     /// [`Source::Bulk`] without pauses, because sizes are drawn.
     pub flow: FlowSetup,
     /// The mean time between arrivals of flows, or of sessions where there are `pages`.
-    pub gap: Gap,
+    pub gap: Interarrival,
     /// How many packets each flow has.
     pub sizes: Sizes,
     /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
@@ -118,7 +118,7 @@ pub struct CrowdSetup {
     /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
     pub rtt_spread: Span,
     /// The maximum number of flows at once, each until its last packet is acknowledged. Further arrivals are
-    /// refused and counted: a crowd that requests more than the network carries would grow without end.
+    /// refused and counted: a group that requests more than the network carries would grow without end.
     pub limit: NonZeroU32,
 }
 
@@ -222,7 +222,7 @@ impl Setup {
         in_range(self.duration > Span::ZERO, whole, "duration", "any time above zero")?;
         let duration = self.duration;
         in_range(self.warmup < duration, whole, "warmup", format_args!("less than the duration, {duration}"))?;
-        let empty = self.flows.is_empty() && self.cbr.is_empty() && self.crowds.is_empty();
+        let empty = self.flows.is_empty() && self.cbr.is_empty() && self.flow_arrivals.is_empty();
         require(!empty, &SetupPart::Field("flows"), "there must be at least one")?;
         for (field, part) in [("variation.rtt", self.variation.rtt), ("variation.jitter", self.variation.jitter)] {
             in_range((0.0..1.0).contains(&part), whole, field, "at least 0 and below 1")?;
@@ -241,11 +241,13 @@ impl Setup {
             self.check_ends((cbr.from, cbr.to), &SetupPart::Cbr(cbr.name.clone()))?;
             cbr.check()?;
         }
-        self.crowds.iter().try_for_each(|crowd| self.check_crowd(crowd))?;
+        self.flow_arrivals.iter().try_for_each(|group| self.check_arrivals(group))?;
         let mut routes = Routes::default();
         self.flows.iter().try_for_each(|flow| self.flow_routes(&mut routes, flow, SetupPart::Flow).map(drop))?;
         self.cbr.iter().try_for_each(|cbr| self.cbr_routes(&mut routes, cbr).map(drop))?;
-        self.crowds.iter().try_for_each(|crowd| self.flow_routes(&mut routes, &crowd.flow, SetupPart::Crowd).map(drop))
+        self.flow_arrivals
+            .iter()
+            .try_for_each(|group| self.flow_routes(&mut routes, &group.flow, SetupPart::FlowArrivals).map(drop))
     }
 
     /// The links that each flow's data crosses, in order.
@@ -261,17 +263,17 @@ impl Setup {
         self.flows.iter().map(path).collect()
     }
 
-    /// The links that the data of each crowd crosses, in order.
+    /// The links that the data of each group crosses, in order.
     ///
     /// # Errors
-    /// A crowd's nodes are not connected, or its access delay is too short.
-    pub fn crowd_paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
+    /// A group's nodes are not connected, or its access delay is too short.
+    pub fn arrivals_paths(&self) -> Result<Vec<Vec<LinkId>>, SetupError> {
         let mut routes = Routes::default();
-        let path = |crowd: &CrowdSetup| {
-            let forward = self.flow_routes(&mut routes, &crowd.flow, SetupPart::Crowd)?.forward;
+        let path = |group: &FlowArrivalsSetup| {
+            let forward = self.flow_routes(&mut routes, &group.flow, SetupPart::FlowArrivals)?.forward;
             Ok(routes.links(forward).map(LinkId).collect())
         };
-        self.crowds.iter().map(path).collect()
+        self.flow_arrivals.iter().map(path).collect()
     }
 
     /// The links that the data of each of `flows` crosses, and those that its acknowledgements cross, in order.
@@ -338,18 +340,18 @@ impl Setup {
         )
     }
 
-    fn check_crowd(&self, crowd: &CrowdSetup) -> Result<(), SetupError> {
-        let part = SetupPart::Crowd(crowd.flow.name.clone());
-        self.check_flow(&crowd.flow, &part)?;
-        let plain = crowd.flow.source == Source::Bulk && crowd.flow.pauses.is_empty();
+    fn check_arrivals(&self, group: &FlowArrivalsSetup) -> Result<(), SetupError> {
+        let part = SetupPart::FlowArrivals(group.flow.name.clone());
+        self.check_flow(&group.flow, &part)?;
+        let plain = group.flow.source == Source::Bulk && group.flow.pauses.is_empty();
         require(plain, &part, "its flows have neither a source nor pauses of their own")?;
-        let repeats = crowd.flow.algorithm.entry().transport != Transport::Datagram;
+        let repeats = group.flow.algorithm.entry().transport != Transport::Datagram;
         in_range(repeats, &part, "algorithm", "one that retransmits lost packets: its flows have an end")?;
-        let whole = crowd.flow.algorithm.entry().transport == Transport::Stack;
+        let whole = group.flow.algorithm.entry().transport == Transport::Stack;
         require(!whole, &part, "whole stacks are flows, but not flows that come and go")?;
-        crowd.gap.check(&part)?;
-        crowd.sizes.check(&part)?;
-        crowd.pages.map_or(Ok(()), |pages| pages.check(&part))
+        group.gap.check(&part)?;
+        group.sizes.check(&part)?;
+        group.pages.map_or(Ok(()), |pages| pages.check(&part))
     }
 
     fn check_ends(&self, (from, to): (NodeId, NodeId), part: &SetupPart) -> Result<(), SetupError> {

@@ -94,7 +94,7 @@ impl Dumbbell {
             links: self.links(),
             flows: flows.collect(),
             cbr: Vec::new(),
-            crowds: Vec::new(),
+            flow_arrivals: Vec::new(),
             taps: Vec::new(),
             packet_log: None,
             duration,

@@ -2,7 +2,7 @@
 
 mod ahead;
 mod audit;
-mod crowds;
+mod flow_arrivals;
 pub(crate) mod holders;
 #[cfg(test)]
 mod memory;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use cwnd::{Span, Time};
 use cwnd_udt::Message;
 
-use crate::access::{Departures, OtherBodies};
-use crate::crowd::{Crowd, Request};
+use crate::access::{InTransit, NonDataBodies};
 use crate::digest::Digest;
 use crate::endpoint::{Receiver, Sender};
 use crate::error::{SetupError, SetupPart};
 use crate::events::{Component, EventSet, Next};
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath};
+use crate::flow_arrivals::{FlowArrivals, Request};
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
@@ -46,16 +46,16 @@ pub(crate) struct World {
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
-    /// Those recorded one by one, then those without congestion control, then those of crowds; these come and go, and their
+    /// Those recorded one by one, then those without congestion control, then those of groups of arriving flows; these come and go, and their
     /// places are used again.
     pub(crate) flows: Vec<Flow>,
-    pub(crate) crowds: Vec<Crowd>,
+    pub(crate) flow_arrivals: Vec<FlowArrivals>,
     /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
     /// When each flow under congestion control starts, as drawn.
     pub(crate) starts: Vec<Time>,
-    departures: Departures,
-    other_bodies: OtherBodies,
+    departures: InTransit,
+    other_bodies: NonDataBodies,
     /// Places in `flows` whose flow has ended.
     free: Vec<u32>,
     /// Those in `flows` that are whole stacks.
@@ -86,11 +86,11 @@ impl World {
             events: EventSet::default(),
             links: setup.links.iter().map(|link| Link::new(link, setup.seed, measure_from, &budget)).collect(),
             flows: Vec::with_capacity(setup.flows.len() + setup.cbr.len()),
-            crowds: Vec::with_capacity(setup.crowds.len()),
+            flow_arrivals: Vec::with_capacity(setup.flow_arrivals.len()),
             base_rtts: Vec::with_capacity(setup.flows.len()),
             starts: Vec::with_capacity(setup.flows.len()),
-            departures: Departures::new(&budget),
-            other_bodies: OtherBodies::default(),
+            departures: InTransit::new(&budget),
+            other_bodies: NonDataBodies::default(),
             free: Vec::new(),
             stacks: Vec::new(),
             requests: Vec::new(),
@@ -114,11 +114,11 @@ impl World {
         for cbr in &setup.cbr {
             world.add_cbr(setup, cbr)?;
         }
-        for (index, crowd) in setup.crowds.iter().enumerate() {
-            let routes = setup.flow_routes(&mut world.routes, &crowd.flow, SetupPart::Crowd)?;
-            let path = FlowPath::new(setup, &world.routes, routes, crowd.flow.packet);
-            world.crowds.push(Crowd::new(setup, index, path));
-            world.arm_crowd(index as u32);
+        for (index, group) in setup.flow_arrivals.iter().enumerate() {
+            let routes = setup.flow_routes(&mut world.routes, &group.flow, SetupPart::FlowArrivals)?;
+            let path = FlowPath::new(setup, &world.routes, routes, group.flow.packet);
+            world.flow_arrivals.push(FlowArrivals::new(setup, index, path));
+            world.arm_arrivals(index as u32);
         }
         world.ahead = world.only_way_there();
         Ok(world)
@@ -200,7 +200,9 @@ impl World {
                 | Component::Receiver(flow)
                 | Component::Start(flow),
             ) => self.name_of_flow(setup, flow),
-            Next::Timer(Component::Arrival(crowd)) => SetupPart::Crowd(setup.crowds[crowd as usize].flow.name.clone()),
+            Next::Timer(Component::Arrival(group)) => {
+                SetupPart::FlowArrivals(setup.flow_arrivals[group as usize].flow.name.clone())
+            }
             Next::Timer(Component::Sample) => SetupPart::Field("sampling"),
         }
     }
@@ -214,8 +216,11 @@ impl World {
             return SetupPart::Cbr(cbr.name.clone());
         }
         let member = self.flows[index].finite.as_ref().and_then(|finite| finite.member);
-        let crowd = member.map_or(0, |member| member.crowd as usize);
-        setup.crowds.get(crowd).map_or(SetupPart::Field("arrivals"), |crowd| SetupPart::Crowd(crowd.flow.name.clone()))
+        let group = member.map_or(0, |member| member.group as usize);
+        setup
+            .flow_arrivals
+            .get(group)
+            .map_or(SetupPart::Field("arrivals"), |group| SetupPart::FlowArrivals(group.flow.name.clone()))
     }
 
     /// A timer is due.
@@ -235,7 +240,7 @@ impl World {
                 match sampler.next() {
                     Time::MAX => self.events.pop(),
                     next => {
-                        self.events.postpone_first(next, component);
+                        self.events.reschedule_first(next, component);
                         if self.unobserved {
                             self.go_ahead(next);
                         }
@@ -319,7 +324,7 @@ impl World {
     #[inline(always)]
     fn leave_access(&mut self, index: u32) {
         if let Some(link) = self.ahead
-            && self.go_round(link, index)
+            && self.forward_round_trip(link, index)
         {
             return;
         }
@@ -327,7 +332,7 @@ impl World {
         let Some(mut packet) = flow.leave_access(index, &mut self.departures, &mut self.other_bodies) else { return };
         self.events.set_access(index, flow.access.next());
         match self.ahead {
-            Some(link) => self.offer_ahead(link, &mut packet),
+            Some(link) => self.forward_to_fast(link, &mut packet),
             None => self.forward(&mut packet),
         }
     }
@@ -336,13 +341,13 @@ impl World {
     #[inline(always)]
     fn forward(&mut self, packet: &mut Packet) {
         match self.routes.step(packet.hop) {
-            Step::Link(link) => self.offer(link, packet),
+            Step::Link(link) => self.forward_to(link, packet),
             Step::End => self.arrive(packet),
         }
     }
 
     #[inline(always)]
-    fn offer(&mut self, link: u32, packet: &mut Packet) {
+    fn forward_to(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
         match self.links[link as usize].offer(self.now, packet) {
             Verdict::First(at) => self.events.set_link(link, at),
@@ -411,7 +416,7 @@ impl World {
         self.digest.mix(self.now.as_nanos());
         self.digest.mix(u64::from(packet.flow) << 40 ^ data.number);
         let marked = packet.ecn == Ecn::Congestion;
-        if !marked && self.go_back(packet.flow, data) {
+        if !marked && self.forward_ack(packet.flow, data) {
             return;
         }
         let flow = &mut self.flows[packet.flow as usize];
@@ -476,7 +481,7 @@ impl World {
         let ahead = flow.may_go_ahead(&packet.body);
         match self.routes.step(packet.hop) {
             Step::Link(link) if ahead => self.answer_ahead(link, packet),
-            Step::Link(link) => self.offer(link, packet),
+            Step::Link(link) => self.forward_to(link, packet),
             Step::End => self.arrive_at_once(packet),
         }
     }
@@ -518,7 +523,7 @@ impl World {
         let armed = &mut self.flows[index as usize].armed;
         if timers.release < armed.release {
             armed.release = timers.release;
-            self.events.hasten_release(index, timers.release);
+            self.events.set_release_if_earlier(index, timers.release);
         }
         if timers.deadline < armed.deadline {
             armed.deadline = timers.deadline;

@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, Dumbbell, Era, Fault, FlowSetup, Gap, LinkId,
-    LinuxHost, Loss, ParkingLot, QueueLimit, RateSchedule, RedSetup, Sampling, Schedule, Setup, Simulation, Sizes,
-    Source, Tap,
+    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, Dumbbell, Era, Fault, FlowArrivalsSetup, FlowSetup, Interarrival,
+    LinkId, LinuxHost, Loss, ParkingLot, QueueLimit, RateSchedule, RedSetup, Sampling, Schedule, Setup, Simulation,
+    Sizes, Source, Tap,
 };
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ enum Twist {
     Taps,
     Cbr,
     CbrBack,
-    Crowd,
+    FlowArrivals,
     FiniteFlow,
     FlowBack,
     DelayedAcks,
@@ -51,7 +51,7 @@ const TWISTS: [Twist; 23] = [
     Twist::Taps,
     Twist::Cbr,
     Twist::CbrBack,
-    Twist::Crowd,
+    Twist::FlowArrivals,
     Twist::FiniteFlow,
     Twist::FlowBack,
     Twist::DelayedAcks,
@@ -114,9 +114,9 @@ impl Twist {
             }
             Self::Cbr => setup.cbr.push(cbr(left, right)),
             Self::CbrBack => setup.cbr.push(cbr(right, left)),
-            Self::Crowd => setup.crowds.push(CrowdSetup {
+            Self::FlowArrivals => setup.flow_arrivals.push(FlowArrivalsSetup {
                 flow: setup.flows[0].clone(),
-                gap: Gap::Constant(Span::from_millis(20)),
+                gap: Interarrival::Constant(Span::from_millis(20)),
                 sizes: Sizes::Constant(10),
                 pages: None,
                 rtt_spread: Span::ZERO,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use cwnd::window::{Window, WindowRule};
 use cwnd::{Ack, Congestion, CongestionControl, Control, Maker, Pacing, Packets, Rate, Span, Spec, Start, View};
 use cwnd_sim::{
-    CbrSetup, Class, Dumbbell, Era, Gap, QueueLimit, RateSchedule, Sampling, Setup, SetupError, SetupPart, Simulation,
-    Source,
+    CbrSetup, Class, Dumbbell, Era, Interarrival, QueueLimit, RateSchedule, Sampling, Setup, SetupError, SetupPart,
+    Simulation, Source,
 };
 
 /// A bulk flow of `algorithm` over 10 Mbit/s and 20 ms.
@@ -178,16 +178,16 @@ fn what_fills_the_memory_is_named() {
         |setup| {
             let mut flow = setup.flows[0].clone();
             (flow.name, flow.access_rtt) = ("web".to_string(), Span::from_secs(2));
-            setup.crowds = vec![cwnd_sim::CrowdSetup {
+            setup.flow_arrivals = vec![cwnd_sim::FlowArrivalsSetup {
                 flow,
-                gap: Gap::Constant(Span::from_micros(50)),
+                gap: Interarrival::Constant(Span::from_micros(50)),
                 sizes: cwnd_sim::Sizes::Constant(10),
                 pages: None,
                 rtt_spread: Span::ZERO,
                 limit: const { NonZeroU32::new(1_000_000).expect("above zero") },
             }];
         },
-        "crowd `web`",
+        "arrivals `web`",
         "its access lines",
         "its limit",
     );
@@ -236,9 +236,9 @@ fn what_is_requested_faster_than_time_resolves_is_refused() {
     setup.flows[0].payload = cwnd::Bytes(1);
     assert!(setup.check().expect_err("more than a packet per nanosecond").to_string().contains("10^9 packets"));
     let mut setup = reno();
-    setup.crowds = vec![cwnd_sim::CrowdSetup {
+    setup.flow_arrivals = vec![cwnd_sim::FlowArrivalsSetup {
         flow: setup.flows[0].clone(),
-        gap: Gap::Constant(Span::from_nanos(1)),
+        gap: Interarrival::Constant(Span::from_nanos(1)),
         sizes: cwnd_sim::Sizes::Constant(1),
         pages: None,
         rtt_spread: Span::ZERO,

@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott,
-    HoldBack, Impairments, Loss, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, Reordering, RioSetup,
+    Impairments, Loss, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, ReorderBy, Reordering, RioSetup,
     Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
 };
 
@@ -227,7 +227,7 @@ fn a_link_reorders_behind_every_queue() {
         Discipline::FqCoDel(FqCoDelSetup::default()),
     ];
     for (discipline, by) in
-        disciplines.into_iter().flat_map(|d| [(d, HoldBack::Packets(10)), (d, HoldBack::Time(MS * 20))])
+        disciplines.into_iter().flat_map(|d| [(d, ReorderBy::Packets(10)), (d, ReorderBy::Time(MS * 20))])
     {
         let in_vain = |probability| {
             let mut setup = bell(&["reno"], 20);
@@ -315,6 +315,6 @@ fn impairments_that_contradict_themselves_are_refused() {
     assert!(refused(Impairments { ack_thinning: Some(2), ..none() }, None).contains("none without `aggregate`"));
     let empty = TokenBucket { burst: Bytes(0), ..bucket };
     assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));
-    let reordering = Some(Reordering { probability: 0.1, by: HoldBack::Packets(0) });
+    let reordering = Some(Reordering { probability: 0.1, by: ReorderBy::Packets(0) });
     assert!(refused(Impairments { reordering, ..none() }, None).contains("at least 1 packet"));
 }

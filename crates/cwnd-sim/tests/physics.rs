@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, CrowdSetup, Discipline, DrrSetup, Dumbbell, Era, FlowSetup, FqCoDelSetup,
-    Gap, GilbertElliott, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup, QueueLimit, RateChange, RateSchedule,
-    Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace,
-    Variation,
+    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FlowArrivalsSetup, FlowSetup,
+    FqCoDelSetup, GilbertElliott, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup, QueueLimit,
+    RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError,
+    Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -327,7 +327,7 @@ fn sources() -> impl Strategy<Value = Source> {
     prop_oneof![Just(Source::Bulk), (1_u64..1000).prop_map(Source::Packets), schedules().prop_map(Source::Rate)]
 }
 
-fn crowds() -> impl Strategy<Value = (&'static str, Option<Pages>, u64, u32)> {
+fn flow_arrivals() -> impl Strategy<Value = (&'static str, Option<Pages>, u64, u32)> {
     let pages = (1.0..5.0_f64, 1.0..5.0_f64, 0_u64..500).prop_map(|(pages, objects, think)| Pages {
         pages,
         objects,
@@ -428,18 +428,18 @@ proptest! {
         rate in 1_u64..200,
         rtt in 1_u64..200,
         queue in prop_oneof![(0_u32..100).prop_map(QueueLimit::Packets), (0_u64..100_000).prop_map(QueueLimit::Bytes)],
-        road in (losses(), disciplines(), changes()),
+        path in (losses(), disciplines(), changes()),
         era in 0_usize..Era::ALL.len(),
         algorithms in proptest::collection::vec(prop_oneof![Just("reno"), Just("simd"), Just("exp-tcp"), Just("cubic"), Just("udt")], 1..5),
         options in (any::<bool>(), any::<bool>(), prop_oneof![Just(None), (1.0..50.0_f64).prop_map(Some)]),
         source in sources(),
         pause in proptest::option::of((1_u64..1500, 1_u64..1000)),
-        cross in proptest::option::of((schedules(), crowds())),
+        cross in proptest::option::of((schedules(), flow_arrivals())),
     ) {
         let bell = Dumbbell::new(rate * MBIT, Span::from_millis(rtt), queue);
         let specs: Vec<_> = algorithms.into_iter().map(spec).collect();
         let mut setup = bell.setup(&specs, Era::ALL[era], Span::from_secs(3), Span::from_secs(1), seed);
-        let (loss, discipline, (rate_steps, delay_steps)) = road;
+        let (loss, discipline, (rate_steps, delay_steps)) = path;
         for link in &mut setup.links {
             (link.discipline, link.rate_steps, link.delay_steps) = (discipline, rate_steps.clone(), delay_steps.clone());
         }
@@ -473,9 +473,9 @@ proptest! {
                 rate: schedule,
                 class: Class::Out,
             });
-            setup.crowds.push(CrowdSetup {
+            setup.flow_arrivals.push(FlowArrivalsSetup {
                 flow,
-                gap: Gap::Constant(Span::from_millis(gap)),
+                gap: Interarrival::Constant(Span::from_millis(gap)),
                 sizes: Sizes::Pareto { mean: 10.0, shape: 1.2 },
                 pages,
                 rtt_spread: Span::from_millis(5),

@@ -1,11 +1,11 @@
-//! Sources, traffic without congestion control, and crowds of short flows.
+//! Sources, traffic without congestion control, and groups of arriving flows of short flows.
 
 use std::num::NonZeroU32;
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, CrowdSetup, Dumbbell, Era, Gap, Pages, Pause, QueueLimit, RateChange, RateSchedule, Sampling,
-    Setup, Sizes, Source, Trace, Variation,
+    CbrSetup, Class, Dumbbell, Era, FlowArrivalsSetup, Interarrival, Pages, Pause, QueueLimit, RateChange,
+    RateSchedule, Sampling, Setup, Sizes, Source, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -43,10 +43,10 @@ fn clear(duration: Span) -> Setup {
 }
 
 /// Flows like the one of `setup`, arriving at random instead of it.
-fn crowd(setup: &Setup, gap: Span, sizes: Sizes) -> CrowdSetup {
-    CrowdSetup {
+fn group(setup: &Setup, gap: Span, sizes: Sizes) -> FlowArrivalsSetup {
+    FlowArrivalsSetup {
         flow: setup.flows[0].clone(),
-        gap: Gap::Constant(gap),
+        gap: Interarrival::Constant(gap),
         sizes,
         pages: None,
         rtt_spread: Span::ZERO,
@@ -231,68 +231,71 @@ fn a_cbr_flow_keeps_its_times() {
 }
 
 #[test]
-fn flows_of_a_crowd_do_not_touch_each_other_on_a_path_that_is_free() {
+fn flows_of_a_group_do_not_touch_each_other_on_a_path_that_is_free() {
     // So far apart that none meets another.
     let mut setup = clear(Span::from_secs(200_000));
-    setup.crowds = vec![crowd(&setup, Span::from_secs(2000), Sizes::Constant(14))];
+    setup.flow_arrivals = vec![group(&setup, Span::from_secs(2000), Sizes::Constant(14))];
     setup.flows.clear();
     let trace = run(&setup);
-    let crowd = &trace.crowds[0];
-    assert!((70..130).contains(&last(&crowd.arrived)), "{}", last(&crowd.arrived));
-    assert_eq!(last(&crowd.completed), last(&crowd.arrived));
-    let class = &crowd.classes[1];
-    assert_eq!((class.up_to, class.arrived.count()), (100, last(&crowd.arrived)));
+    let group = &trace.flow_arrivals[0];
+    assert!((70..130).contains(&last(&group.arrived)), "{}", last(&group.arrived));
+    assert_eq!(last(&group.completed), last(&group.arrived));
+    let class = &group.classes[1];
+    assert_eq!((class.up_to, class.arrived.count()), (100, last(&group.arrived)));
     assert_eq!(class.arrived.mean(), Some(FOURTEEN_ARRIVED as f64));
     assert_eq!(class.acknowledged.max(), Some(FOURTEEN_ACKNOWLEDGED));
 }
 
-/// A crowd of Pareto sizes at 80 % of a line with a short queue, which stops in time for all to end.
+/// A group of Pareto sizes at 80 % of a line with a short queue, which stops in time for all to end.
 fn busy(algorithm: &str, pages: Option<Pages>, seed: u64) -> Setup {
     let bell = Dumbbell::new(50 * MBIT, MS * 40, QueueLimit::Packets(50));
     let mut setup = bell.setup(&[spec(algorithm)], Era::MODERN, Span::from_secs(90), Span::from_secs(5), seed);
     let sizes = Sizes::Pareto { mean: 30.0, shape: 1.35 };
-    setup.crowds = vec![CrowdSetup {
-        gap: Gap::of_load(0.8, 50 * MBIT, sizes, Bytes(1500)),
+    setup.flow_arrivals = vec![FlowArrivalsSetup {
+        gap: Interarrival::of_load(0.8, 50 * MBIT, sizes, Bytes(1500)),
         pages,
         rtt_spread: MS * 20,
-        ..crowd(&setup, MS, sizes)
+        ..group(&setup, MS, sizes)
     }];
-    setup.crowds[0].flow.stop = Some(at(Span::from_secs(30)));
+    setup.flow_arrivals[0].flow.stop = Some(at(Span::from_secs(30)));
     setup.flows.clear();
     setup
 }
 
 #[test]
-fn a_crowd_delivers_what_was_asked_for_whatever_it_loses() {
+fn a_group_delivers_what_was_asked_for_whatever_it_loses() {
     for algorithm in ["reno", "cubic", "udt"] {
         let trace = run(&busy(algorithm, None, 3));
-        let crowd = &trace.crowds[0];
+        let group = &trace.flow_arrivals[0];
         // 111 arrivals a second for 30 s; the standard deviation is 58.
-        assert!((3100..3570).contains(&last(&crowd.arrived)), "{algorithm}: {}", last(&crowd.arrived));
-        assert_eq!((last(&crowd.completed), last(&crowd.refused)), (last(&crowd.arrived), 0), "{algorithm}");
-        assert_eq!(last(&crowd.delivered), last(&crowd.requested), "{algorithm}");
-        assert!(last(&crowd.dropped) > 100, "{algorithm}: there was loss");
+        assert!((3100..3570).contains(&last(&group.arrived)), "{algorithm}: {}", last(&group.arrived));
+        assert_eq!((last(&group.completed), last(&group.refused)), (last(&group.arrived), 0), "{algorithm}");
+        assert_eq!(last(&group.delivered), last(&group.requested), "{algorithm}");
+        assert!(last(&group.dropped) > 100, "{algorithm}: there was loss");
         // Control packets of UDT's senders take the same way.
-        let others = last(&trace.links[0].dropped) - last(&crowd.dropped);
+        let others = last(&trace.links[0].dropped) - last(&group.dropped);
         assert!(
-            if algorithm == "udt" { others < last(&crowd.dropped) / 10 } else { others == 0 },
+            if algorithm == "udt" { others < last(&group.dropped) / 10 } else { others == 0 },
             "{algorithm}: {others}"
         );
-        let counted: u64 = crowd.classes.iter().map(|class| class.acknowledged.count()).sum();
-        assert_eq!(counted, crowd.sizes.count(), "{algorithm}");
-        assert!(counted < last(&crowd.arrived), "{algorithm}: not those of the warm-up");
-        let medians = crowd.classes.iter().filter_map(|class| class.arrived.quantile(0.5));
+        let counted: u64 = group.classes.iter().map(|class| class.acknowledged.count()).sum();
+        assert_eq!(counted, group.sizes.count(), "{algorithm}");
+        assert!(counted < last(&group.arrived), "{algorithm}: not those of the warm-up");
+        let medians = group.classes.iter().filter_map(|class| class.arrived.quantile(0.5));
         assert!(medians.is_sorted(), "{algorithm}: larger flows take longer");
     }
 }
 
 #[test]
-fn crowds_are_the_same_for_every_algorithm_and_differ_by_seed() {
+fn groups_are_the_same_for_every_algorithm_and_differ_by_seed() {
     let [reno, again, cubic] = ["reno", "reno", "cubic"].map(|algorithm| run(&busy(algorithm, None, 3)));
-    assert_eq!((reno.digest, &reno.crowds), (again.digest, &again.crowds));
+    assert_eq!((reno.digest, &reno.flow_arrivals), (again.digest, &again.flow_arrivals));
     assert_ne!(reno.digest, cubic.digest);
-    assert_eq!((&reno.crowds[0].arrived, &reno.crowds[0].sizes), (&cubic.crowds[0].arrived, &cubic.crowds[0].sizes));
-    assert_ne!(reno.crowds[0].sizes, run(&busy("reno", None, 4)).crowds[0].sizes);
+    assert_eq!(
+        (&reno.flow_arrivals[0].arrived, &reno.flow_arrivals[0].sizes),
+        (&cubic.flow_arrivals[0].arrived, &cubic.flow_arrivals[0].sizes)
+    );
+    assert_ne!(reno.flow_arrivals[0].sizes, run(&busy("reno", None, 4)).flow_arrivals[0].sizes);
 }
 
 #[test]
@@ -301,9 +304,9 @@ fn readers_ask_a_slow_network_for_less() {
     let requested = |rate| {
         let mut setup = busy("reno", Some(pages), 3);
         setup.links[0].rate = Some(rate);
-        setup.crowds[0].gap = Gap::Constant(Span::from_secs(1));
+        setup.flow_arrivals[0].gap = Interarrival::Constant(Span::from_secs(1));
         setup.duration = Span::from_secs(29);
-        last(&run(&setup).crowds[0].requested)
+        last(&run(&setup).flow_arrivals[0].requested)
     };
     let (fast, slow) = (requested(1000 * MBIT), requested(MBIT));
     // A session asks for 15 objects of 30.5 packets, if it has the time.
@@ -311,26 +314,26 @@ fn readers_ask_a_slow_network_for_less() {
     assert!(slow < fast / 2, "{slow} of {fast}");
 
     let mut setup = busy("reno", Some(pages), 3);
-    setup.crowds[0].gap = Gap::Constant(MS * 500);
+    setup.flow_arrivals[0].gap = Interarrival::Constant(MS * 500);
     let trace = run(&setup);
-    let crowd = &trace.crowds[0];
-    assert_eq!(last(&crowd.completed), last(&crowd.arrived), "all read to the end");
+    let group = &trace.flow_arrivals[0];
+    assert_eq!(last(&group.completed), last(&group.arrived), "all read to the end");
     // 60 sessions of 15 objects; both numbers are geometric, and scatter.
-    assert!((500..1500).contains(&last(&crowd.arrived)), "{}", last(&crowd.arrived));
+    assert!((500..1500).contains(&last(&group.arrived)), "{}", last(&group.arrived));
 }
 
 #[test]
-fn a_crowd_that_asks_for_too_much_is_refused() {
+fn a_group_that_asks_for_too_much_is_refused() {
     let mut setup = busy("reno", None, 3);
     setup.links[0].rate = Some(MBIT);
-    setup.crowds[0].limit = const { NonZeroU32::new(4).expect("above zero") };
+    setup.flow_arrivals[0].limit = const { NonZeroU32::new(4).expect("above zero") };
     let trace = run(&setup);
-    let crowd = &trace.crowds[0];
+    let group = &trace.flow_arrivals[0];
     for at in 0..trace.at.len() {
-        assert!(crowd.arrived[at] - crowd.refused[at] - crowd.completed[at] <= 4);
+        assert!(group.arrived[at] - group.refused[at] - group.completed[at] <= 4);
     }
-    assert!(last(&crowd.refused) > last(&crowd.completed), "most");
-    assert_eq!(last(&crowd.completed) + last(&crowd.refused), last(&crowd.arrived));
+    assert!(last(&group.refused) > last(&group.completed), "most");
+    assert_eq!(last(&group.completed) + last(&group.refused), last(&group.arrived));
 }
 
 #[test]
@@ -338,7 +341,7 @@ fn traffic_that_contradicts_itself_is_refused() {
     let refused = |change: &dyn Fn(&mut Setup)| {
         let mut setup = clear(Span::from_secs(1));
         setup.cbr = vec![cbr(&setup, RateSchedule::constant(MBIT))];
-        setup.crowds = vec![crowd(&setup, MS, Sizes::Constant(1))];
+        setup.flow_arrivals = vec![group(&setup, MS, Sizes::Constant(1))];
         change(&mut setup);
         cwnd_sim::run(&setup, &mut |_| true).expect_err("must be refused").to_string()
     };
@@ -361,15 +364,15 @@ fn traffic_that_contradicts_itself_is_refused() {
         "cbr `cross`: its ends must be different nodes"
     );
     assert_eq!(
-        refused(&|setup| setup.crowds[0].sizes = Sizes::Pareto { mean: 10.0, shape: 1.0 }),
-        "crowd `1`: the shape of the sizes must be above 1: no mean else"
+        refused(&|setup| setup.flow_arrivals[0].sizes = Sizes::Pareto { mean: 10.0, shape: 1.0 }),
+        "arrivals `1`: the shape of the sizes must be above 1: no mean else"
     );
     assert_eq!(
-        refused(&|setup| setup.crowds[0].flow.source = Source::Packets(3)),
-        "crowd `1`: its flows have neither a source nor pauses of their own"
+        refused(&|setup| setup.flow_arrivals[0].flow.source = Source::Packets(3)),
+        "arrivals `1`: its flows have neither a source nor pauses of their own"
     );
     assert_eq!(
-        refused(&|setup| setup.crowds[0].gap = Gap::Constant(Span::ZERO)),
-        "crowd `1`: `gap` must be at least 1us"
+        refused(&|setup| setup.flow_arrivals[0].gap = Interarrival::Constant(Span::ZERO)),
+        "arrivals `1`: `gap` must be at least 1us"
     );
 }

@@ -33,7 +33,7 @@ pub struct CbrTrace {
 
 /// Finite flows that come and go, all together: curves have one value per sampled instant.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CrowdTrace {
+pub struct FlowArrivalsTrace {
     /// Its name in the scenario.
     pub name: String,
     /// The algorithm of its flows with parameters, as written.

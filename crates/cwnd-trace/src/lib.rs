@@ -11,7 +11,7 @@ mod demand;
 mod histogram;
 mod packets;
 
-pub use cross::{CbrTrace, CrowdTrace, SizeClass};
+pub use cross::{CbrTrace, FlowArrivalsTrace, SizeClass};
 pub use demand::{Demand, DemandStage};
 pub use histogram::Histogram;
 pub use packets::{Logged, PacketLog, Protocol, Seen};
@@ -35,8 +35,8 @@ pub struct Trace {
     pub flows: Vec<FlowTrace>,
     /// Flows without congestion control, in the order of the scenario.
     pub cbr: Vec<CbrTrace>,
-    /// Crowds of finite flows, in the order of the scenario.
-    pub crowds: Vec<CrowdTrace>,
+    /// Groups of arriving flows of finite flows, in the order of the scenario.
+    pub flow_arrivals: Vec<FlowArrivalsTrace>,
     /// The links, in the order of the scenario.
     pub links: Vec<LinkTrace>,
     /// A hash over every delivered packet (instant, flow, number) and all totals: equal digests are equal runs.

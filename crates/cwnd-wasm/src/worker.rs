@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cwnd_engine::{
-    Begun, Frame, Host, Limits, Paced, Prepared, Pulled, Refusal, Request, hello as greeting, mismatch, read_address,
+    Begun, Frame, Host, Limits, Paced, PageError, Prepared, Pulled, Request, hello as greeting, mismatch, read_address,
     read_text,
 };
 
@@ -151,7 +151,7 @@ impl Kept {
     }
 }
 
-fn refuse(id: u32, refusal: &Refusal) {
+fn refuse(id: u32, refusal: &PageError) {
     Page.send(&refusal.frame(id));
 }
 

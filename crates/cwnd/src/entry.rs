@@ -33,7 +33,7 @@ pub struct Entry<A> {
 }
 
 /// Makes an algorithm from checked values.
-pub type Build<A> = fn(&Values, &Start) -> Result<A, Refusal>;
+pub type Build<A> = fn(&Values, &Start) -> Result<A, InvalidParameter>;
 
 /// Makes the receiver's half of an algorithm from checked values.
 pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
@@ -95,14 +95,14 @@ impl Transport {
 
 /// A combination of values that an algorithm refuses, or a text that it cannot read.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct InvalidParameter {
     /// The parameter to change.
     pub parameter: &'static str,
     /// The accepted values, or the error of the algorithm's own reader.
     pub reason: Box<dyn Error + Send + Sync>,
 }
 
-impl Refusal {
+impl InvalidParameter {
     /// A refusal of `parameter`.
     #[must_use]
     pub fn new(parameter: &'static str, reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {

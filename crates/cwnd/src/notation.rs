@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::entry::Refusal;
+use crate::entry::InvalidParameter;
 use crate::nearest::nearest;
 use crate::parameter::{Kind, Parameter, Value, Values};
 use crate::quantity::QuantityError;
@@ -44,7 +44,7 @@ pub struct Form<T> {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Makes the value; refuses combinations that no single range excludes, and texts that it cannot read.
-    pub build: fn(&Values) -> Result<T, Refusal>,
+    pub build: fn(&Values) -> Result<T, InvalidParameter>,
 }
 
 /// An argument that a table of parameters does not accept.
@@ -186,7 +186,7 @@ impl<T> Form<T> {
         if let Some(index) = (0..self.required).find(|index| values.given[*index].is_none()) {
             return Err(format!("`{}` too, as in `{example}`", self.parameters[index].name));
         }
-        (self.build)(&values).map_err(|Refusal { parameter, reason }| {
+        (self.build)(&values).map_err(|InvalidParameter { parameter, reason }| {
             let place = self.parameters.iter().position(|one| one.name == parameter);
             if let Some(given) = place.and_then(|place| first.get(place)) {
                 return format!("{reason}, not `{given}`, as in `{example}`");

@@ -15,7 +15,7 @@ use core::fmt;
 use crate::builtin::Algorithm;
 pub use crate::builtin::{ALGORITHMS, ALIASES};
 use crate::control::{CongestionControl, ReceiverSide};
-pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, Refusal, Transport};
+pub use crate::entry::{Basis, Build, BuildReceiver, Entry, Family, InvalidParameter, Transport};
 use crate::nearest::nearest;
 use crate::notation::{ArgumentError, split};
 use crate::parameter::Value;
@@ -127,7 +127,7 @@ impl Spec {
                 let _ = spec.receiver(&Start::default());
                 Ok(spec)
             }
-            Err(Refusal { parameter, reason }) => {
+            Err(InvalidParameter { parameter, reason }) => {
                 let given = typed.iter().find(|(name, _)| *name == parameter).map(|(_, value)| (*value).to_string());
                 let default = || format!("{} (the default)", spec.values.parameter(parameter).default_text());
                 let given = given.unwrap_or_else(default);
@@ -373,7 +373,7 @@ static OUTSIDE: Entry<Algorithm> = Entry {
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
-    build: |_, _| Err(Refusal::new("name", "nothing: it has a maker of its own")),
+    build: |_, _| Err(InvalidParameter::new("name", "nothing: it has a maker of its own")),
     receiver: None,
 };
 
@@ -387,7 +387,7 @@ static STACK: Entry<Algorithm> = Entry {
     source: "given by the program that runs it",
     deviations: &[],
     parameters: &[],
-    build: |_, _| Err(Refusal::new("name", "nothing: a stack has endpoints of its own")),
+    build: |_, _| Err(InvalidParameter::new("name", "nothing: a stack has endpoints of its own")),
     receiver: None,
 };
 

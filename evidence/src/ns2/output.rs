@@ -1,7 +1,7 @@
 //! The output of `network.tcl`, and the measures computed from it.
 
 use cwnd_run::measure::{Curve, Window, jain, mean, stability_index, summarise};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -102,8 +102,8 @@ impl Run {
     pub(crate) const KEPT: Probe =
         Probe { name: "ns-2 run", of: |scenario, trace| Self::ours(0, scenario, trace).kept() };
 
-    fn kept(&self) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(&self) -> Reduction {
+        let mut kept = Reduction::default();
         kept.keep("packets_per_s", self.packets_per_s.clone());
         kept.keep("stability", self.stability);
         let Link { bits_per_s, loss_rate, mark_rate, queue_delay_s } = self.bottleneck;
@@ -112,7 +112,7 @@ impl Run {
     }
 
     /// The run of which this was kept.
-    pub(crate) fn of_kept(seed: u64, kept: &Kept) -> Option<Self> {
+    pub(crate) fn of_kept(seed: u64, kept: &Reduction) -> Option<Self> {
         let [bits_per_s, loss_rate, mark_rate, queue_delay_s] = *kept.all("bottleneck") else { return None };
         let bottleneck = Link { bits_per_s, loss_rate, mark_rate, queue_delay_s };
         let packets_per_s = kept.all("packets_per_s").to_vec();
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(Run::of_kept(3, &run.kept()), Some(run.clone()));
         let alone = Run { stability: None, ..run };
         assert_eq!(Run::of_kept(3, &alone.kept()), Some(alone));
-        assert_eq!(Run::of_kept(3, &Kept::default()), None);
+        assert_eq!(Run::of_kept(3, &Reduction::default()), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use cwnd::registry::Transport;
 use cwnd::{Bytes, Span, Time};
 use cwnd_run::scenario::Scenario;
 use cwnd_sim::{
-    CrowdSetup, Discipline, FlowSetup, Gap, LinkSetup, Loss, QueueLimit, RecoveryScheme, Setup, Sizes, Source,
+    Discipline, FlowArrivalsSetup, FlowSetup, Interarrival, LinkSetup, Loss, QueueLimit, RecoveryScheme, Setup, Sizes,
+    Source,
 };
 
 /// The lines after `begin`. The error for an experiment that ns-2 cannot run names the unsupported part.
@@ -28,8 +29,8 @@ pub(crate) fn script(scenario: &Scenario, switches: &[String]) -> Result<String,
     for flow in &setup.flows {
         let _ = writeln!(text, "{}", sender(&setup, flow)?);
     }
-    for flows in &setup.crowds {
-        let _ = writeln!(text, "{}", crowd(&setup, flows)?);
+    for flows in &setup.flow_arrivals {
+        let _ = writeln!(text, "{}", group(&setup, flows)?);
     }
     let interval = setup.sampling.map_or(setup.duration - setup.warmup, |sampling| sampling.interval);
     let bottleneck = setup.links.get(scenario.bottleneck()).ok_or("no bottleneck")?;
@@ -119,12 +120,13 @@ fn sender(setup: &Setup, flow: &FlowSetup) -> Result<String, String> {
     ))
 }
 
-fn crowd(setup: &Setup, crowd: &CrowdSetup) -> Result<String, String> {
-    let flow = &crowd.flow;
-    let (Gap::Constant(gap), Sizes::Pareto { mean, shape }, None) = (crowd.gap, crowd.sizes, crowd.pages) else {
+fn group(setup: &Setup, group: &FlowArrivalsSetup) -> Result<String, String> {
+    let flow = &group.flow;
+    let (Interarrival::Constant(gap), Sizes::Pareto { mean, shape }, None) = (group.gap, group.sizes, group.pages)
+    else {
         return Err(format!("crowd `{}` with sizes or arrivals that are not Pareto's and Poisson's", flow.name));
     };
-    if crowd.rtt_spread > Span::ZERO || flow.algorithm.label() != "reno" {
+    if group.rtt_spread > Span::ZERO || flow.algorithm.label() != "reno" {
         return Err(format!("crowd `{}` with round trips of their own, or not under Reno", flow.name));
     }
     Ok(format!(

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::{HoldBack, RateSchedule, Reordering, Source, TokenBucket};
+use cwnd_sim::{RateSchedule, ReorderBy, Reordering, Source, TokenBucket};
 
 use super::path::{CRUISE, Change, DOWN, DRAIN, Log, Look, PROBE_RTT, PathSetup, REFILL, STARTUP, UP};
 use super::spurious::{Undoings, reporting_spurious};
@@ -519,7 +519,7 @@ fn spurious_recovery(own: &Spec) -> Vec<Condition> {
         seconds: 30,
         algorithm: reporting_spurious(own, Arc::clone(&undone)),
         adapt: |setup| {
-            setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by: HoldBack::Packets(10) });
+            setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by: ReorderBy::Packets(10) });
         },
         ..PathSetup::of(own)
     }

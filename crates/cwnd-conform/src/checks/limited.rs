@@ -4,17 +4,17 @@ use cwnd::Span;
 use cwnd_sim::{RateChange, RateSchedule, Source};
 
 use super::{Measured, must, need};
-use crate::course::{Course, PACKET};
 use crate::lab::Lab;
+use crate::testbed::{PACKET, Testbed};
 use crate::unfit::Unfit;
 
 /// A path of 20 ms. For ten seconds the application offers a hundred packets per round trip, and one of them is lost; then twenty for ten
 /// seconds, and a hundred again.
-fn limited(lab: &Lab<'_>, seconds: f64) -> Course {
+fn limited(lab: &Lab<'_>, seconds: f64) -> Testbed {
     let rate = |packets: f64| (packets * PACKET.bits() / 0.02) as u64;
     let schedule = RateSchedule::stepping(rate(100.0), Span::from_secs(10), RateChange::Square(rate(20.0)));
-    let course = lab.course(1000, 20, 20_000, seconds).lose(1.0 + 0.02 * lab.phase(), 1);
-    course.with(|setup| setup.flows[0].source = Source::Rate(schedule))
+    let testbed = lab.testbed(1000, 20, 20_000, seconds).lose(1.0 + 0.02 * lab.phase(), 1);
+    testbed.with(|setup| setup.flows[0].source = Source::Rate(schedule))
 }
 
 /// The window after eight seconds in which a part of it is used, over the one before them.
@@ -46,8 +46,8 @@ pub(super) fn loss_after_timeout(lab: &Lab<'_>) -> Measured {
     let from = 18.0 + 0.02 * lab.phase();
     let to = 20.6;
     // The application pauses, so that few packets are to be repaired before new ones leave.
-    let course = limited(lab, 30.0).pause(from + 0.02, to).lose_share(from, to, 1000);
-    let record = lab.run(&course)?;
+    let testbed = limited(lab, 30.0).pause(from + 0.02, to).lose_share(from, to, 1000);
+    let record = lab.run(&testbed)?;
     must(record.smallest(from, to)? <= 2.0, "the timeout does not reduce the window to its least")?;
     let late = |at: u64| at as f64 / 1e9 >= to;
     let newest = record.data.iter().filter(|sent| !late(sent.at)).map(|sent| sent.number).max();
@@ -55,7 +55,7 @@ pub(super) fn loss_after_timeout(lab: &Lab<'_>) -> Measured {
     let new = record.data.iter().find(|sent| late(sent.at) && Some(sent.number) > newest && wide(sent.at));
     let new = new.ok_or_else(|| Unfit::Absent(format!("the window does not get back to {ENOUGH} packets")))?;
     let at = new.at as f64 / 1e9 - 1e-6;
-    Ok(lab.run(&course.lose(at, 1))?.cut(at)?.ratio())
+    Ok(lab.run(&testbed.lose(at, 1))?.cut(at)?.ratio())
 }
 
 /// Packets: enough for duplicate acknowledgements, and below every threshold of a window that has carried a hundred.

@@ -16,9 +16,9 @@ use cwnd_sim::Schedule;
 
 use crate::bbr;
 use crate::check::Check;
-use crate::course::Course;
 use crate::lab::Lab;
 use crate::record::{Cut, Record};
+use crate::testbed::Testbed;
 use crate::unfit::Unfit;
 
 /// All of them, in the order of [`Suite::ALL`](crate::Suite::ALL).
@@ -36,9 +36,9 @@ pub(crate) static CHECKS: &[&[Check]] = &[
 type Measured = Result<f64, Unfit>;
 
 /// A wide path: nothing queues and nothing is lost but what a check loses. Seconds are those after the loss of [`WIDE_LOSS`].
-fn wide(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Course {
+fn wide(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Testbed {
     let rtt = rtt_ms as f64 / 1e3;
-    lab.course(1000, rtt_ms, 20_000, lab.handshake(rtt_ms) + WIDE_LOSS * rtt + seconds)
+    lab.testbed(1000, rtt_ms, 20_000, lab.handshake(rtt_ms) + WIDE_LOSS * rtt + seconds)
 }
 
 /// When something first happens on a path of `rtt_ms`: in the fifth round trip, at 150 to 300 packets.
@@ -57,21 +57,21 @@ fn cut(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit>
 /// A wide path where every eighth packet of the flight is lost that is under way in the fifth round trip, `most` at most, and when that is.
 fn scattered(lab: &Lab<'_>, rtt_ms: u64, most: usize) -> Result<(Record, f64), Unfit> {
     let at = first(lab, rtt_ms);
-    let course = wide(lab, rtt_ms, 1.0);
-    let record = lab.run(&course)?;
+    let testbed = wide(lab, rtt_ms, 1.0);
+    let record = lab.run(&testbed)?;
     let begin = record.slow_start() - 0.1 * record.rtt;
     let flight = begin + ((at - begin) / record.rtt).floor() * record.rtt;
     let numbers: Vec<u64> = record.numbers(flight, flight + 0.9 * record.rtt).step_by(8).collect();
     need(numbers.len() > 1, "too little is sent")?;
-    Ok((lab.run(&course.lose_numbers(&numbers[..most.min(numbers.len())]))?, flight))
+    Ok((lab.run(&testbed.lose_numbers(&numbers[..most.min(numbers.len())]))?, flight))
 }
 
 /// The record of a run with a second packet lost `after` seconds after the first cut, and both cuts.
 fn two_cuts(lab: &Lab<'_>, rtt_ms: u64, after: f64, seconds: f64) -> Result<(Record, [Cut; 2]), Unfit> {
     let at = first(lab, rtt_ms);
     let once = lab.run(&wide(lab, rtt_ms, ONE_CUT * rtt_ms as f64 / 1e3).lose(at, 1))?.cut(at)?;
-    let course = wide(lab, rtt_ms, after + seconds).lose(at, 1);
-    let record = lab.run(&course.lose(once.at + after, 1))?;
+    let testbed = wide(lab, rtt_ms, after + seconds).lose(at, 1);
+    let record = lab.run(&testbed.lose(once.at + after, 1))?;
     let second = record.cut(once.at + after)?;
     Ok((record, [once, second]))
 }

@@ -2,10 +2,10 @@
 
 use super::{Measured, first, later_cut, marked, marked_cut, need, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::course::Course;
 use crate::lab::Lab;
 use crate::record::Record;
 use crate::subject::Law;
+use crate::testbed::Testbed;
 
 const BASE: Check = Check {
     id: "",
@@ -118,8 +118,8 @@ fn reacts_wire(lab: &Lab<'_>) -> Measured {
 /// The one mark is echoed once: where an echo lasts until it is confirmed, a sender that heeds each echo would cut as often for one mark.
 fn once(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let left = |course: Course| {
-        let record = lab.run(&course)?;
+    let left = |testbed: Testbed| {
+        let record = lab.run(&testbed)?;
         marked(&record)?;
         record.smallest_from(at, at + 3.0 * record.rtt)
     };

@@ -4,8 +4,8 @@ use cwnd_sim::{RateSchedule, Source};
 
 use super::{Measured, first, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
-use crate::course::PACKET;
 use crate::lab::Lab;
+use crate::testbed::PACKET;
 
 const BASE: Check = Check {
     id: "",
@@ -65,14 +65,14 @@ pub(crate) const CHECKS: &[Check] = &[
 
 fn not_validated(lab: &Lab<'_>) -> Measured {
     let rate = (10.0 / 3.0 * PACKET.bits() / 0.1) as u64;
-    let course = wide(lab, 100, 12.0);
-    let record = lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
+    let testbed = wide(lab, 100, 12.0);
+    let record = lab.run(&testbed.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
     Ok(record.window(12.0)? / record.window(1.0)?)
 }
 
 fn after_pause(lab: &Lab<'_>) -> Measured {
     let from = first(lab, 50);
-    let record = lab.run(&lab.course(1000, 50, 20_000, from + 30.5).pause(from, from + 30.0))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, from + 30.5).pause(from, from + 30.0))?;
     let begin = from + SETTLED;
     Ok(record.largest(begin, from + 29.9)? / record.window(begin)?)
 }
@@ -81,7 +81,7 @@ fn five_minutes(lab: &Lab<'_>) -> Measured {
     lab.timeout()?;
     let from = first(lab, 50);
     let to = from + 330.0;
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.1).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 0.1).pause(from, to))?;
     let after = record.window(to + 0.01)?;
     // The initial window is allowed, however small the one before was.
     let share = after / record.window(from + SETTLED)?;
@@ -92,7 +92,7 @@ fn five_minutes_threshold(lab: &Lab<'_>) -> Measured {
     lab.timeout()?;
     let at = first(lab, 50);
     let (from, to) = (at + 1.0, at + 331.0);
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.1).lose(at, 1).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 0.1).lose(at, 1).pause(from, to))?;
     // More is allowed, and its share says nothing.
     Ok((record.threshold(to + 0.01)? / record.window(from + SETTLED)?).min(0.75))
 }

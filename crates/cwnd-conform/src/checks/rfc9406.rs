@@ -124,7 +124,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 fn exit(lab: &Lab<'_>) -> Measured {
-    let record = lab.run(&lab.course(50, 100, 3400, 3.0))?;
+    let record = lab.run(&lab.testbed(50, 100, 3400, 3.0))?;
     Ok(*record.trace.links[0].dropped.last().unwrap_or(&0) as f64)
 }
 
@@ -139,7 +139,7 @@ fn no_exit(lab: &Lab<'_>) -> Measured {
 fn longer(lab: &Lab<'_>, rtt_ms: u64, by_ms: u64, back: Option<f64>) -> Result<(Record, f64), Unfit> {
     let rtt = rtt_ms as f64 / 1e3;
     let at = lab.handshake(rtt_ms) + rtt * (3.0 + lab.phase());
-    let course = lab.course(10_000, rtt_ms, 200_000, at + rtt * 12.0).acks_of_each().with(|setup| {
+    let testbed = lab.testbed(10_000, rtt_ms, 200_000, at + rtt * 12.0).acks_of_each().with(|setup| {
         let link = &mut setup.links[0];
         let mut steps = vec![(Span::from_secs_f64(at), link.delay + Span::from_millis(by_ms))];
         steps.extend(back.map(|late| (Span::from_secs_f64(at + late * rtt), link.delay)));
@@ -147,7 +147,7 @@ fn longer(lab: &Lab<'_>, rtt_ms: u64, by_ms: u64, back: Option<f64>) -> Result<(
         // The flight is bounded by the need of ten round trips of a conservative slow start.
         setup.flows[0].max_window = Some(20_000.0);
     });
-    let record = lab.run(&course)?;
+    let record = lab.run(&testbed)?;
     Ok((record, at))
 }
 

@@ -1,7 +1,7 @@
 //! Situations that have broken stacks before.
 
 use cwnd::{Bytes, Span};
-use cwnd_sim::{Era, HoldBack, Loss, RateSchedule, Reordering, Setup, Source, TokenBucket};
+use cwnd_sim::{Era, Loss, RateSchedule, ReorderBy, Reordering, Setup, Source, TokenBucket};
 
 use super::{Measured, first, marked, need, packets_per_ack, undone, undone_threshold, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
@@ -153,15 +153,15 @@ pub(crate) const CHECKS: &[Check] = &[
 fn loss_spiral(lab: &Lab<'_>) -> Measured {
     const SIZE: u64 = 10_000_000 / 1460;
     let from = 0.2 + 0.01 * lab.phase();
-    let course = lab.course(20, 10, 40, 60.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
-    let record = lab.run(&course.lose_share(from, from + 2.0, 300))?;
+    let testbed = lab.testbed(20, 10, 40, 60.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
+    let record = lab.run(&testbed.lose_share(from, from + 2.0, 300))?;
     let completed = record.trace.flows[0].completed;
     Ok(completed.map_or(60.0, |nanos| nanos as f64 / 1e9))
 }
 
 fn survives(lab: &Lab<'_>) -> Measured {
-    let course = lab.course(10, 40, 70, 6.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.01));
-    match lab.run(&course) {
+    let testbed = lab.testbed(10, 40, 70, 6.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.01));
+    match lab.run(&testbed) {
         Ok(_) => Ok(0.0),
         Err(Unfit::Failed(_)) => Ok(1.0),
         Err(other) => Err(other),
@@ -171,7 +171,7 @@ fn survives(lab: &Lab<'_>) -> Measured {
 fn pause(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 50) - 0.04;
     let (from, to) = (2.0, 32.0);
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 0.5).lose(at, 1).pause(from, to))?;
     record.cut(at)?;
     // The data that a stack had buffered is acknowledged by then.
     let before = record.window(from + 1.0)?;
@@ -179,20 +179,20 @@ fn pause(lab: &Lab<'_>) -> Measured {
 }
 
 fn policer(lab: &Lab<'_>) -> Measured {
-    let course = lab.course(100, 40, 1000, 30.0).with(|setup| {
+    let testbed = lab.testbed(100, 40, 1000, 30.0).with(|setup| {
         let bucket = TokenBucket { rate: 10_000_000, burst: Bytes(62_500) };
         setup.links[0].impairments.policer = Some(bucket);
     });
-    let record = lab.run(&course)?;
+    let record = lab.run(&testbed)?;
     Ok(record.goodput(5.0, 30.0) * 1500.0 * 8.0 / 10e6)
 }
 
 fn reordering(lab: &Lab<'_>) -> Measured {
-    let course = lab.course(20, 40, 70, 12.0).with(|setup| {
-        let by = HoldBack::Time(Span::from_millis(4));
+    let testbed = lab.testbed(20, 40, 70, 12.0).with(|setup| {
+        let by = ReorderBy::Time(Span::from_millis(4));
         setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by });
     });
-    let record = lab.run(&course)?;
+    let record = lab.run(&testbed)?;
     Ok(record.goodput(2.0, 12.0) * 1500.0 * 8.0 / 20e6)
 }
 
@@ -200,15 +200,15 @@ fn reordering(lab: &Lab<'_>) -> Measured {
 fn bleached(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 40);
     marked(&lab.run(&wide(lab, 40, 0.5).mark(at, 1))?)?;
-    let carried = lab.run(&lab.course(20, 40, 70, 12.0).ecn())?;
-    let cleared = lab.run(&lab.course(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
+    let carried = lab.run(&lab.testbed(20, 40, 70, 12.0).ecn())?;
+    let cleared = lab.run(&lab.testbed(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
     need(cleared.trace.flows[0].marked.last() == Some(&0), "packets are marked where nothing carries a mark")?;
     Ok(cleared.goodput(2.0, 12.0) / carried.goodput(2.0, 12.0))
 }
 
 fn lossy(lab: &Lab<'_>) -> Measured {
-    let course = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.001));
-    let record = lab.run(&course)?;
+    let testbed = wide(lab, 50, 24.0).with(|setup| setup.links[0].loss = Loss::Bernoulli(0.001));
+    let record = lab.run(&testbed)?;
     let share = record.goodput(4.0, 24.0) * record.rtt / (1.22 / 0.001_f64.sqrt());
     // Where an acknowledgement is for b packets, a window that grows with each of them follows 1.22 / sqrt(b p).
     Ok(if share < 0.6 { share * packets_per_ack(&record, 4.0, 24.0).sqrt() } else { share })
@@ -227,17 +227,17 @@ fn hold_acks(lab: &Lab<'_>, setup: &mut Setup) -> Result<(), Unfit> {
 }
 
 fn held_acks(lab: &Lab<'_>) -> Measured {
-    let path = || lab.course(50, 40, 340, 30.0);
+    let path = || lab.testbed(50, 40, 340, 30.0);
     let mut held = path();
     hold_acks(lab, &mut held.setup)?;
     Ok(lab.run(&held)?.goodput(10.0, 30.0) / lab.run(&path())?.goodput(10.0, 30.0))
 }
 
 fn thin_flow(lab: &Lab<'_>) -> Measured {
-    let mut course = lab.course(120, 40, 400, 15.0);
-    hold_acks(lab, &mut course.setup)?;
-    course.setup.flows[0].source = Source::Rate(RateSchedule::constant(584_000));
-    let shown = lab.shown(&course, &["min_rtt", "rt_prop"])?;
+    let mut testbed = lab.testbed(120, 40, 400, 15.0);
+    hold_acks(lab, &mut testbed.setup)?;
+    testbed.setup.flows[0].source = Source::Rate(RateSchedule::constant(584_000));
+    let shown = lab.shown(&testbed, &["min_rtt", "rt_prop"])?;
     let (found, path) = shown.ok_or(Unfit::NotApplicable("it shows no shortest round trip"))?;
     Ok(found / path)
 }

@@ -9,7 +9,7 @@ use crate::unfit::Unfit;
 
 /// Seconds from the first flight until a packet follows it, where nothing arrives.
 pub(super) fn first_timeout(lab: &Lab<'_>) -> Measured {
-    let record = lab.run(&lab.course(100, 50, 20_000, 8.0).lose_share(0.0, 8.0, 1000))?;
+    let record = lab.run(&lab.testbed(100, 50, 20_000, 8.0).lose_share(0.0, 8.0, 1000))?;
     let gap = record.data.windows(2).map(|pair| (pair[1].at - pair[0].at) as f64 / 1e9).find(|gap| *gap > 0.2);
     gap.ok_or_else(|| Unfit::Absent("nothing is sent again".to_string()))
 }
@@ -19,10 +19,10 @@ pub(super) fn timer_reset(lab: &Lab<'_>) -> Measured {
     const OUTAGE: f64 = 8.0;
     let once = first(lab, 50);
     let again = once + OUTAGE + 30.0;
-    let course = lab.course(100, 50, 20_000, again + 3.0 * OUTAGE);
-    let course = course.lose_share(once, once + OUTAGE, 1000).lose_share(again, again + OUTAGE, 1000);
+    let testbed = lab.testbed(100, 50, 20_000, again + 3.0 * OUTAGE);
+    let testbed = testbed.lose_share(once, once + OUTAGE, 1000).lose_share(again, again + OUTAGE, 1000);
     let record =
-        lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(10_000_000))))?;
+        lab.run(&testbed.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(10_000_000))))?;
     Ok(late_probe(&record, again)? / late_probe(&record, once)?)
 }
 
@@ -38,7 +38,7 @@ fn late_probe(record: &Record, from: f64) -> Measured {
 /// Round trips from the loss of the fifth packet from the end until all have arrived.
 pub(super) fn fast_retransmit(lab: &Lab<'_>) -> Measured {
     const SIZE: u64 = 60;
-    let whole = lab.course(100, 100, 20_000, 10.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
+    let whole = lab.testbed(100, 100, 20_000, 10.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
     let lossless = lab.run(&whole)?;
     let [.., fifth, _, _, _, _] = lossless.data.as_slice() else {
         return Err(Unfit::Unclear("too little is sent".to_string()));

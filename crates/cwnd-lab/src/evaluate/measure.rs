@@ -1,7 +1,7 @@
 //! The numbers of an evaluation.
 
 use cwnd_run::measure::{self, Domain, Scale, mean, table};
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 
 use super::Shown;
 
@@ -30,7 +30,7 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    pub(super) fn of(self, runs: &[&Kept]) -> Option<f64> {
+    pub(super) fn of(self, runs: &[&Reduction]) -> Option<f64> {
         let first = *runs.first()?;
         let goodput = first.all("flow_goodput_bps");
         let total: f64 = goodput.iter().sum();
@@ -109,8 +109,8 @@ impl Measure {
 mod tests {
     use super::*;
 
-    fn kept(flows: &[f64], delay: f64, loss: f64) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(flows: &[f64], delay: f64, loss: f64) -> Reduction {
+        let mut kept = Reduction::default();
         kept.keep("flow_goodput_bps", flows.to_vec());
         kept.keep("flow_fair_share_bps", flows.iter().map(|_| 8.0 / flows.len() as f64));
         kept.keep("queue_delay_mean_s", [delay]);

@@ -18,7 +18,7 @@ use cwnd_run::VERSION;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Cause, Executor, Interrupted, Job, Outcome, Progress, causes};
 use cwnd_run::measure::Estimate;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, Written};
 
 use measure::Measure;
@@ -28,7 +28,7 @@ pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
 
 /// The length and the number of runs of each cell, and the number of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct EvaluationScale {
     /// A few settings at reduced length.
     pub quick: bool,
     /// Independent runs of each cell.
@@ -145,7 +145,7 @@ impl EvaluationRow {
 #[derive(Clone, Debug)]
 pub struct Plan {
     algorithm: Written<Spec>,
-    extent: Extent,
+    scale: EvaluationScale,
     parts: Vec<Part>,
     left_out: Vec<LeftOut>,
     /// Each is run with every seed.
@@ -191,9 +191,9 @@ struct Bottleneck {
 ///
 /// # Errors
 /// A scenario of the plan is not valid with the algorithm, Reno or CUBIC in its place.
-pub fn plan(algorithm: &Written<Spec>, extent: Extent) -> Result<Plan, ScenarioError> {
+pub fn plan(algorithm: &Written<Spec>, scale: EvaluationScale) -> Result<Plan, ScenarioError> {
     let mut plan =
-        Plan { algorithm: algorithm.clone(), extent, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
+        Plan { algorithm: algorithm.clone(), scale, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
     rfc9743::sections(&mut plan)?;
     Ok(plan)
 }
@@ -202,7 +202,7 @@ impl Plan {
     /// The number of cells, each counted as often as it is needed.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.runs.len() as u64 * u64::from(self.extent.seeds)
+        self.runs.len() as u64 * u64::from(self.scale.seeds)
     }
 
     /// Whether there is nothing to run.
@@ -225,7 +225,7 @@ impl Plan {
     /// `runner` fails, whose error is passed on.
     pub fn run_by<E>(
         &self,
-        runner: impl FnOnce(Vec<Job<Probe>>) -> Result<Vec<Outcome<Kept>>, E>,
+        runner: impl FnOnce(Vec<Job<Probe>>) -> Result<Vec<Outcome<Reduction>>, E>,
     ) -> Result<Evaluation, E> {
         let jobs = self.runs.iter().flat_map(|(scenario, probe)| {
             scenario.seeds().map(|seed| Job { scenario: Arc::clone(scenario), seed, keep: *probe })
@@ -238,14 +238,14 @@ impl Plan {
             covered: !part.asked.is_empty(),
             rows: part.asked.iter().flat_map(|asked| self.rows(asked, &outcomes)).collect(),
         });
-        let (duration, warmup) = self.extent.times();
+        let (duration, warmup) = self.scale.times();
         Ok(Evaluation {
             kind: "simulated",
             version: VERSION,
             algorithm: self.algorithm.text().to_string(),
             profile: "rfc9743",
-            quick: self.extent.quick,
-            seeds: self.extent.seeds,
+            quick: self.scale.quick,
+            seeds: self.scale.seeds,
             duration_s: duration.as_secs_f64(),
             warmup_s: warmup.as_secs_f64(),
             cells: self.len(),
@@ -277,12 +277,12 @@ impl Plan {
         everywhere.unwrap_or_default().into_iter().collect()
     }
 
-    fn rows(&self, asked: &Asked, outcomes: &[Outcome<Kept>]) -> Vec<EvaluationRow> {
-        let seeds = self.extent.seeds as usize;
+    fn rows(&self, asked: &Asked, outcomes: &[Outcome<Reduction>]) -> Vec<EvaluationRow> {
+        let seeds = self.scale.seeds as usize;
         let estimate = |measure: &Measure, runs: &[usize]| {
             let values: Vec<f64> = (0..seeds)
                 .filter_map(|seed| {
-                    let runs: Option<Vec<&Kept>> =
+                    let runs: Option<Vec<&Reduction>> =
                         runs.iter().map(|run| outcomes[run * seeds + seed].as_ref().ok()).collect();
                     measure.of(&runs?)
                 })
@@ -350,7 +350,7 @@ impl Plan {
     }
 
     fn scenario(&self, path: &Bottleneck, flows: Vec<FlowGroup>) -> Result<Scenario, ScenarioError> {
-        let (duration, warmup) = self.extent.times();
+        let (duration, warmup) = self.scale.times();
         let mut items = vec![
             format!("dumbbell.rate={}", path.rate),
             format!("dumbbell.rtt={}", path.rtt),
@@ -358,12 +358,12 @@ impl Plan {
         ];
         items.extend(path.also.iter().cloned());
         let base = Document::of(&Source::read("evaluation", "", &items)?)?;
-        let seeds = self.extent.seeds;
+        let seeds = self.scale.seeds;
         Scenario::check(Document { duration: duration.into(), warmup: warmup.into(), seeds, flow: flows, ..base })
     }
 }
 
-impl Extent {
+impl EvaluationScale {
     /// The default extent: `seeds` runs of each cell; without a number 5, or 2 if `quick`.
     #[must_use]
     pub fn new(quick: bool, seeds: Option<u32>) -> Self {
@@ -381,8 +381,8 @@ mod tests {
     use super::*;
 
     fn left_out(algorithm: &str) -> (Vec<LeftOut>, u64) {
-        let extent = Extent { quick: true, seeds: 1 };
-        let plan = plan(&Written::literal(algorithm), extent).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        let scale = EvaluationScale { quick: true, seeds: 1 };
+        let plan = plan(&Written::literal(algorithm), scale).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         let cells = plan.len();
         (plan.left_out, cells)
     }
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn parameters_that_no_run_depends_on_are_named() {
         let warnings = |algorithm: &str| {
-            plan(&Written::literal(algorithm), Extent { quick: true, seeds: 1 }).expect("valid").warnings()
+            plan(&Written::literal(algorithm), EvaluationScale { quick: true, seeds: 1 }).expect("valid").warnings()
         };
         let [idle] = &warnings("udt:lambda=1/2")[..] else { panic!("{:?}", warnings("udt:lambda=1/2")) };
         assert!(

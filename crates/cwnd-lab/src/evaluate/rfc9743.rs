@@ -31,7 +31,7 @@ pub(super) fn sections(plan: &mut Plan) -> Result<(), ScenarioError> {
 
 /// Section 5.1.
 fn single(plan: &mut Plan) -> Result<(), ScenarioError> {
-    let (duration, warmup) = plan.extent.times();
+    let (duration, warmup) = plan.scale.times();
     let rounds = (duration - warmup).as_secs_f64() / 0.05;
     plan.section(
         "5.1.1",
@@ -144,7 +144,7 @@ fn mixed(plan: &mut Plan) -> Result<(), ScenarioError> {
         "The same as 5.1.5 with flows under common algorithms. Metric: the mean completion time of ten flows of 70 packets under \
          Reno and CUBIC next to a long flow of the algorithm.",
     );
-    let start = plan.extent.times().1.as_secs_f64();
+    let start = plan.scale.times().1.as_secs_f64();
     for opponent in REFERENCES {
         let other = Written::literal(opponent);
         plan.ask(
@@ -230,7 +230,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
         "Extreme Packet Reordering",
         "No path of this evaluation reorders packets; `cwnd compare --reorder` does.",
     );
-    let (duration, warmup) = plan.extent.times();
+    let (duration, warmup) = plan.scale.times();
     let middle = (duration.as_secs_f64() + warmup.as_secs_f64()) / 2.0;
     plan.section(
         "7.8",
@@ -274,7 +274,7 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
 /// Rate by round-trip time by depth of a drop-tail buffer.
 fn grid(plan: &Plan) -> Vec<Bottleneck> {
     let (rates, rtts): (&[&str], &[&str]) =
-        if plan.extent.quick { (&["10mbit"], &["50ms"]) } else { (&["10mbit", "100mbit"], &["10ms", "50ms", "200ms"]) };
+        if plan.scale.quick { (&["10mbit"], &["50ms"]) } else { (&["10mbit", "100mbit"], &["10ms", "50ms", "200ms"]) };
     let mut paths = Vec::new();
     for rate in rates {
         for rtt in rtts {

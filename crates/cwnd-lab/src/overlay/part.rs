@@ -129,7 +129,7 @@ fn from_zero(mut trace: Trace) -> Trace {
         counts.into_iter().chain(more).for_each(count);
     }
     trace.cbr.clear();
-    trace.crowds.clear();
+    trace.flow_arrivals.clear();
     trace
 }
 

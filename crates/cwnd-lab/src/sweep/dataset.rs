@@ -80,7 +80,7 @@ pub enum DatasetError {
 
 /// How far a sweep's directory is: `cwnd sweep status --json`.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Progressed {
+pub struct SweepStatus {
     /// Identifies the sweep.
     pub id: String,
     /// The runs of the sweep.
@@ -199,7 +199,7 @@ impl Dataset {
 
     /// How far it is, with the runs that a store has of the chunks that are not in the directory.
     #[must_use]
-    pub fn progressed(&self, cells: &Cells) -> Progressed {
+    pub fn status(&self, cells: &Cells) -> SweepStatus {
         let chunks = self.chunks();
         let (present, missing): (Vec<&Chunk>, Vec<&Chunk>) =
             chunks.iter().partition(|chunk| self.folder.join(self.part(**chunk)).exists());
@@ -207,7 +207,7 @@ impl Dataset {
         let failed = |chunk: &Chunk| fs::read_to_string(self.folder.join(FAILED).join(chunk.name() + ".jsonl"));
         let lines: String = present.iter().filter_map(|chunk| failed(chunk).ok()).collect();
         let failures: Vec<Unfinished> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Progressed {
+        SweepStatus {
             id: self.manifest.id.clone(),
             cells: self.sweep.len(),
             present_cells: present.iter().map(|chunk| chunk.len()).sum(),

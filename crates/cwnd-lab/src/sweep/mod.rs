@@ -31,7 +31,7 @@ use cwnd_run::cells::Key;
 use cwnd_run::scenario::{Document, Scenario, ScenarioError, Source};
 
 pub use axes::{Axis, AxisValue};
-pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, Progressed, Unfinished};
+pub use dataset::{Dataset, DatasetError, PartFormat, PartFormatError, SweepStatus, Unfinished};
 pub use document::schema;
 pub use elsewhere::{CountError, Pending, Task, TaskError, with_stored};
 pub use gather::{PointResult, Setting, Swept, gather};

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::{Cell, Chunk, Dataset, DatasetError, Sweep};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Job, Progress, Queue, RunError};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 /// A cell with its outcome: what the probe keeps, or the error.
@@ -22,7 +22,7 @@ pub struct FinishedCell {
 }
 
 /// The outcome of a cell: what [`Probe::SUMMARY`] keeps, or the error.
-pub type CellOutcome = Result<Kept, CellError>;
+pub type CellOutcome = Result<Reduction, CellError>;
 
 /// Why a cell has no numbers.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -106,7 +106,7 @@ fn run_chunk(sweep: &Sweep, chunk: Chunk, queue: &Queue<'_, Probe>) -> Result<Ve
         let scenario = Arc::new(sweep.scenario(&sweep.points()[cells[0].point]));
         jobs.extend(cells.iter().map(|cell| summary(&scenario, cell.seed)));
     }
-    let outcomes = queue.ask_each(jobs)?;
+    let outcomes = queue.submit_each(jobs)?;
     let rows = cells
         .into_iter()
         .zip(outcomes)

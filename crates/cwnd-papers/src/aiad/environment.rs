@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, PaperError, Result};
 use cwnd_run::measure::{Best, mean, ranks};
-use cwnd_run::probe::{Kept, available};
+use cwnd_run::probe::{Reduction, available};
 use cwnd_run::scenario::{Class, Document, Ecn, Queue, QueueSize, Scenario, Schedule, Step, Threshold, Written};
 
 /// An environment of Table 2.
@@ -17,7 +17,7 @@ pub(super) enum Environment {
     /// Traffic without congestion control leaves a bandwidth that changes.
     Available(Bandwidth),
     /// Finite flows come and go and are served first.
-    Crossed(Gap),
+    Crossed(ArrivalInterval),
 }
 
 /// How the available bandwidth changes; Mbit/s per test flow.
@@ -35,7 +35,7 @@ pub(super) struct Bandwidth {
 /// How often finite flows arrive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Gap {
+pub(super) struct ArrivalInterval {
     id: String,
     gap: String,
 }
@@ -65,13 +65,13 @@ pub(super) struct Scheme {
 
 /// The scores of some schemes: by scheme, environment and seed.
 #[derive(Debug)]
-pub(super) struct Scores(Vec<Vec<Vec<Kept>>>);
+pub(super) struct Scores(Vec<Vec<Vec<Reduction>>>);
 
 impl Environment {
     /// All 13.
     pub(super) fn all(bench: &Bench<'_>) -> Result<Vec<Self>> {
         let mut all = Self::available(bench)?;
-        all.extend(bench.data::<Vec<Gap>>("arrivals")?.into_iter().map(Self::Crossed));
+        all.extend(bench.data::<Vec<ArrivalInterval>>("arrivals")?.into_iter().map(Self::Crossed));
         Ok(all)
     }
 
@@ -364,7 +364,7 @@ fn fair(bench: &Bench<'_>, bandwidth: &Bandwidth, setting: Setting, scheme: &Sch
     })?;
     let seeds = drawn.seeds();
     let rates = bench.run(drawn, available::DRAWN)?;
-    let one = |(seed, kept): (u64, Kept)| {
+    let one = |(seed, kept): (u64, Reduction)| {
         let left = kept.all("cross_bps").iter().map(|cross| bit_rate(bits(capacity - cross * 1e-6) as f64));
         let left = left.collect::<Result<Vec<_>>>()?;
         // Without a draw nothing crosses.

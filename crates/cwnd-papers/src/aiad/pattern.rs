@@ -6,7 +6,7 @@ use super::environment::{Scheme, bits, flows};
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::mean;
-use cwnd_run::probe::{Kept, Probe, available};
+use cwnd_run::probe::{Probe, Reduction, available};
 use cwnd_run::scenario::{Cbr, Scenario};
 
 /// The cross traffic as a share of 10 Mbit/s per test flow, over and over.
@@ -104,12 +104,12 @@ impl Pattern {
     }
 
     /// The runs of each scheme on it.
-    fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Kept>>> {
+    fn runs(&self, bench: &Bench<'_>, schemes: &[Scheme]) -> Result<Vec<Vec<Reduction>>> {
         bench.run_all(schemes.iter().map(|scheme| self.scenario(bench, scheme)), Probe::SUMMARY)
     }
 
     /// Goodput of each scheme as a share of the available bandwidth; the measured time holds whole repetitions.
-    fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Kept>]) -> Result<Vec<Computed>> {
+    fn goodputs(&self, bench: &Bench<'_>, runs: &[Vec<Reduction>]) -> Result<Vec<Computed>> {
         let available = self.mean() * 1e6 * flows(bench)?;
         Ok(runs.iter().map(|runs| Computed::mean(runs, "goodput_bps").map(|goodput| goodput / available)).collect())
     }
@@ -138,7 +138,7 @@ pub(super) fn first(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let from_rest = periods.scenario(bench, &schemes[1])?.with_warmup(Span::ZERO)?;
     let windows = bench.run(from_rest, available::WINDOWS)?;
     for period in 1..=3 {
-        let rise = |kept: &Kept| {
+        let rise = |kept: &Reduction| {
             let ends = kept.all("high_end_packets");
             Some(ends.get(period)? - ends.get(period - 1)?)
         };
@@ -191,13 +191,13 @@ pub(super) fn saw_tooths(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// Timeouts per flow in the measured time.
-fn timeouts(runs: &[Kept]) -> Computed {
+fn timeouts(runs: &[Reduction]) -> Computed {
     Computed::over(runs, |kept| mean(kept.all("flow_timeouts")))
 }
 
 /// Packets that senders found lost, percent of those they sent.
-fn loss(runs: &[Kept]) -> Computed {
-    let total = |kept: &Kept, name: &str| kept.all(name).iter().sum::<f64>();
+fn loss(runs: &[Reduction]) -> Computed {
+    let total = |kept: &Reduction, name: &str| kept.all(name).iter().sum::<f64>();
     Computed::over(runs, |kept| Some(total(kept, "flow_lost_packets") / total(kept, "flow_sent_packets") * 100.0))
 }
 

@@ -6,7 +6,7 @@ use super::version_3;
 use crate::change;
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::jain;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, Scenario, Written};
 
 /// Which of two flows starts later.
@@ -26,7 +26,7 @@ pub(super) fn round_trips(bench: &Bench<'_>, findings: &mut Findings) -> Result 
     ] {
         let scenario = pair(bench, &algorithm, later, |document| document.flow[1].extra_rtt = None)?;
         let runs = bench.run(scenario, Probe::SUMMARY)?;
-        let share = |kept: &Kept| {
+        let share = |kept: &Reduction| {
             let goodput = kept.all("flow_goodput_bps");
             Some(goodput.first()? / goodput.iter().sum::<f64>())
         };
@@ -90,7 +90,7 @@ fn apart(bench: &Bench<'_>) -> Result<Span> {
 
 /// Seconds from `begin` until the mean rates of two flows over the next `held` seconds have a Jain index of at least 0.95; the rest of the
 /// run if they never do.
-fn equal_after(kept: &Kept, begin: f64, held: usize) -> Option<f64> {
+fn equal_after(kept: &Reduction, begin: f64, held: usize) -> Option<f64> {
     let rates = ["goodput_bps_1", "goodput_bps_2"].map(|of| kept.all(of));
     let (first, length) = ((begin * PER_SECOND as f64) as usize, held * PER_SECOND);
     let intervals = rates[0].len().min(rates[1].len());
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn rates_are_equal_where_their_means_over_the_next_seconds_are() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         // A second alone, two at a third, then equal.
         let second = |rate: f64| vec![rate; PER_SECOND];
         kept.keep("goodput_bps_1", [second(9.0), second(7.5), second(7.5), second(5.0), second(5.0)].concat());

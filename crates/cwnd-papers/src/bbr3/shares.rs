@@ -4,7 +4,7 @@ use super::version_3;
 use crate::change;
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::jain;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 
 /// A path by its rate and its round trip, with the queues that are tried on it.
 #[derive(Clone, Copy)]
@@ -35,8 +35,10 @@ pub(super) fn room(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let path = Path { queues: &SHALLOW_TO_DEEP, ..FAST };
     let runs = path.runs(bench, &version_3(bench)?)?;
     let seeds = runs.iter().map(Vec::len).min().unwrap_or(0);
-    let over_queues = |of: fn(&Kept) -> Option<f64>| {
-        move |runs: &[Vec<Kept>], seed: usize| runs.iter().map(|runs| of(&runs[seed])).collect::<Option<Vec<f64>>>()
+    let over_queues = |of: fn(&Reduction) -> Option<f64>| {
+        move |runs: &[Vec<Reduction>], seed: usize| {
+            runs.iter().map(|runs| of(&runs[seed])).collect::<Option<Vec<f64>>>()
+        }
     };
     let (index, others) = (over_queues(|kept| jain(kept.all("flow_goodput_bps"))), over_queues(others));
     let unequal = |seed| Some(index(&runs, seed)?.iter().filter(|index| **index < EQUAL).count() as f64);
@@ -98,7 +100,7 @@ fn figure(title: &'static str, curves: Vec<Curve>) -> Figure {
 
 impl Path {
     /// One list of runs for each queue.
-    fn runs(self, bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Vec<Kept>>> {
+    fn runs(self, bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Vec<Reduction>>> {
         let scenarios = self.queues.iter().map(|queue| {
             bench.scenario("beside-cubic", |document| {
                 change::set_algorithm(&mut document.flow[..1], algorithm)?;
@@ -113,12 +115,12 @@ impl Path {
     }
 
     /// The share of the first flow in the link.
-    fn share(self, runs: &[Kept]) -> Computed {
+    fn share(self, runs: &[Reduction]) -> Computed {
         let rate = self.bits_per_second().unwrap_or(f64::NAN);
         Computed::over(runs, |kept| Some(kept.all("flow_goodput_bps").first()? / rate))
     }
 
-    fn curve(self, name: &str, runs: &[Vec<Kept>]) -> Curve {
+    fn curve(self, name: &str, runs: &[Vec<Reduction>]) -> Curve {
         let points = self.queues.iter().zip(runs);
         Curve::new(name, points.filter_map(|(queue, runs)| Some((*queue, self.share(runs).value()?))))
     }
@@ -130,7 +132,7 @@ impl Path {
 }
 
 /// The share of all flows but the first in the traffic of all.
-fn others(kept: &Kept) -> Option<f64> {
+fn others(kept: &Reduction) -> Option<f64> {
     let goodput = kept.all("flow_goodput_bps");
     Some(1.0 - goodput.first()? / goodput.iter().sum::<f64>())
 }

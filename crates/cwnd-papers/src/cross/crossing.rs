@@ -13,7 +13,7 @@ use crate::settings::Scale;
 use crate::verdict::Verdict;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Progress};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 
 /// The value of each algorithm of the plan by experiment and measure, both by their index.
 type Values = BTreeMap<(usize, CrossMeasure), Vec<Computed>>;
@@ -34,10 +34,10 @@ pub fn cross(plan: &Plan, scale: Scale, cells: &Cells, progress: &dyn Progress) 
     }
     let made = made(&jobs);
     let mut kept = Executor::new(cells, progress).run(jobs)?.into_iter();
-    let mut runs = counts.into_iter().map(|count| kept.by_ref().take(count).collect::<Vec<Kept>>());
+    let mut runs = counts.into_iter().map(|count| kept.by_ref().take(count).collect::<Vec<Reduction>>());
     let mut values = Values::new();
     for (index, experiment) in plan.experiment.iter().enumerate() {
-        let runs: Vec<Vec<Kept>> = runs.by_ref().take(plan.algorithm.len()).collect();
+        let runs: Vec<Vec<Reduction>> = runs.by_ref().take(plan.algorithm.len()).collect();
         for measure in &experiment.measures {
             values.insert((index, *measure), measured(plan, experiment, (*measure, scale), &runs));
         }
@@ -63,7 +63,7 @@ fn measured(
     plan: &Plan,
     experiment: &CrossExperiment,
     (measure, scale): (CrossMeasure, Scale),
-    runs: &[Vec<Kept>],
+    runs: &[Vec<Reduction>],
 ) -> Vec<Computed> {
     let settle = experiment.settle(scale);
     let values = runs.iter().map(|runs| Computed::over(runs, |kept| measure.of(kept, experiment.flows, settle)));

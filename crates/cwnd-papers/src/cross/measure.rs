@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cwnd_run::measure::{jain, mean};
-use cwnd_run::probe::{Kept, Probe, available};
+use cwnd_run::probe::{Probe, Reduction, available};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ impl CrossMeasure {
 
     /// Its value in a run of which the first `flows` are measured; `settle` is from when to when convergence is looked for, seconds.
     /// Friendliness is over the flows of TCP in the same run, or the goodput alone, bit/s, where there are none.
-    pub(super) fn of(self, kept: &Kept, flows: usize, settle: Option<[f64; 2]>) -> Option<f64> {
+    pub(super) fn of(self, kept: &Reduction, flows: usize, settle: Option<[f64; 2]>) -> Option<f64> {
         let tested = |name: &str| -> Vec<f64> { kept.all(name).iter().take(flows).copied().collect() };
         match self {
             Self::Utilisation => kept.one("utilisation"),
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn convergence_is_counted_from_the_start_of_its_span_and_ends_with_it() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         // The second flow has its half from 20 s on.
         kept.keep("over_time_goodput_bps_1", vec![1.0; 200]);
         kept.keep("over_time_goodput_bps_2", (0..200).map(|n| if n < 100 { 0.0 } else { 1.0 }));
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn friendliness_is_over_the_flows_of_tcp_that_follow() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         kept.keep("flow_goodput_bps", [3.0, 5.0, 1.0, 3.0, 100.0]);
         assert_eq!(CrossMeasure::Friendliness.of(&kept, 2, None), Some(2.0));
         kept.keep("flow_goodput_bps", [3.0]);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn fairness_is_of_fair_shares() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         kept.keep("flow_goodput_bps", [90.0, 5.0]);
         kept.keep("flow_fair_share_bps", [90.0, 5.0]);
         assert_eq!(CrossMeasure::Fairness.of(&kept, 2, None), Some(1.0));

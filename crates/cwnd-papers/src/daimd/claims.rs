@@ -16,7 +16,7 @@ use super::PACKET;
 use crate::model::{flows, registered};
 use crate::{Bench, Computed, Findings, MaxError, Result};
 use cwnd_run::measure::jain;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 
 pub(super) fn tcp_recovery(_: &Bench<'_>, findings: &mut Findings) -> Result {
     for (name, rate) in [("1 Gbit/s", 1e9), ("10 Gbit/s", 1e10)] {
@@ -150,14 +150,14 @@ pub(super) fn related_work(bench: &Bench<'_>, findings: &mut Findings) -> Result
     }
     findings.value("Scalable: change of the ratio of two windows over 100 synchronous events", change);
     let runs = bench.run(bench.scenario("fast", |_| Ok(()))?, Probe::SUMMARY)?;
-    let ratio = |kept: &Kept| match kept.all("flow_goodput_bps") {
+    let ratio = |kept: &Reduction| match kept.all("flow_goodput_bps") {
         [one, two] => Some(two / one),
         _ => None,
     };
     findings.value("FAST: rates of two flows with alpha 100 and 200", Computed::over(&runs, ratio));
     findings.value("FAST: window after a loss over that before", kept_by_fast());
     let runs = bench.run(bench.scenario("xcp", |_| Ok(()))?, Probe::SUMMARY)?;
-    let farthest = |kept: &Kept| {
+    let farthest = |kept: &Reduction| {
         let flows = kept.all("flow_goodput_bps");
         // Of every packet a part is goodput; the shares are of the link.
         let fair = MAX_MIN.map(|share| share * kept.one("payload_bytes").unwrap_or(f64::NAN) / f64::from(PACKET.0));
@@ -166,7 +166,7 @@ pub(super) fn related_work(bench: &Bench<'_>, findings: &mut Findings) -> Result
     };
     findings.value("XCP: largest distance from max-min fair shares", Computed::over(&runs, farthest));
     for (nth, name) in ["over both links", "at the first", "at the second"].into_iter().enumerate() {
-        let rate = |kept: &Kept| Some(kept.all("flow_goodput_bps").get(nth)? * 1e-6);
+        let rate = |kept: &Reduction| Some(kept.all("flow_goodput_bps").get(nth)? * 1e-6);
         findings.extra(format!("XCP: goodput of the flow {name}"), "Mbit/s", Computed::over(&runs, rate));
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::{Bench, Computed, Curve, Figure, Findings, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::WINDOW_BOUND;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, Written};
 
 /// Round trips with their names.
@@ -28,7 +28,7 @@ fn runs(
     algorithm: &str,
     round_trips: &[(&str, Span)],
     (probe, change): (Probe, fn(&mut Document)),
-) -> Result<Vec<Vec<Kept>>> {
+) -> Result<Vec<Vec<Reduction>>> {
     let scenario = |(_, rtt): &(&str, Span)| {
         bench.scenario("delay", |document| {
             set_algorithm(&mut document.flow, algorithm)?;
@@ -46,32 +46,32 @@ fn runs(
 /// 20 round trips of a second are hardly more than the start.
 const QUICK_AT_A_SECOND: Span = Span::from_secs(60);
 
-fn efficiency(kept: &Kept) -> Option<f64> {
+fn efficiency(kept: &Reduction) -> Option<f64> {
     let rates = kept.all("stage_1_throughput_bps");
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() * 1e-6)
 }
 
-fn fairness(kept: &Kept) -> Option<f64> {
+fn fairness(kept: &Reduction) -> Option<f64> {
     jain(kept.all("stage_1_throughput_bps"))
 }
 
-fn stability(kept: &Kept) -> Option<f64> {
+fn stability(kept: &Reduction) -> Option<f64> {
     kept.one("stage_1_si")
 }
 
-type Index = fn(&Kept) -> Option<f64>;
+type Index = fn(&Reduction) -> Option<f64>;
 
 /// The three indices over the round trip; `prefix` stands before the ids of the printed ones.
-fn figure(bench: &Bench<'_>, findings: &mut Findings, prefix: &str, curves: &[(&str, &[Vec<Kept>])]) {
+fn figure(bench: &Bench<'_>, findings: &mut Findings, prefix: &str, curves: &[(&str, &[Vec<Reduction>])]) {
     let table = if prefix.is_empty() { "table-5" } else { "table-4" };
     for (title, y, index, of) in [
         ("Aggregate throughput", "Mbit/s", "EI", efficiency as Index),
         ("Fairness", "Jain index", "FI", fairness),
         ("Stability", "SI", "SI", stability),
     ] {
-        let line = |(name, runs): &(&str, &[Vec<Kept>])| {
+        let line = |(name, runs): &(&str, &[Vec<Reduction>])| {
             let points = ROUND_TRIPS.iter().zip(*runs);
-            let value = |runs: &[Kept]| Computed::over(runs, of).value();
+            let value = |runs: &[Reduction]| Computed::over(runs, of).value();
             Curve::new(*name, points.filter_map(|((_, rtt), runs)| Some((rtt.as_secs_f64(), value(runs)?))))
         };
         let printed = ROUND_TRIPS.iter().filter_map(|(name, rtt)| {
@@ -112,7 +112,7 @@ pub(super) fn table_4(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         findings.value(format!("{profile}: EI at 1 s"), Computed::over(&runs[5], efficiency));
         curves.push((profile, runs));
     }
-    let curves: Vec<(&str, &[Vec<Kept>])> = curves.iter().map(|(name, runs)| (*name, &runs[..])).collect();
+    let curves: Vec<(&str, &[Vec<Reduction>])> = curves.iter().map(|(name, runs)| (*name, &runs[..])).collect();
     figure(bench, findings, "paper: ", &curves);
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(super) fn table_4_stability(bench: &Bench<'_>, findings: &mut Findings) -> R
 
 pub(super) fn table_5(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let tcp = runs(bench, "reno", &ROUND_TRIPS, (STAGES, |_| ()))?;
-    let of = |runs: &[Kept], index: Index| Computed::over(runs, index);
+    let of = |runs: &[Reduction], index: Index| Computed::over(runs, index);
     for ((name, _), runs) in ROUND_TRIPS.iter().zip(&tcp) {
         findings.value(format!("EI, {name}"), of(runs, efficiency));
         findings.value(format!("SI, {name}"), of(runs, stability));

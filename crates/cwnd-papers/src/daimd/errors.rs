@@ -11,7 +11,7 @@ use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::{jain, mean};
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::probe::udt::ESTIMATE;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 const GIGABIT: f64 = 1e9;
@@ -91,7 +91,7 @@ const PAIR_EVERY: u64 = 16;
 const PAIRS: u64 = 1000;
 
 /// Two flows that take the path for `capacities` bit/s.
-fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec<Kept>> {
+fn two(bench: &Bench<'_>, capacities: [f64; 2], link: Option<f64>) -> Result<Vec<Reduction>> {
     bench.run(two_flows(bench, "paper", (capacities, link))?, STAGES)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn draw_two(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     Ok(())
 }
 
-fn shares(kept: &Kept) -> Option<[f64; 2]> {
+fn shares(kept: &Reduction) -> Option<[f64; 2]> {
     kept.all("stage_1_throughput_bps").try_into().ok()
 }
 
@@ -145,7 +145,7 @@ pub(super) fn ratios(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     findings.value("jump of the formula at eps = 1", jump(1.0));
     findings.value("jump of the formula at eps = -0.5", jump(-0.5));
     let capacity = quantity::bit_rate(&bench.assumed("error-path")?)?;
-    let ratio = |kept: &Kept| shares(kept).map(|[one, other]| one.max(other) / one.min(other));
+    let ratio = |kept: &Reduction| shares(kept).map(|[one, other]| one.max(other) / one.min(other));
     for error in [0.1, 0.5, 2.0, 5.0, -0.3, -0.7] {
         let runs = two(bench, [(1.0 + error) * capacity.0, capacity.0], None)?;
         findings.value(format!("paper: ratio of two flows, eps = {error}"), Computed::over(&runs, ratio));
@@ -159,7 +159,7 @@ pub(super) fn ratios(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn large_share(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for (l1, l2) in [(100.0, 90.0), (100.0, 50.0), (100.0, 20.0), (50.0, 20.0), (50.0, 10.0), (20.0, 10.0)] {
         let runs = two(bench, [l1 * 1e6, l2 * 1e6], Some(l1 * 1e6))?;
-        let share = |kept: &Kept| shares(kept).map(|[_, second]| second / (l2 * 1e6));
+        let share = |kept: &Reduction| shares(kept).map(|[_, second]| second / (l2 * 1e6));
         findings.value(format!("paper: x2/L2, L1 = {l1} Mbit/s, L2 = {l2} Mbit/s"), Computed::over(&runs, share));
     }
     Ok(())

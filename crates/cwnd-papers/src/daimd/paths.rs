@@ -6,17 +6,17 @@ use super::{profiles, udt};
 use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result, Scale};
 use cwnd_run::measure::{jain, spearman};
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::scenario::Scenario;
 
 /// Throughput of flow `at`, Mbit/s.
-fn rate(kept: &Kept, at: usize) -> Option<f64> {
+fn rate(kept: &Reduction, at: usize) -> Option<f64> {
     kept.all("stage_1_throughput_bps").get(at).map(|rate| rate * 1e-6)
 }
 
 /// Throughput of all flows, Mbit/s; none if their number differs.
-fn rates<const N: usize>(kept: &Kept) -> Option<[f64; N]> {
+fn rates<const N: usize>(kept: &Reduction) -> Option<[f64; N]> {
     let rates: [f64; N] = kept.all("stage_1_throughput_bps").try_into().ok()?;
     Some(rates.map(|rate| rate * 1e-6))
 }
@@ -35,7 +35,7 @@ pub(super) fn table_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             let fair = y.min(100.0);
             findings.value(format!("{profile}: AC over min(y, 100), y = {y}"), ac.map(|ac| ac / fair));
             if y >= 100.0 {
-                let ratio = |kept: &Kept| rates::<2>(kept).map(|[ab, ac]| ab.max(ac) / ab.min(ac));
+                let ratio = |kept: &Reduction| rates::<2>(kept).map(|[ab, ac]| ab.max(ac) / ab.min(ac));
                 findings.value(format!("{profile}: larger over smaller, y = {y}"), Computed::over(&runs, ratio));
             }
             findings.value(format!("{profile}: AB, y = {y}"), ab);
@@ -106,7 +106,7 @@ fn draw_five(bench: &Bench<'_>, (profile, algorithm): (&str, &str), findings: &m
 
 const ROUND_TRIPS: [&str; 5] = ["10 us", "100 us", "1 ms", "10 ms", "100 ms"];
 
-fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Kept>> {
+fn five(bench: &Bench<'_>, algorithm: &str) -> Result<Vec<Reduction>> {
     bench.run(five_flows(bench, algorithm)?, STAGES)
 }
 
@@ -181,7 +181,7 @@ pub(super) fn figure_14(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// UDT's throughput over TCP's.
-fn ratio(runs: &[Kept]) -> Computed {
+fn ratio(runs: &[Reduction]) -> Computed {
     Computed::over(runs, |kept| rates::<2>(kept).map(|[udt, tcp]| udt / tcp))
 }
 

@@ -5,7 +5,7 @@ use crate::change::set_algorithm;
 use crate::over_time::SECOND;
 use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::jain;
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 use cwnd_run::probe::stages::STAGES;
 use cwnd_run::scenario::Scenario;
 
@@ -14,7 +14,7 @@ const STAGE_COUNT: usize = 7;
 /// The flows, each with the last stage that it stays through; it starts with the stage of its number.
 const STAYS: [(usize, usize); 4] = [(1, 7), (2, 6), (3, 5), (4, 4)];
 
-fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Kept>> {
+fn runs(bench: &Bench<'_>, profile: &str) -> Result<Vec<Reduction>> {
     bench.run(scenario(bench, profile)?, STAGES)
 }
 
@@ -23,11 +23,11 @@ fn scenario(bench: &Bench<'_>, profile: &str) -> Result<Scenario> {
     bench.scenario("testbed", |document| set_algorithm(&mut document.flow, &algorithm))
 }
 
-fn stage(kept: &Kept, stage: usize, what: &str) -> Vec<f64> {
+fn stage(kept: &Reduction, stage: usize, what: &str) -> Vec<f64> {
     kept.all(&format!("stage_{stage}_{what}")).to_vec()
 }
 
-fn aggregate(kept: &Kept, n: usize) -> Option<f64> {
+fn aggregate(kept: &Reduction, n: usize) -> Option<f64> {
     let rates = stage(kept, n, "throughput_bps");
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() * 1e-6)
 }
@@ -65,7 +65,7 @@ pub(super) fn flows(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let runs = runs(bench, profile)?;
         for (flow, last) in STAYS {
             for n in flow..=last {
-                let rate = |kept: &Kept| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
+                let rate = |kept: &Reduction| Some(stage(kept, n, "throughput_bps").get(flow - 1)? * 1e-6);
                 findings.value(format!("{profile}: flow {flow}, stage {n}"), Computed::over(&runs, rate));
             }
         }
@@ -94,8 +94,8 @@ pub(super) fn claims(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for &profile in profiles(bench) {
         let runs = runs(bench, profile)?;
-        let fair = |kept: &Kept| extreme(f64::min, |n| jain(&stage(kept, n, "late_bps")));
-        let total = |kept: &Kept| extreme(f64::min, |n| aggregate(kept, n));
+        let fair = |kept: &Reduction| extreme(f64::min, |n| jain(&stage(kept, n, "late_bps")));
+        let total = |kept: &Reduction| extreme(f64::min, |n| aggregate(kept, n));
         findings.value(
             format!("{profile}: smallest Jain index over the second half of a stage"),
             Computed::over(&runs, fair),

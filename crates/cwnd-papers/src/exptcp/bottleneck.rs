@@ -4,7 +4,7 @@ use super::sweep::{Load, Sweep, as_it_is, capacities, drops, dumbbell, moderate}
 use super::{algorithms, red, with};
 use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Findings, Result};
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 use cwnd_run::scenario::Written;
 
 fn over_capacity(bench: &Bench<'_>, points: &[f64], marks: bool) -> Result<Sweep> {
@@ -50,7 +50,7 @@ pub(super) fn figure_2(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             lost("TCP").minus(&sweep.extreme("TCP", lost, f64::lt)),
         );
         if rate >= 5000.0 {
-            let count = |kept: &Kept| kept.all("link_dropped_packets").first().copied();
+            let count = |kept: &Reduction| kept.all("link_dropped_packets").first().copied();
             findings.value(format!("TCP: drops in the last 100 s, {rate} Mbit/s"), sweep.at("TCP", rate, count));
         }
     }

@@ -5,7 +5,7 @@ use super::{algorithms, growth, red, with};
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, Figure, Findings, Result};
 use cwnd_run::measure::{jain, mean};
-use cwnd_run::probe::Kept;
+use cwnd_run::probe::Reduction;
 use cwnd_run::scenario::{Direction, Written};
 
 /// The capacity of what the paper leaves to the future, Mbit/s: windows of hundreds of packets at a moderate cost.
@@ -28,7 +28,7 @@ pub(super) fn round_trips(bench: &Bench<'_>, findings: &mut Findings) -> Result 
     })?;
     for name in sweep.names() {
         findings.extra(format!("{name}: utilisation"), "", sweep.utilisation(name, rate));
-        let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
+        let forward = |kept: &Reduction| jain(kept.all("flow_goodput_bps").get(..16)?);
         findings.extra(format!("{name}: Jain index of 16 flows"), "", sweep.at(name, rate, forward));
     }
     Ok(())
@@ -45,7 +45,7 @@ pub(super) fn several(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         })
     })?;
     for name in sweep.names() {
-        let share = |kept: &Kept| {
+        let share = |kept: &Reduction| {
             let (long, short) = kept.all("flow_goodput_bps").split_first()?;
             Some(long / mean(short)?)
         };
@@ -153,7 +153,7 @@ pub(super) fn others(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             _ => dumbbell(bench, algorithm, load, as_it_is),
         }
     })?;
-    let forward = |kept: &Kept| jain(kept.all("flow_goodput_bps").get(..16)?);
+    let forward = |kept: &Reduction| jain(kept.all("flow_goodput_bps").get(..16)?);
     let even = |name: &str, rate: f64| sweep.at(name, rate, forward);
     for name in sweep.names() {
         for rate in &sweep.points {

@@ -4,13 +4,13 @@ use super::{algorithms, red};
 use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{coefficient_of_variation, jain, mean};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Document;
 
 /// The runs of an algorithm.
 struct Runs {
     name: &'static str,
-    kept: Vec<Kept>,
+    kept: Vec<Reduction>,
     /// The capacity, bit/s.
     rate: f64,
 }
@@ -32,7 +32,7 @@ impl Runs {
     }
 
     /// One value per run; runs that cannot answer are left out.
-    fn over(&self, of: impl Fn(&Kept) -> Option<f64>) -> Computed {
+    fn over(&self, of: impl Fn(&Reduction) -> Option<f64>) -> Computed {
         Computed::over(&self.kept, of)
     }
 
@@ -53,12 +53,12 @@ fn within(series: &[f64], [from, to]: [f64; 2]) -> &[f64] {
 }
 
 /// The mean rate of a flow, from 1, bit/s.
-fn goodput(kept: &Kept, flow: usize, span: [f64; 2]) -> Option<f64> {
+fn goodput(kept: &Reduction, flow: usize, span: [f64; 2]) -> Option<f64> {
     mean(within(kept.all(&format!("goodput_bps_{flow}")), span))
 }
 
 /// Jain's index of the three staged flows.
-fn fairness(kept: &Kept, span: [f64; 2]) -> Option<f64> {
+fn fairness(kept: &Reduction, span: [f64; 2]) -> Option<f64> {
     jain(&[goodput(kept, 1, span)?, goodput(kept, 2, span)?, goodput(kept, 3, span)?])
 }
 
@@ -74,7 +74,7 @@ fn order(
     all: &[Runs],
     row: impl Into<String>,
     pair: [&str; 2],
-    of: impl Fn(&Kept) -> Option<f64>,
+    of: impl Fn(&Reduction) -> Option<f64>,
 ) {
     let parts = pair.iter().flat_map(|name| named(all, name));
     findings.order(row, parts.map(|runs| (runs.name, runs.over(&of))));
@@ -141,13 +141,13 @@ pub(super) fn figure_6(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         }
     }
     jain_rows(findings, &all, &[["STCP", "TCP"], ["STCP", "HSTCP"], ["STCP", "EXP-TCP"]]);
-    let rough = |kept: &Kept| {
+    let rough = |kept: &Reduction| {
         let flows =
             (1..=3).map(|flow| coefficient_of_variation(within(kept.all(&format!("goodput_bps_{flow}")), LATE)));
         mean(&flows.collect::<Option<Vec<f64>>>()?)
     };
     order(findings, &all, "variation of throughput, EXP-TCP and TCP", ["EXP-TCP", "TCP"], rough);
-    let settled = |kept: &Kept| {
+    let settled = |kept: &Reduction| {
         let fair = |from: &f64| fairness(kept, [*from, from + 10.0]).is_some_and(|index| index >= 0.95);
         // A level that is not reached counts as reached at the end.
         let starts = (0..=1900).map(|step| 200.0 + f64::from(step) * 0.1);
@@ -174,7 +174,7 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         change::dumbbell(document).queue = red(bench, 1.0, true)?;
         Ok(())
     })?;
-    let refilled = |kept: &Kept| {
+    let refilled = |kept: &Reduction| {
         let used = within(kept.all("utilisation"), [200.0, f64::INFINITY]);
         let full = used.windows(5).position(|five| five.iter().all(|used| *used >= 0.95));
         Some(full.unwrap_or(used.len()) as f64 * INTERVAL)
@@ -183,7 +183,7 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
         let row = format!("time from 200 s to a utilisation of 0.95: {name}, TCP");
         order(findings, &all, row, [name, "TCP"], refilled);
     }
-    let used = |kept: &Kept, span| mean(within(kept.all("utilisation"), span));
+    let used = |kept: &Reduction, span| mean(within(kept.all("utilisation"), span));
     for runs in named(&all, "TCP") {
         findings.value("TCP: utilisation over the last 2 s", runs.over(|kept| used(kept, [298.0, 300.0])));
     }
@@ -211,7 +211,7 @@ pub(super) fn figure_7(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// Packets per round trip by which the windows of the first five flows grow from 60 to 100 s, cuts left out.
-fn increase(kept: &Kept) -> Option<f64> {
+fn increase(kept: &Reduction) -> Option<f64> {
     let span = [60.0, 100.0];
     let flows = (1..=5).map(|flow| {
         let windows = within(kept.all(&format!("window_{flow}")), span);

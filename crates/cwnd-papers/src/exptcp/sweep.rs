@@ -5,7 +5,7 @@ use cwnd_sim::QueueLimit;
 use super::red;
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, Scenario};
 
 /// The runs of every algorithm along a sweep.
@@ -14,7 +14,7 @@ pub(super) struct Sweep {
     /// Room before the bottleneck at each point, packets.
     limits: Vec<f64>,
     /// By algorithm, then by point.
-    series: Vec<(String, Vec<Vec<Kept>>)>,
+    series: Vec<(String, Vec<Vec<Reduction>>)>,
 }
 
 impl Sweep {
@@ -34,7 +34,7 @@ impl Sweep {
     }
 
     /// The value `of` each run of an algorithm at a point; nothing outside of the sweep.
-    pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Kept) -> Option<f64>) -> Computed {
+    pub(super) fn at(&self, name: &str, point: f64, of: impl Fn(&Reduction) -> Option<f64>) -> Computed {
         let place = self.points.iter().position(|known| *known == point);
         let series = self.series.iter().find(|(known, _)| known == name);
         match (place, series) {
@@ -120,11 +120,11 @@ pub(super) fn limit(scenario: &Scenario) -> f64 {
     }
 }
 
-pub(super) fn drops(kept: &Kept) -> Option<f64> {
+pub(super) fn drops(kept: &Reduction) -> Option<f64> {
     kept.all("link_loss_rate").first().copied()
 }
 
-pub(super) fn marked(kept: &Kept) -> Option<f64> {
+pub(super) fn marked(kept: &Reduction) -> Option<f64> {
     kept.all("link_mark_rate").first().copied()
 }
 

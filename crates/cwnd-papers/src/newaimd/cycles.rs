@@ -256,7 +256,8 @@ pub(super) fn metrics(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     }
     let runs = bench.run(bench.scenario("transfer", |_| Ok(()))?, Probe::TRANSFER)?;
     let first = runs.first();
-    let ratio = |of: fn(&cwnd_run::probe::Kept) -> Option<f64>| Computed::Exact(first.and_then(of).unwrap_or(f64::NAN));
+    let ratio =
+        |of: fn(&cwnd_run::probe::Reduction) -> Option<f64>| Computed::Exact(first.and_then(of).unwrap_or(f64::NAN));
     let row = "throughput r = f/D of a transfer, over what the trace delivered in D";
     findings.value(
         row,
@@ -278,7 +279,7 @@ pub(super) fn metrics(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// Bits of `packets` packets over the time of the transfer.
-fn throughput(kept: &cwnd_run::probe::Kept, packets: &str) -> Option<f64> {
+fn throughput(kept: &cwnd_run::probe::Reduction, packets: &str) -> Option<f64> {
     Some(kept.one(packets)? * kept.one("payload_bits")? / kept.one("flow_completed_s")?)
 }
 

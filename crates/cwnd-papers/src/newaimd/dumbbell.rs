@@ -4,7 +4,7 @@ use crate::change::{self, set_algorithm};
 use crate::over_time::SECOND;
 use crate::{Bench, Computed, Curve, Figure, Findings, OverTime, Result};
 use cwnd_run::measure::jain;
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Scenario, Written};
 
 /// How many flows the paper ran.
@@ -22,7 +22,7 @@ fn algorithms(bench: &Bench<'_>) -> Result<Vec<(String, String)>> {
 const AIMD: &str = "aimd:a=1,b=1/2";
 
 /// The dumbbell with `flows` flows of New AIMD.
-pub(super) fn runs(bench: &Bench<'_>, flows: u32) -> Result<Vec<Kept>> {
+pub(super) fn runs(bench: &Bench<'_>, flows: u32) -> Result<Vec<Reduction>> {
     bench.run(scenario(bench, flows, &new_aimd(bench)?)?, Probe::SUMMARY)
 }
 
@@ -39,7 +39,7 @@ fn scenario(bench: &Bench<'_>, flows: u32, algorithm: &str) -> Result<Scenario> 
 }
 
 /// Sum over flows of the value kept under `name`.
-fn total(kept: &Kept, name: &str) -> f64 {
+fn total(kept: &Reduction, name: &str) -> f64 {
     kept.all(name).iter().sum()
 }
 
@@ -47,11 +47,11 @@ pub(super) fn table(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     for flows in FLOWS {
         let runs = runs(bench, flows)?;
         let received =
-            |kept: &Kept| Some(total(kept, "flow_delivered_packets") / total(kept, "flow_sent_packets") * 100.0);
+            |kept: &Reduction| Some(total(kept, "flow_delivered_packets") / total(kept, "flow_sent_packets") * 100.0);
         findings.value(format!("received of what was sent, {flows} flows"), Computed::over(&runs, received));
         for (what, name) in [("sent", "flow_sent_packets"), ("received", "flow_delivered_packets")] {
             let kilobytes =
-                |kept: &Kept| Some(total(kept, name) / f64::from(flows) * kept.one("payload_bytes")? * 1e-3);
+                |kept: &Reduction| Some(total(kept, name) / f64::from(flows) * kept.one("payload_bytes")? * 1e-3);
             findings.value(format!("{what} per flow, {flows} flows"), Computed::over(&runs, kilobytes));
         }
     }
@@ -126,7 +126,7 @@ pub(super) fn capacity(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 
 pub(super) fn newcomer(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     side_by_side(bench, "newcomer", |name, runs| {
-        let share = |kept: &Kept| {
+        let share = |kept: &Reduction| {
             let (newcomer, others) = kept.all("flow_goodput_bps").split_last()?;
             Some(newcomer * others.len() as f64 / others.iter().sum::<f64>())
         };
@@ -135,7 +135,7 @@ pub(super) fn newcomer(bench: &Bench<'_>, findings: &mut Findings) -> Result {
             "",
             Computed::over(runs, share),
         );
-        let among = |kept: &Kept| jain(kept.all("flow_goodput_bps"));
+        let among = |kept: &Reduction| jain(kept.all("flow_goodput_bps"));
         findings.extra(format!("{name}: Jain index"), "", Computed::over(runs, among));
     })
 }
@@ -159,7 +159,7 @@ pub(super) fn loss(bench: &Bench<'_>, findings: &mut Findings) -> Result {
 }
 
 /// Runs the scenario once per algorithm.
-fn side_by_side(bench: &Bench<'_>, scenario: &str, mut report: impl FnMut(&str, &[Kept])) -> Result {
+fn side_by_side(bench: &Bench<'_>, scenario: &str, mut report: impl FnMut(&str, &[Reduction])) -> Result {
     let algorithms = algorithms(bench)?;
     let scenarios = algorithms
         .iter()
@@ -170,7 +170,7 @@ fn side_by_side(bench: &Bench<'_>, scenario: &str, mut report: impl FnMut(&str, 
     Ok(())
 }
 
-fn common(findings: &mut Findings, name: &str, runs: &[Kept]) {
+fn common(findings: &mut Findings, name: &str, runs: &[Reduction]) {
     for (what, unit, key, scale) in [
         ("utilisation", "", "utilisation", 1.0),
         ("loss", "%", "loss_rate", 100.0),

@@ -5,7 +5,7 @@ use cwnd_sim::{Discipline, QueueLimit};
 use crate::change;
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{mean, sample_deviation};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{self, Ecn, QueueSize, Scenario, Written};
 
 /// Rates of the bottleneck, Mbit/s.
@@ -58,7 +58,7 @@ fn scenario(bench: &Bench<'_>, queue: Queue, (rate, n): (u32, u32), window: Opti
 struct Point {
     rate: u32,
     n: u32,
-    runs: Vec<Kept>,
+    runs: Vec<Reduction>,
 }
 
 impl Point {
@@ -105,7 +105,7 @@ impl Point {
 
     /// The share of packets lost or marked at the bottleneck, the first link of a dumbbell.
     fn rate_of_losses(&self) -> f64 {
-        let first = |kept: &Kept, name| kept.all(name).first().copied().unwrap_or(f64::NAN);
+        let first = |kept: &Reduction, name| kept.all(name).first().copied().unwrap_or(f64::NAN);
         let rates = self.runs.iter().map(|kept| first(kept, "link_loss_rate") + first(kept, "link_mark_rate"));
         mean(&rates.collect::<Vec<f64>>()).unwrap_or(f64::NAN)
     }

@@ -7,7 +7,7 @@ use super::{IIAD, SIMD, TCP};
 use crate::change::{self, set_algorithm};
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{coefficient_of_variation, mean};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Queue;
 use cwnd_sim::{Discipline, RedSetup};
 
@@ -15,7 +15,7 @@ use cwnd_sim::{Discipline, RedSetup};
 struct Runs {
     name: &'static str,
     scheme: Scheme,
-    kept: Vec<Kept>,
+    kept: Vec<Reduction>,
     /// Round trips for which the windows must stay close.
     hold: usize,
 }
@@ -60,42 +60,42 @@ impl Runs {
     }
 
     /// The median over runs; what no run reaches is infinite.
-    fn median(&self, of: impl Fn(&Self, &Kept) -> Option<f64>) -> Computed {
+    fn median(&self, of: impl Fn(&Self, &Reduction) -> Option<f64>) -> Computed {
         Computed::Median(self.kept.iter().map(|kept| of(self, kept).unwrap_or(f64::INFINITY)).collect())
     }
 
     /// Round trips from the stop of the others until the windows stay within epsilon.
-    fn t2(&self, kept: &Kept) -> Option<f64> {
+    fn t2(&self, kept: &Reduction) -> Option<f64> {
         let close: Vec<bool> = windows(kept).map(|[w1, w2]| (w1 - w2).abs() < EPSILON).collect();
         let held = close.windows(self.hold.max(1)).position(|held| held.iter().all(|close| *close));
         held.map(|round| round as f64)
     }
 
     /// Round trips from there until the middle link refuses a packet.
-    fn t1(&self, kept: &Kept) -> Option<f64> {
+    fn t1(&self, kept: &Reduction) -> Option<f64> {
         kept.all("link_first_drop_round").get(MIDDLE).copied()
     }
 
     /// The gap of the windows in that round trip.
-    fn gap_at_first_loss(&self, kept: &Kept) -> Option<f64> {
+    fn gap_at_first_loss(&self, kept: &Reduction) -> Option<f64> {
         let round = self.t1(kept).filter(|round| round.is_finite())?;
         windows(kept).nth(round as usize).map(|[w1, w2]| (w1 - w2).abs())
     }
 
     /// The gap that is left, over the gap at the stop of the others.
-    fn gap_kept(&self, kept: &Kept) -> Option<f64> {
+    fn gap_kept(&self, kept: &Reduction) -> Option<f64> {
         let [w1, w2] = before(kept)?;
         Some(self.gap_at_first_loss(kept)? / (w2 - w1).abs())
     }
 
     /// The analytic T2 from the windows at the stop of the others.
-    fn analytic_t2(&self, kept: &Kept) -> Option<f64> {
+    fn analytic_t2(&self, kept: &Reduction) -> Option<f64> {
         let [w1, w2] = before(kept)?;
         Some(t2_on_the_line(self.scheme, (w2 - w1).abs()))
     }
 
     /// The analytic T1 from there.
-    fn analytic_t1(&self, kept: &Kept) -> Option<f64> {
+    fn analytic_t1(&self, kept: &Reduction) -> Option<f64> {
         let [w1, w2] = before(kept)?;
         let start = Start { capacity: CAPACITY, w1: w1.min(w2), w2: w1.max(w2), epsilon: EPSILON };
         Some(self.scheme.convergence(start).t1).filter(|t1| *t1 > 0.0)
@@ -103,7 +103,7 @@ impl Runs {
 
     /// Coefficient of variation of a window over the last round trips, mean of both flows; none where the run ends too soon after
     /// the windows have met.
-    fn variation(&self, kept: &Kept) -> Option<f64> {
+    fn variation(&self, kept: &Reduction) -> Option<f64> {
         let tails = ["window_1", "window_2"].map(|name| {
             let all = kept.all(name);
             all.len().checked_sub(STEADY).and_then(|from| coefficient_of_variation(&all[from..]))
@@ -122,11 +122,11 @@ const MIDDLE: usize = 2;
 const SHORT: Span = Span::from_secs(150);
 const LONG: Span = Span::from_secs(600);
 
-fn windows(kept: &Kept) -> impl Iterator<Item = [f64; 2]> {
+fn windows(kept: &Reduction) -> impl Iterator<Item = [f64; 2]> {
     kept.all("window_1").iter().zip(kept.all("window_2")).map(|(w1, w2)| [*w1, *w2])
 }
 
-fn before(kept: &Kept) -> Option<[f64; 2]> {
+fn before(kept: &Reduction) -> Option<[f64; 2]> {
     kept.all("window_before").try_into().ok()
 }
 

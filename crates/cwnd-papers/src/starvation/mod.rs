@@ -4,7 +4,7 @@ use super::change;
 use super::files::paper_files;
 use super::reproduction::Reproduction;
 use super::{Bench, Computed, Findings, Result};
-use cwnd_run::probe::{Kept, Probe};
+use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 pub(super) const PAPER: Reproduction = Reproduction {
@@ -90,7 +90,7 @@ fn of_all(bench: &Bench<'_>, name: &str, algorithm: &str) -> Result<Scenario> {
 }
 
 /// The goodputs of both flows under the algorithms that the paper did not run there: all but the first.
-fn others(findings: &mut Findings, algorithms: &[String], runs: &[Vec<Kept>], flows: [&str; 2]) {
+fn others(findings: &mut Findings, algorithms: &[String], runs: &[Vec<Reduction>], flows: [&str; 2]) {
     for (algorithm, runs) in algorithms.iter().zip(runs).skip(1) {
         for (flow, name) in flows.iter().enumerate() {
             findings.extra(format!("{algorithm}: goodput of the flow, {name}"), MBIT, goodput(runs, flow));
@@ -99,19 +99,19 @@ fn others(findings: &mut Findings, algorithms: &[String], runs: &[Vec<Kept>], fl
 }
 
 /// The goodput of a flow in Mbit/s.
-fn goodput(runs: &[Kept], flow: usize) -> Computed {
+fn goodput(runs: &[Reduction], flow: usize) -> Computed {
     Computed::over(runs, |kept| Some(kept.all("flow_goodput_bps").get(flow)? * 1e-6))
 }
 
 /// The goodput of the first flow over that of the second.
-fn ratio(runs: &[Kept]) -> Computed {
+fn ratio(runs: &[Reduction]) -> Computed {
     Computed::over(runs, |kept| match kept.all("flow_goodput_bps") {
         [one, other] => Some(one / other),
         _ => None,
     })
 }
 
-fn width(runs: &[Kept]) -> Computed {
+fn width(runs: &[Reduction]) -> Computed {
     Computed::over(runs, |kept| {
         let settled = kept.all("srtt_1").get(SETTLED..)?;
         let [least, greatest] = [f64::min, f64::max].map(|of| settled.iter().copied().reduce(of));
@@ -132,16 +132,16 @@ mod tests {
 
     #[test]
     fn the_width_is_what_the_link_carries_between_the_least_and_the_greatest_delay() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         let starting = vec![0.5; SETTLED];
         kept.keep("srtt_1", [starting, vec![0.0601, 0.0605, 0.0603]].concat());
-        let [width] = width(&[kept, Kept::default()]).values()[..] else { panic!("one run has an answer") };
+        let [width] = width(&[kept, Reduction::default()]).values()[..] else { panic!("one run has an answer") };
         assert!((width - 4.0).abs() < 1e-9, "{width}");
     }
 
     #[test]
     fn the_waiting_receiver_is_the_second() {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         kept.keep("flow_goodput_bps", [4e6, 2e6]);
         assert_eq!(ratio(std::slice::from_ref(&kept)).values(), [2.0]);
         assert_eq!(goodput(&[kept], 1).values(), [2.0]);

@@ -31,7 +31,7 @@ struct Methods {
     observe: Option<Py<PyAny>>,
     epoch: Option<Py<PyAny>>,
     ramp: Option<Py<PyAny>>,
-    fills: Option<Py<PyAny>>,
+    slow_start_done: Option<Py<PyAny>>,
     inspect: Option<Py<PyAny>>,
 }
 
@@ -109,7 +109,7 @@ impl Methods {
             observe: own("observe")?,
             epoch: own("epoch")?,
             ramp: own("ramp")?,
-            fills: own("fills")?,
+            slow_start_done: own("slow_start_done")?,
             inspect: own("inspect")?,
         })
     }
@@ -140,7 +140,7 @@ impl Methods {
             observe: optional(&self.observe),
             epoch: optional(&self.epoch),
             ramp: optional(&self.ramp),
-            fills: optional(&self.fills),
+            slow_start_done: optional(&self.slow_start_done),
             inspect: optional(&self.inspect),
         }
     }
@@ -208,11 +208,11 @@ impl WindowRule for Rule {
         })
     }
 
-    fn fills(&mut self, w: f64, view: &Seen) -> bool {
-        let Some(fills) = self.methods.fills.as_ref() else { return false };
+    fn slow_start_done(&mut self, w: f64, view: &Seen) -> bool {
+        let Some(slow_start_done) = self.methods.slow_start_done.as_ref() else { return false };
         self.ask(false, |py, rule| {
-            let called = Called { object: &rule.object, name: "fills" };
-            called.read(&called.call(py, fills, (w, View::from(*view)))?, "True or False", |_| true)
+            let called = Called { object: &rule.object, name: "slow_start_done" };
+            called.read(&called.call(py, slow_start_done, (w, View::from(*view)))?, "True or False", |_| true)
         })
     }
 

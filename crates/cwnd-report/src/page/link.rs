@@ -24,8 +24,8 @@ impl Link {
     #[must_use]
     pub fn of(document: &Document, apart: bool) -> Option<Self> {
         let flows = document.flow.iter().map(|group| group.algorithm.text());
-        let crowds = document.arrivals.iter().map(|group| group.algorithm.text());
-        if flows.chain(crowds).any(|algorithm| Spec::parse(algorithm).is_err()) {
+        let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
+        if flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
         let fragment = Linked { toml: document.to_toml(), apart }.fragment();

@@ -49,8 +49,8 @@ impl<'a> Frame<'a> {
     pub(crate) fn of(shown: &'a [Shown<'a>], bottleneck: usize, seeds: usize) -> Self {
         let traces = || shown.iter().map(|one| one.trace);
         let algorithms = traces().flat_map(|trace| {
-            let crowds = trace.crowds.iter().map(|crowd| crowd.algorithm.as_str());
-            trace.flows.iter().map(|flow| flow.algorithm.as_str()).chain(crowds)
+            let flow_arrivals = trace.flow_arrivals.iter().map(|group| group.algorithm.as_str());
+            trace.flows.iter().map(|flow| flow.algorithm.as_str()).chain(flow_arrivals)
         });
         let labels = shown.iter().map(|one| one.label.as_str());
         let mut repeated: Vec<String> =

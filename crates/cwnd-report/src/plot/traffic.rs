@@ -15,7 +15,7 @@ use cwnd_trace::{Histogram, Trace};
 /// The plots of the runs at `index`: none where all its traffic is long flows.
 pub(crate) fn plots(frame: &Frame<'_>, index: usize) -> Vec<Plot> {
     let scene = Scene { frame, trace: frame.shown[index].trace, index };
-    [scene.cbr(), scene.crowds(), scene.completion()].into_iter().flatten().collect()
+    [scene.cbr(), scene.flow_arrivals(), scene.completion()].into_iter().flatten().collect()
 }
 
 struct Scene<'a> {
@@ -55,14 +55,14 @@ impl Scene<'_> {
         )
     }
 
-    fn crowds(&self) -> Option<Plot> {
-        let streams = self.trace.crowds.iter().map(|crowd| Stream {
-            name: &crowd.name,
-            colour: self.frame.palette.variable(&crowd.algorithm),
-            asked: &crowd.requested,
-            asked_bytes: crowd.payload,
-            delivered: &crowd.delivered,
-            delivered_bytes: crowd.payload,
+    fn flow_arrivals(&self) -> Option<Plot> {
+        let streams = self.trace.flow_arrivals.iter().map(|group| Stream {
+            name: &group.name,
+            colour: self.frame.palette.variable(&group.algorithm),
+            asked: &group.requested,
+            asked_bytes: group.payload,
+            delivered: &group.delivered,
+            delivered_bytes: group.payload,
         });
         let caption =
             "Flows that come and go, together: payload that arrived. Faint: what the admitted flows asked for.";
@@ -136,21 +136,21 @@ impl Scene<'_> {
         self.finish(id, title, &caption, &[line(asked, FAINT), line(arrived, 1.0)], table)
     }
 
-    /// The distribution of completion times, one curve per crowd and class of size.
+    /// The distribution of completion times, one curve per group and class of size.
     fn completion(&self) -> Option<Plot> {
         let (mut groups, mut colours) = (Vec::new(), Vec::new());
-        for crowd in &self.trace.crowds {
+        for group in &self.trace.flow_arrivals {
             let mut above = 0;
-            for class in &crowd.classes {
+            for class in &group.classes {
                 let sizes = match class.up_to {
                     u64::MAX => format!("more than {}", counted(above, "packet")),
                     up_to => format!("{} to {up_to} packets", above + 1),
                 };
                 above = class.up_to;
                 if let Some((times, shares)) = distribution(&class.arrived) {
-                    let name = format!("{}, {sizes}", crowd.name);
+                    let name = format!("{}, {sizes}", group.name);
                     groups.push(Group { texts: vec![name], numbers: vec![times, shares] });
-                    colours.push(Value::from(self.frame.palette.variable(&crowd.algorithm)));
+                    colours.push(Value::from(self.frame.palette.variable(&group.algorithm)));
                 }
             }
         }

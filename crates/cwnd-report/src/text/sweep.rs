@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwnd_lab::sweep::{Axis, Place, Progressed, Ranking, Sweep, Swept};
+use cwnd_lab::sweep::{Axis, Place, Ranking, Sweep, SweepStatus, Swept};
 use cwnd_run::measure::digits::{cell, legend, number};
 use cwnd_run::measure::{Measure, Reach};
 use cwnd_text::{counted, one_line};
@@ -204,9 +204,8 @@ fn more(all: usize, shown: usize, noun: &str) -> String {
 
 /// The output of `cwnd sweep status`; `store` is the directory of the store, if there is one.
 #[must_use]
-pub fn sweep_status(progressed: &Progressed, store: Option<&str>) -> String {
-    let Progressed { cells, present_cells, failed_cells, stored_cells, chunks, present_chunks, failures, .. } =
-        progressed;
+pub fn sweep_status(status: &SweepStatus, store: Option<&str>) -> String {
+    let SweepStatus { cells, present_cells, failed_cells, stored_cells, chunks, present_chunks, failures, .. } = status;
     let mut text = format!(
         "{} of {}, {present_chunks} of {}, {} failed\n",
         present_cells + stored_cells,

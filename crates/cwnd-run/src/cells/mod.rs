@@ -14,7 +14,7 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-use crate::probe::Kept;
+use crate::probe::Reduction;
 use crate::scenario::Scenario;
 use store::Store;
 
@@ -73,7 +73,7 @@ impl Cells {
     /// The cell stored under `key`. A cell that cannot be read or is incomplete counts as missing and is computed again, as is one that another
     /// process stores after the first look at the series.
     #[must_use]
-    pub fn find(&self, key: CellKey) -> Option<Kept> {
+    pub fn find(&self, key: CellKey) -> Option<Reduction> {
         self.store.as_ref()?.find(key)
     }
 
@@ -81,7 +81,7 @@ impl Cells {
     ///
     /// # Errors
     /// The file of the cell cannot be created or written.
-    pub fn keep(&self, key: CellKey, kept: &Kept) -> Result<(), StoreError> {
+    pub fn keep(&self, key: CellKey, kept: &Reduction) -> Result<(), StoreError> {
         self.store.as_ref().map_or(Ok(()), |store| store.keep(key, kept))
     }
 }

@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use crate::probe::Kept;
+use crate::probe::Reduction;
 
 /// The line of a cell, with the newline at its end.
-pub(super) fn write(seed: u64, kept: &Kept) -> String {
+pub(super) fn write(seed: u64, kept: &Reduction) -> String {
     let mut line = String::with_capacity(USUAL);
     let _ = write!(line, "{:0CHECKED$}\t{seed}", 0);
     // Half of what it takes to store a cell are its numbers: the standard library needs three times as long for them.
@@ -36,10 +36,10 @@ pub(super) fn seed(line: &[u8]) -> Option<u64> {
 }
 
 /// The seed and the kept numbers of a line without its newline; none if it is incomplete.
-pub(super) fn read(line: &[u8]) -> Option<(u64, Kept)> {
+pub(super) fn read(line: &[u8]) -> Option<(u64, Reduction)> {
     let mut parts = body(line)?.split('\t');
     let seed = parts.next()?.parse().ok()?;
-    let mut kept = Kept::default();
+    let mut kept = Reduction::default();
     for part in parts {
         let (name, values) = part.rsplit_once('=')?;
         let values: Vec<f64> = values.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -69,8 +69,8 @@ mod tests {
 
     use super::*;
 
-    fn kept(values: Vec<f64>) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(values: Vec<f64>) -> Reduction {
+        let mut kept = Reduction::default();
         kept.keep("series", values);
         kept.keep("a=b", [0.1 + 0.2]);
         kept.keep("nothing", []);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{CellKey, Key, StoreError, record};
-use crate::probe::Kept;
+use crate::probe::Reduction;
 
 pub(super) struct Store {
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Store {
         &self.folder
     }
 
-    pub(super) fn find(&self, key: CellKey) -> Option<Kept> {
+    pub(super) fn find(&self, key: CellKey) -> Option<Reduction> {
         let series = self.series(key.series);
         let mut series = lock(&series);
         if !series.known {
@@ -67,7 +67,7 @@ impl Store {
         record::read(&line).filter(|(seed, _)| *seed == key.seed).map(|(_, kept)| kept)
     }
 
-    pub(super) fn keep(&self, key: CellKey, kept: &Kept) -> Result<(), StoreError> {
+    pub(super) fn keep(&self, key: CellKey, kept: &Reduction) -> Result<(), StoreError> {
         let line = record::write(key.seed, kept);
         let series = self.series(key.series);
         let mut series = lock(&series);
@@ -203,8 +203,8 @@ mod tests {
 
     use super::*;
 
-    fn kept(value: f64) -> Kept {
-        let mut kept = Kept::default();
+    fn kept(value: f64) -> Reduction {
+        let mut kept = Reduction::default();
         kept.keep("value", vec![value]);
         kept
     }

@@ -22,7 +22,7 @@ struct Gathered<T> {
 }
 
 /// Whoever has it owes the outcome of one job. Dropped without, it says that none will come.
-pub(super) struct Asker<T> {
+pub(super) struct Waiter<T> {
     place: usize,
     batch: Arc<Batch<T>>,
 }
@@ -36,9 +36,9 @@ impl<T> Batch<T> {
     }
 
     /// What the job at `place` is answered with. All are made before anybody waits.
-    pub(super) fn asker(self: &Arc<Self>, place: usize) -> Asker<T> {
+    pub(super) fn asker(self: &Arc<Self>, place: usize) -> Waiter<T> {
         self.lock().awaited += 1;
-        Asker { place, batch: Arc::clone(self) }
+        Waiter { place, batch: Arc::clone(self) }
     }
 
     /// Waits until no outcome will come any more: those that came.
@@ -63,7 +63,7 @@ impl<T> Batch<T> {
     }
 }
 
-impl<T> Asker<T> {
+impl<T> Waiter<T> {
     /// Sends the outcome to whoever waits for the batch.
     pub(super) fn send(self, outcome: Outcome<T>) {
         let mut gathered = self.batch.lock();
@@ -81,7 +81,7 @@ impl<T> Asker<T> {
     }
 }
 
-impl<T> Drop for Asker<T> {
+impl<T> Drop for Waiter<T> {
     fn drop(&mut self) {
         let mut gathered = self.batch.lock();
         gathered.awaited -= 1;

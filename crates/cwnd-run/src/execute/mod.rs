@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::cells::{CellKey, Cells, StoreError};
 use crate::measure::{Summary, summarise};
-use crate::probe::{Kept, Probe};
+use crate::probe::{Probe, Reduction};
 use crate::scenario::Scenario;
 
 pub use causes::{Cause, causes, failed};
@@ -70,49 +70,49 @@ pub enum Found {
 }
 
 /// A reduction of runs to the values that are kept.
-pub trait Keep: Copy + Send + Sync {
+pub trait Reduce: Copy + Send + Sync {
     /// The kept values.
-    type Kept: Clone + Send;
+    type Reduction: Clone + Send;
     /// Identifies this reduction among others of the same run.
     fn name(&self) -> &'static str;
     /// How often the run is looked at before its end, at equal distances of simulated time.
-    fn looks(&self) -> u32 {
+    fn observations(&self) -> u32 {
         0
     }
     /// Observes the record of a run so far.
-    fn look(&self, _scenario: &Scenario, _recorded: &Trace) {}
+    fn observe(&self, _scenario: &Scenario, _recorded: &Trace) {}
     /// Reduces the trace of a run of the scenario.
-    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Kept;
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Self::Reduction;
     /// The values stored under `key`.
-    fn find(&self, _cells: &Cells, _key: CellKey) -> Option<Self::Kept> {
+    fn find(&self, _cells: &Cells, _key: CellKey) -> Option<Self::Reduction> {
         None
     }
     /// Stores it, if it is of the kind that is stored.
     ///
     /// # Errors
     /// The file of the cell cannot be created or written.
-    fn store(&self, _cells: &Cells, _key: CellKey, _kept: &Self::Kept) -> Result<(), StoreError> {
+    fn store(&self, _cells: &Cells, _key: CellKey, _kept: &Self::Reduction) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
 /// Keeps numbers, which are stored as cells.
-impl Keep for Probe {
-    type Kept = Kept;
+impl Reduce for Probe {
+    type Reduction = Reduction;
 
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Kept {
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Reduction {
         (self.of)(scenario, &trace)
     }
 
-    fn find(&self, cells: &Cells, key: CellKey) -> Option<Kept> {
+    fn find(&self, cells: &Cells, key: CellKey) -> Option<Reduction> {
         cells.find(key)
     }
 
-    fn store(&self, cells: &Cells, key: CellKey, kept: &Kept) -> Result<(), StoreError> {
+    fn store(&self, cells: &Cells, key: CellKey, kept: &Reduction) -> Result<(), StoreError> {
         cells.keep(key, kept)
     }
 }
@@ -121,8 +121,8 @@ impl Keep for Probe {
 #[derive(Clone, Copy, Debug)]
 pub struct WholeTrace;
 
-impl Keep for WholeTrace {
-    type Kept = (Trace, Summary);
+impl Reduce for WholeTrace {
+    type Reduction = (Trace, Summary);
 
     fn name(&self) -> &'static str {
         "whole trace"
@@ -221,7 +221,7 @@ impl<'a> Executor<'a> {
     ///
     /// # Errors
     /// A job failed, or `progress` returned false. Cells computed by then are in the store.
-    pub fn run<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
+    pub fn run<K: Reduce>(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Reduction>, RunError> {
         self.for_jobs(jobs.len()).serve(|queue| queue.ask(jobs))
     }
 
@@ -229,8 +229,8 @@ impl<'a> Executor<'a> {
     ///
     /// # Errors
     /// `progress` returned false. Cells computed by then are in the store.
-    pub fn run_each<K: Keep>(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
-        self.for_jobs(jobs.len()).serve(|queue| queue.ask_each(jobs))
+    pub fn run_each<K: Reduce>(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Reduction>>, Interrupted> {
+        self.for_jobs(jobs.len()).serve(|queue| queue.submit_each(jobs))
     }
 
     /// This executor with at most as many threads as jobs, so that each job has more memory.
@@ -242,7 +242,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Runs the jobs submitted to the queue while `client` runs, which may submit from several threads. Ends the work when `client` does.
-    pub fn serve<K: Keep, R>(&self, client: impl FnOnce(&Queue<'_, K>) -> R) -> R {
+    pub fn serve<K: Reduce, R>(&self, client: impl FnOnce(&Queue<'_, K>) -> R) -> R {
         let queue = Queue::new(self);
         thread::scope(|scope| {
             let _closing = queue.closing();

@@ -15,12 +15,12 @@ use cwnd::{Span, Time};
 use cwnd_sim::Simulation;
 use cwnd_trace::Trace;
 
-use super::batch::{Asker, Batch};
-use super::{Executor, Found, Interrupted, Job, Keep, Outcome, Progress, RunError, Threads, default_memory};
+use super::batch::{Batch, Waiter};
+use super::{Executor, Found, Interrupted, Job, Outcome, Progress, Reduce, RunError, Threads, default_memory};
 use crate::cells::{CellKey, Cells};
 
 /// Jobs that wait or are being run.
-pub struct Queue<'a, K: Keep> {
+pub struct Queue<'a, K: Reduce> {
     cells: &'a Cells,
     progress: &'a dyn Progress,
     /// What each run may use, bytes: an equal share for each thread, so that what fails does not depend on what else runs.
@@ -34,12 +34,12 @@ pub struct Queue<'a, K: Keep> {
     changed: Condvar,
 }
 
-struct State<K: Keep> {
+struct State<K: Reduce> {
     /// By cost, and of equals the first to be submitted, so that the last entry is the next to run.
     waiting: BTreeMap<(u128, Reverse<u64>), (Id, Job<K>)>,
     /// Who waits for each job that waits or is being run.
-    askers: BTreeMap<Id, Vec<Asker<K::Kept>>>,
-    remembered: BTreeMap<CellKey, K::Kept>,
+    askers: BTreeMap<Id, Vec<Waiter<K::Reduction>>>,
+    remembered: BTreeMap<CellKey, K::Reduction>,
     /// How many jobs were submitted.
     asked: u64,
 }
@@ -52,7 +52,7 @@ enum Id {
     Single(u64),
 }
 
-impl<'a, K: Keep> Queue<'a, K> {
+impl<'a, K: Reduce> Queue<'a, K> {
     pub(super) fn new(executor: &Executor<'a>) -> Self {
         let (waiting, askers, remembered) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self {
@@ -71,7 +71,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     ///
     /// # Errors
     /// A job failed, and the others are not waited for, or `progress` returned false.
-    pub fn ask(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Kept>, RunError> {
+    pub fn ask(&self, jobs: Vec<Job<K>>) -> Result<Vec<K::Reduction>, RunError> {
         let outcomes = self.submit(jobs, true)?;
         Ok(outcomes.into_iter().map(|outcome| outcome?.ok()).collect::<Option<_>>().ok_or(Interrupted)?)
     }
@@ -80,7 +80,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     ///
     /// # Errors
     /// `progress` returned false.
-    pub fn ask_each(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Kept>>, Interrupted> {
+    pub fn submit_each(&self, jobs: Vec<Job<K>>) -> Result<Vec<Outcome<K::Reduction>>, Interrupted> {
         let outcomes = self.submit(jobs, false).map_err(|_| Interrupted)?;
         outcomes.into_iter().collect::<Option<_>>().ok_or(Interrupted)
     }
@@ -121,7 +121,7 @@ impl<'a, K: Keep> Queue<'a, K> {
     ///
     /// # Errors
     /// The first of a job, only if `until_error`: then it ends the waiting.
-    fn submit(&self, jobs: Vec<Job<K>>, until_error: bool) -> Result<Vec<Option<Outcome<K::Kept>>>, RunError> {
+    fn submit(&self, jobs: Vec<Job<K>>, until_error: bool) -> Result<Vec<Option<Outcome<K::Reduction>>>, RunError> {
         self.progress.announce(jobs.iter().fold(Span::ZERO, |sum, job| sum + job.scenario.duration()));
         let keys: Vec<Option<CellKey>> = jobs.iter().map(key).collect();
         let batch = Batch::new(jobs.len(), until_error);
@@ -188,7 +188,7 @@ impl<'a, K: Keep> Queue<'a, K> {
         }
     }
 
-    fn run(&self, id: Id, job: &Job<K>) -> (Found, Outcome<K::Kept>) {
+    fn run(&self, id: Id, job: &Job<K>) -> (Found, Outcome<K::Reduction>) {
         let mut found = Found::Stored;
         // A defect that one job brings to light must not cost the others. Nothing of the run is used after a panic.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -225,11 +225,11 @@ impl<'a, K: Keep> Queue<'a, K> {
         };
         let setup = job.scenario.setup(job.seed);
         let mut simulation = Simulation::of(&setup).within(self.memory).unobserved();
-        let looks = u64::from(job.keep.looks());
+        let looks = u64::from(job.keep.observations());
         for nth in 1..=looks {
             let at = setup.duration.as_nanos() / (looks + 1) * nth;
             simulation.proceed(Time::from_nanos(at), &setup, &mut advance)?;
-            job.keep.look(&job.scenario, simulation.recorded());
+            job.keep.observe(&job.scenario, simulation.recorded());
             // Between two looks there may be too few events for a progress.
             if !self.should_continue() {
                 return Err(Interrupted.into());
@@ -249,23 +249,23 @@ impl<'a, K: Keep> Queue<'a, K> {
     }
 }
 
-impl<K: Keep> fmt::Debug for Queue<'_, K> {
+impl<K: Reduce> fmt::Debug for Queue<'_, K> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Queue").field("cells", self.cells).field("closed", &self.closed).finish_non_exhaustive()
     }
 }
 
 /// Closes a queue when dropped.
-pub(super) struct Closing<'q, 'a, K: Keep>(&'q Queue<'a, K>);
+pub(super) struct Closing<'q, 'a, K: Reduce>(&'q Queue<'a, K>);
 
-impl<K: Keep> Drop for Closing<'_, '_, K> {
+impl<K: Reduce> Drop for Closing<'_, '_, K> {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
 /// The key of a job, if it has all that decides the run.
-fn key<K: Keep>(job: &Job<K>) -> Option<CellKey> {
+fn key<K: Reduce>(job: &Job<K>) -> Option<CellKey> {
     job.scenario.is_its_document().then(|| CellKey::of(&job.scenario, job.seed, job.keep.name()))
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use cwnd_trace::{CbrTrace, CrowdTrace, Demand, FlowTrace, Trace};
+use cwnd_trace::{CbrTrace, Demand, FlowArrivalsTrace, FlowTrace, Trace};
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
 use super::life::{Life, stages, stages_of, whole};
@@ -14,7 +14,7 @@ use super::maxmin::{RoutedFlow, fill};
 /// The max–min fair rate of each flow on average over the parts of `window` in which it is there, payload bits per second: among
 /// the flows that are there at each instant, those without congestion control included, over what the links can carry
 /// then, as samples show it. A flow in a pause is not there. A flow's own demand bounds it at each instant: the rate of its
-/// application or schedule, and the window of its receiver. A crowd is there while its flows may arrive, as the number of flows
+/// application or schedule, and the window of its receiver. A group is there while its flows may arrive, as the number of flows
 /// that it has on average in that part of the window, and their average demand bounds them together. None for a flow that takes no part in the window, or that no link
 /// with a rate bounds; for all flows where they would take too long: where the instants at which flows come or go, their bounds or the
 /// rates of links change, times the different paths and bounds among the flows, are more than 10⁸.
@@ -97,16 +97,16 @@ fn capacity_changes(trace: &Trace, window: Window) -> impl Iterator<Item = u64> 
     changes.filter(move |at| (window.from..window.to).contains(at))
 }
 
-/// Who shares links: flows, and after them those without congestion control and crowds.
+/// Who shares links: flows, and after them those without congestion control and groups of arriving flows.
 #[derive(Clone, Copy)]
 enum Party<'a> {
     Flow(&'a FlowTrace),
     Cbr(&'a CbrTrace),
-    Crowd(&'a CrowdTrace),
+    FlowArrivals(&'a FlowArrivalsTrace),
 }
 
 fn parties(trace: &Trace) -> impl Iterator<Item = Party<'_>> {
-    let others = trace.cbr.iter().map(Party::Cbr).chain(trace.crowds.iter().map(Party::Crowd));
+    let others = trace.cbr.iter().map(Party::Cbr).chain(trace.flow_arrivals.iter().map(Party::FlowArrivals));
     trace.flows.iter().map(Party::Flow).chain(others)
 }
 
@@ -115,18 +115,18 @@ impl<'a> Party<'a> {
         match self {
             Self::Flow(flow) => &flow.links,
             Self::Cbr(cbr) => &cbr.links,
-            Self::Crowd(crowd) => &crowd.links,
+            Self::FlowArrivals(group) => &group.links,
         }
     }
 
-    /// How many flows it is, and their bound where that is known beforehand, which for a crowd is what it asks for in `window`.
+    /// How many flows it is, and their bound where that is known beforehand, which for a group is what it asks for in `window`.
     fn demand(self, trace: &Trace, window: Window) -> (u64, Cow<'a, Demand>) {
         match self {
             Self::Flow(flow) => (1, Cow::Borrowed(&flow.demand)),
             Self::Cbr(cbr) => (1, Cow::Borrowed(&cbr.demand)),
-            Self::Crowd(crowd) => {
+            Self::FlowArrivals(group) => {
                 let life = self.stages(trace, window).next().unwrap_or(window);
-                let load = Load::of(trace, crowd, life);
+                let load = Load::of(trace, group, life);
                 (load.flows, Cow::Owned(Demand::constant(load.each as u64)))
             }
         }
@@ -136,7 +136,7 @@ impl<'a> Party<'a> {
         match self {
             Self::Flow(flow) => Box::new(stages(trace, flow, window)),
             Self::Cbr(cbr) => Box::new(stages_of(whole(trace, cbr.start, cbr.stop), &cbr.pauses, window)),
-            Self::Crowd(crowd) => Box::new(stages_of(whole(trace, crowd.start, crowd.stop), &[], window)),
+            Self::FlowArrivals(group) => Box::new(stages_of(whole(trace, group.start, group.stop), &[], window)),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a> Party<'a> {
         let (packet, sent, held) = match self {
             Self::Flow(flow) => (flow.packet, &flow.sent, rise(&flow.source_limited) + rise(&flow.peer_limited)),
             Self::Cbr(cbr) => (cbr.packet, &cbr.sent, f64::INFINITY),
-            Self::Crowd(_) => return None,
+            Self::FlowArrivals(_) => return None,
         };
         let bits = rise(sent) * f64::from(packet) * 8.0;
         (held / NANOS_PER_SECOND >= HELD * window.seconds()).then(|| bits / window.seconds())
@@ -169,7 +169,7 @@ struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// Those of a run, before any flow is there; crowds as they are in `window`.
+    /// Those of a run, before any flow is there; groups of arriving flows as they are in `window`.
     fn of(trace: &'a Trace, window: Window) -> Self {
         let mut classes = Self {
             all: Vec::new(),
@@ -238,13 +238,13 @@ pub(crate) fn rates_vary(trace: &Trace) -> bool {
         Demand::Measured => true,
     };
     !trace.cbr.is_empty()
-        || !trace.crowds.is_empty()
+        || !trace.flow_arrivals.is_empty()
         || trace.links.iter().any(|link| !link.capacity_bytes.is_empty())
         || trace.flows.iter().any(|flow| varies(&flow.demand))
 }
 
 /// Fair rates of the flows at `flows` in `window`, as if of all flows they alone were there, with traffic without congestion control and
-/// the crowds that are there throughout; over the bounds at its begin, bit/s on the wire. A crowd is as it is in the whole run.
+/// the groups of arriving flows that are there throughout; over the bounds at its begin, bit/s on the wire. A group is as it is in the whole run.
 #[must_use]
 pub(crate) fn rates_among(trace: &Trace, flows: &[usize], window: Window) -> Vec<f64> {
     let mut classes = Classes::of(trace, Window { from: 0, to: trace.end });
@@ -333,7 +333,7 @@ mod tests {
 
     /// 20,000 flows with as many demands. All of them start together, or each at an instant of its own.
     #[test]
-    fn a_crowd_of_demands_has_shares_or_none() {
+    fn a_group_of_demands_has_shares_or_none() {
         let own = |index: u64, start| FlowTrace { demand: Demand::constant(1000 + index), ..flow(&[0], start, None) };
         let together: Vec<FlowTrace> = (0..20_000).map(|index| own(index, 0)).collect();
         let all = fair_shares(&trace(together, vec![link(1_000_000_000)]), Window { from: 0, to: 40 * SECOND });
@@ -358,63 +358,66 @@ mod tests {
         assert_eq!(shares(&trace(flows, vec![varying])), [Some(7.25), Some(7.5), Some(1.0), None, None]);
     }
 
-    /// A crowd on link 0 that asks for `packets` packets a second, with `present` flows.
-    fn crowd(packets: u64, present: u64) -> CrowdTrace {
-        CrowdTrace {
+    /// A group on link 0 that asks for `packets` packets a second, with `present` flows.
+    fn group(packets: u64, present: u64) -> FlowArrivalsTrace {
+        FlowArrivalsTrace {
             packet: 1500,
             links: [0].as_slice().into(),
             arrived: (0..=40).map(|k| 3 * k + 2 + present).collect(),
             refused: vec![2; 41].into(),
             completed: (0..=40).map(|k| 3 * k).collect(),
             requested: (0..=40).map(|k| k * packets).collect(),
-            ..CrowdTrace::default()
+            ..FlowArrivalsTrace::default()
         }
     }
 
-    fn beside(crowd: CrowdTrace, flows: Vec<FlowTrace>, links: Vec<LinkTrace>) -> Vec<Option<f64>> {
-        shares(&Trace { crowds: vec![crowd], ..trace(flows, links) })
+    fn beside(group: FlowArrivalsTrace, flows: Vec<FlowTrace>, links: Vec<LinkTrace>) -> Vec<Option<f64>> {
+        shares(&Trace { flow_arrivals: vec![group], ..trace(flows, links) })
     }
 
     #[test]
-    fn a_crowd_has_what_it_asks_for() {
-        let beside = |crowd, flows| beside(crowd, vec![flow(&[0], 0, None); flows], vec![link(20_000_000)]);
+    fn a_group_has_what_it_asks_for() {
+        let beside = |group, flows| beside(group, vec![flow(&[0], 0, None); flows], vec![link(20_000_000)]);
         // 500 packets of 12,000 bits a second.
-        assert_eq!(beside(crowd(500, 8), 1), [14.0].map(Some));
-        assert_eq!(beside(crowd(500, 0), 1), [14.0].map(Some));
-        assert_eq!(beside(crowd(500, 8), 2), [7.0, 7.0].map(Some));
+        assert_eq!(beside(group(500, 8), 1), [14.0].map(Some));
+        assert_eq!(beside(group(500, 0), 1), [14.0].map(Some));
+        assert_eq!(beside(group(500, 8), 2), [7.0, 7.0].map(Some));
         // 18 Mbit/s in three flows next to two bulk flows are more than a fifth of the link for each, in nine flows they are less.
-        assert_eq!(beside(crowd(1500, 3), 2), [4.0, 4.0].map(Some));
-        assert_eq!(beside(crowd(1500, 30), 2), [1.0, 1.0].map(Some));
+        assert_eq!(beside(group(1500, 3), 2), [4.0, 4.0].map(Some));
+        assert_eq!(beside(group(1500, 30), 2), [1.0, 1.0].map(Some));
         // A single transfer of 30 Mbit/s for 40 s.
-        assert_eq!(beside(crowd(2500, 1), 1), [10.0].map(Some));
+        assert_eq!(beside(group(2500, 1), 1), [10.0].map(Some));
     }
 
     #[test]
-    fn a_crowd_is_there_while_its_flows_may_arrive() {
-        let early = CrowdTrace { start: 10 * SECOND, stop: Some(20 * SECOND), ..crowd(500, 8) };
+    fn a_group_is_there_while_its_flows_may_arrive() {
+        let early = FlowArrivalsTrace { start: 10 * SECOND, stop: Some(20 * SECOND), ..group(500, 8) };
         // 14 Mbit/s for 10 s and 20 Mbit/s for 30 s.
         assert_eq!(beside(early, vec![flow(&[0], 0, None)], vec![link(20_000_000)]), [18.5].map(Some));
-        let late = CrowdTrace { start: 50 * SECOND, ..crowd(500, 8) };
+        let late = FlowArrivalsTrace { start: 50 * SECOND, ..group(500, 8) };
         assert_eq!(beside(late, vec![flow(&[0], 0, None)], vec![link(20_000_000)]), [20.0].map(Some));
     }
 
     #[test]
-    fn a_crowd_counts_on_its_links() {
-        // The long flow shares what the crowd leaves of the first link, and the cross flow has the rest of the second.
+    fn a_group_counts_on_its_links() {
+        // The long flow shares what the group leaves of the first link, and the cross flow has the rest of the second.
         let flows = vec![flow(&[0, 1], 0, None), flow(&[0], 0, None), flow(&[1], 0, None)];
-        assert_eq!(beside(crowd(500, 8), flows, vec![link(20_000_000), link(30_000_000)]), [7.0, 7.0, 23.0].map(Some));
+        assert_eq!(beside(group(500, 8), flows, vec![link(20_000_000), link(30_000_000)]), [7.0, 7.0, 23.0].map(Some));
     }
 
     /// What a run has is either traffic, which counts, or none.
     #[test]
     fn all_traffic_counts() {
-        let Trace { at, warmup, end, digest, events, links, flows, cbr, crowds } = Trace {
+        let Trace { at, warmup, end, digest, events, links, flows, cbr, flow_arrivals } = Trace {
             flows: vec![FlowTrace::default()],
             cbr: vec![CbrTrace::default()],
-            crowds: vec![CrowdTrace::default()],
+            flow_arrivals: vec![FlowArrivalsTrace::default()],
             ..Trace::default()
         };
-        let traffic = flows.len() + cbr.len() + crowds.len();
-        assert_eq!(parties(&Trace { at, warmup, end, digest, events, links, flows, cbr, crowds }).count(), traffic);
+        let traffic = flows.len() + cbr.len() + flow_arrivals.len();
+        assert_eq!(
+            parties(&Trace { at, warmup, end, digest, events, links, flows, cbr, flow_arrivals }).count(),
+            traffic
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! the stop are not counted. It takes part in a window if it is a transfer that begins and ends inside, or if its stages share at least a
 //! round trip without queueing with it: over less than that, the packets on the way when it begins or ends outweigh all others.
 
-use cwnd_trace::{CbrTrace, CrowdTrace, FlowTrace, Pause, Trace};
+use cwnd_trace::{CbrTrace, FlowArrivalsTrace, FlowTrace, Pause, Trace};
 
 use super::curve::{Curve, NANOS_PER_SECOND, Window};
 
@@ -88,7 +88,7 @@ impl Window {
         let flows = trace.flows.iter().filter(|flow| stages(trace, flow, whole).next().is_some());
         let flows = flows.map(|flow| flow.base_rtt + packet_time(trace, &flow.links, flow.packet));
         let cbr = trace.cbr.iter().map(|cbr| packet_time(trace, &cbr.links, cbr.packet));
-        flows.chain(cbr).chain(trace.crowds.iter().map(|crowd| crowd.base_rtt)).max().unwrap_or(0)
+        flows.chain(cbr).chain(trace.flow_arrivals.iter().map(|group| group.base_rtt)).max().unwrap_or(0)
     }
 }
 
@@ -170,13 +170,13 @@ pub fn seconds_of_cbr(trace: &Trace, cbr: &CbrTrace) -> Option<f64> {
     takes_part.then(|| length(&stages) as f64 / NANOS_PER_SECOND)
 }
 
-/// The part of the measured time in which flows of a crowd may arrive: from its start to its stop. None where that is less than a round
+/// The part of the measured time in which flows of a group may arrive: from its start to its stop. None where that is less than a round
 /// trip without queueing.
 #[must_use]
-pub fn life_of_crowd(trace: &Trace, crowd: &CrowdTrace) -> Option<Window> {
+pub fn life_of_arrivals(trace: &Trace, group: &FlowArrivalsTrace) -> Option<Window> {
     let window = Window::measured(trace);
-    let life = stages_of(whole(trace, crowd.start, crowd.stop), &[], window).next()?;
-    (life == window || life.length() >= crowd.base_rtt).then_some(life)
+    let life = stages_of(whole(trace, group.start, group.stop), &[], window).next()?;
+    (life == window || life.length() >= group.base_rtt).then_some(life)
 }
 
 /// Nanoseconds in `stages` together.

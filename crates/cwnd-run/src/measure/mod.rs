@@ -34,7 +34,7 @@ pub use curve::{Curve, Window, first_window};
 pub use entry::{Better, Measure, Reach, Scale, Subject};
 pub use fair::fair_shares;
 pub use fairness::{jain, relative_range};
-pub use life::{is_there, life_of_crowd, lifetime, seconds_of_cbr, stages};
+pub use life::{is_there, life_of_arrivals, lifetime, seconds_of_cbr, stages};
 pub(crate) use link::queue_delay_mean;
 pub use link::{LinkCount, link_rate, mean_capacity, recovery_time, utilisation, utilisation_series};
 pub use maxmin::{RoutedFlow, max_min};

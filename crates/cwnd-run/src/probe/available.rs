@@ -2,7 +2,7 @@
 
 use cwnd_trace::{CbrTrace, FlowTrace, LinkTrace, Trace};
 
-use super::{Kept, Probe};
+use super::{Probe, Reduction};
 use crate::measure::{Curve, Window, goodput_fraction, queue_delay_mean, relative_range};
 use crate::scenario::Scenario;
 
@@ -12,8 +12,8 @@ pub const SCORES: Probe = Probe {
     name: "available scores",
     of: |scenario, trace| {
         let window = Window::measured(trace);
-        let Some(link) = bottleneck(scenario, trace) else { return Kept::default() };
-        let Some(available) = available(trace, link, window) else { return Kept::default() };
+        let Some(link) = bottleneck(scenario, trace) else { return Reduction::default() };
+        let Some(available) = available(trace, link, window) else { return Reduction::default() };
         let mut kept = scores(trace, link, available);
         kept.keep_one("available_bps", Some(available));
         kept
@@ -24,7 +24,7 @@ pub const SCORES: Probe = Probe {
 pub const DRAWN: Probe = Probe {
     name: "drawn rates",
     of: |_, trace| {
-        let mut kept = Kept::default();
+        let mut kept = Reduction::default();
         let Some(cross) = trace.cbr.first() else { return kept };
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (at, rate) in trace.at.iter().zip(&cross.rate) {
@@ -51,7 +51,7 @@ pub const RISE: Probe = Probe { name: "time to 90 % after 50 s", of: rise };
 /// The scores in the measured time, where `available` bit/s were there on average: goodput as a share of that, loss in percent of
 /// the sent packets, fairness as (max - min)/mean, the mean queueing delay at the link in milliseconds.
 #[must_use]
-pub fn scores(trace: &Trace, link: &LinkTrace, available: f64) -> Kept {
+pub fn scores(trace: &Trace, link: &LinkTrace, available: f64) -> Reduction {
     let window = Window::measured(trace);
     let tested: Vec<FlowTrace> =
         trace.flows.iter().filter(|flow| !flow.name.starts_with(PLACE_HOLDER)).cloned().collect();
@@ -62,7 +62,7 @@ pub fn scores(trace: &Trace, link: &LinkTrace, available: f64) -> Kept {
         .iter()
         .map(|flow| rise(flow, |flow| &flow.delivered) * f64::from(flow.payload) * 8.0 / window.seconds())
         .collect();
-    let mut kept = Kept::default();
+    let mut kept = Reduction::default();
     kept.keep_one("loss", (sent > 0.0).then(|| dropped / sent * 100.0));
     kept.keep_one("fairness", relative_range(&goodputs));
     kept.keep_one("delay", queue_delay_mean(link).map(|delay| delay * 1e3));
@@ -84,11 +84,11 @@ fn available(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
         bytes => Curve::new(&trace.at, bytes).rise(window) * 8.0 / seconds,
     };
     let cbr: f64 = trace.cbr.iter().map(|cross| mean_rate(trace, cross, window)).sum();
-    let crowds = trace.crowds.iter().map(|crowd| {
+    let flow_arrivals = trace.flow_arrivals.iter().map(|group| {
         let rise = |values: &[u64]| Curve::new(&trace.at, values).rise(window);
-        (rise(&crowd.sent) - rise(&crowd.dropped)) * f64::from(crowd.packet) * 8.0 / seconds
+        (rise(&group.sent) - rise(&group.dropped)) * f64::from(group.packet) * 8.0 / seconds
     });
-    Some(capacity - cbr - crowds.sum::<f64>())
+    Some(capacity - cbr - flow_arrivals.sum::<f64>())
 }
 
 /// The mean of a scheduled rate, each sample holding until the next.
@@ -100,8 +100,8 @@ fn mean_rate(trace: &Trace, cross: &CbrTrace, window: Window) -> f64 {
     pieces.sum::<f64>() / window.seconds()
 }
 
-fn windows(_: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn windows(_: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let measured = |at: u64| at >= trace.warmup;
     if let Some(flow) = trace.flows.first() {
         let ends = (0..trace.end / STEP).map(|k| k * STEP + STEP - SECOND).filter(|at| measured(*at));
@@ -131,8 +131,8 @@ fn windows(_: &Scenario, trace: &Trace) -> Kept {
     kept
 }
 
-fn rise(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn rise(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let Some(link) = bottleneck(scenario, trace) else { return kept };
     let carried = Curve::new(&trace.at, &link.carried_bytes);
     let possible = Curve::new(&trace.at, &link.capacity_bytes);

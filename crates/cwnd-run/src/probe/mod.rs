@@ -23,12 +23,12 @@ pub struct Probe {
     /// Names the numbers it keeps; two probes never share one.
     pub name: &'static str,
     /// Reduces the trace of a run of the scenario.
-    pub of: fn(&Scenario, &Trace) -> Kept,
+    pub of: fn(&Scenario, &Trace) -> Reduction,
 }
 
 /// Named numbers. What a run cannot answer is absent.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct Reduction {
     /// Which of the numbers each name has, by name.
     names: Vec<(Cow<'static, str>, Range<usize>)>,
     /// One list of all: a sweep keeps some thirty names of each of a hundred thousand runs.
@@ -67,7 +67,7 @@ impl Probe {
     pub const TRANSFER: Self = Self { name: "transfer", of: transfer };
 }
 
-impl Kept {
+impl Reduction {
     /// Keeps `values` under `name`, which has no tab and no line break.
     pub fn keep(&mut self, name: impl Into<Cow<'static, str>>, values: impl IntoIterator<Item = f64>) {
         let (name, from) = (name.into(), self.numbers.len());
@@ -116,14 +116,14 @@ impl Kept {
     }
 }
 
-impl PartialEq for Kept {
+impl PartialEq for Reduction {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }
 }
 
 /// Packets of each flow between the warm-up and the end.
-fn counts(kept: &mut Kept, trace: &Trace) {
+fn counts(kept: &mut Reduction, trace: &Trace) {
     let window = Window::measured(trace);
     kept.keep("flow_fair_share_bps", fair_shares(trace, window).into_iter().map(or_nan));
     for (name, of) in COUNTED {
@@ -134,7 +134,7 @@ fn counts(kept: &mut Kept, trace: &Trace) {
 }
 
 /// What happened at each link between the warm-up and the end.
-fn links(kept: &mut Kept, trace: &Trace) {
+fn links(kept: &mut Reduction, trace: &Trace) {
     let window = Window::measured(trace);
     for (name, what) in [("link_loss_rate", LinkCount::Lost), ("link_mark_rate", LinkCount::Marked)] {
         let rate = |link| link_rate(trace, link, what, window).unwrap_or(0.0);
@@ -152,8 +152,8 @@ fn links(kept: &mut Kept, trace: &Trace) {
 
 /// A summary by the names of its fields.
 #[must_use]
-pub(crate) fn summary(summary: &Summary) -> Kept {
-    let mut kept = Kept::default();
+pub(crate) fn summary(summary: &Summary) -> Reduction {
+    let mut kept = Reduction::default();
     for measure in MEASURES {
         match measure.subject {
             Subject::EachFlow => kept.keep(measure.key, summary.all(measure).iter().copied().map(or_nan)),
@@ -165,7 +165,7 @@ pub(crate) fn summary(summary: &Summary) -> Kept {
 
 /// The summary that `summary` kept.
 #[must_use]
-pub fn summary_of(kept: &Kept) -> Summary {
+pub fn summary_of(kept: &Reduction) -> Summary {
     let known = |value: &f64| Some(*value).filter(|value| !value.is_nan());
     Summary::build(|measure| kept.all(measure.key).iter().map(known).collect())
 }
@@ -175,8 +175,8 @@ fn or_nan(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 
-fn transfer(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn transfer(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let each = |of: fn(&FlowTrace) -> Option<f64>| trace.flows.iter().filter_map(of).collect::<Vec<f64>>();
     kept.keep("flow_size_packets", each(|flow| flow.size.map(|size| size as f64)));
     kept.keep("flow_delivered_packets", each(|flow| flow.delivered.last().map(|delivered| *delivered as f64)));

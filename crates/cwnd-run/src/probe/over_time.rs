@@ -2,13 +2,13 @@
 
 use cwnd_trace::Trace;
 
-use super::Kept;
+use super::Reduction;
 use crate::measure::{SHORT_INTERVAL, Window, goodput_series, utilisation_series};
 use crate::scenario::Scenario;
 
 /// As [`Probe::OVER_TIME`](super::Probe::OVER_TIME) says; nothing where the run was sampled more coarsely.
-pub(super) fn over_time(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+pub(super) fn over_time(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let whole = Window { from: 0, to: trace.end };
     let used =
         trace.links.get(scenario.bottleneck()).and_then(|link| utilisation_series(trace, link, whole, SHORT_INTERVAL));

@@ -2,11 +2,11 @@
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use super::Kept;
+use super::Reduction;
 
 /// Windows of the first two flows as means over one round trip each, and when each link first refused a packet.
-pub(super) fn rounds(trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+pub(super) fn rounds(trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let [first, second, ..] = trace.flows.as_slice() else { return kept };
     let flows = [first, second];
     let clock = Clock::new(trace, flows);
@@ -127,6 +127,6 @@ mod tests {
 
     #[test]
     fn of_one_flow_nothing_is_kept() {
-        assert_eq!(rounds(&Trace { flows: vec![FlowTrace::default()], ..Trace::default() }), Kept::default());
+        assert_eq!(rounds(&Trace { flows: vec![FlowTrace::default()], ..Trace::default() }), Reduction::default());
     }
 }

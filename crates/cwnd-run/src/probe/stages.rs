@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cwnd_trace::{FlowTrace, Trace};
 
-use super::{Kept, Probe};
+use super::{Probe, Reduction};
 use crate::measure::{Curve, LinkCount, Window, link_rate, mean, stability_index};
 use crate::scenario::Scenario;
 
@@ -14,8 +14,8 @@ use crate::scenario::Scenario;
 /// offered to the bottleneck (`stage_1_loss`). A flow belongs to the stages that it lasts through. A run in which all flows stay has one stage.
 pub const STAGES: Probe = Probe { name: "stages", of: stages };
 
-fn stages(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn stages(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let inside = |at: &u64| (trace.warmup..trace.end).contains(at);
     let pauses = trace.flows.iter().flat_map(|flow| &flow.pauses).flat_map(|pause| [pause.from, pause.to]);
     let times = trace.flows.iter().flat_map(|flow| [Some(flow.start), flow.stop]).flatten();

@@ -2,7 +2,7 @@
 
 use cwnd_trace::{FlowTrace, Trace};
 
-use super::{Kept, Probe};
+use super::{Probe, Reduction};
 use crate::measure::mean;
 use crate::scenario::Scenario;
 
@@ -22,8 +22,8 @@ fn internal<'a>(flow: &'a FlowTrace, name: &str) -> &'a [f64] {
     flow.internals.iter().find(|(known, _)| *known == name).map_or(&[], |(_, values)| values)
 }
 
-fn estimate(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn estimate(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let Some(capacity) = trace.links.get(scenario.bottleneck()).and_then(|link| link.rate) else { return kept };
     let of = |flow: &FlowTrace| {
         let scale = f64::from(flow.packet) * 8.0 / capacity as f64;
@@ -39,8 +39,8 @@ fn estimate(scenario: &Scenario, trace: &Trace) -> Kept {
     kept
 }
 
-fn window_bound(_: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn window_bound(_: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let mut worst: Option<f64> = None;
     for flow in &trace.flows {
         let arrivals = internal(flow, "arrival_rate");
@@ -56,8 +56,8 @@ fn window_bound(_: &Scenario, trace: &Trace) -> Kept {
     kept
 }
 
-fn rise(scenario: &Scenario, trace: &Trace) -> Kept {
-    let mut kept = Kept::default();
+fn rise(scenario: &Scenario, trace: &Trace) -> Reduction {
+    let mut kept = Reduction::default();
     let capacity = trace.links.get(scenario.bottleneck()).and_then(|link| link.rate);
     let (Some(flow), Some(capacity)) = (trace.flows.first(), capacity) else { return kept };
     let bits = f64::from(flow.packet) * 8.0;

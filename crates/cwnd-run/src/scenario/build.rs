@@ -38,18 +38,18 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     for (index, group) in document.cbr.iter().enumerate() {
         cbr.extend(cross::cbr(document, &topology, group, &format!("cbr.{index}"))?);
     }
-    let crowd = |(index, group)| cross::crowd(document, &topology, group, &format!("arrivals.{index}"));
-    let mut crowds = document.arrivals.iter().enumerate().map(crowd).collect::<Result<Vec<_>, _>>()?;
+    let group = |(index, group)| cross::group(document, &topology, group, &format!("arrivals.{index}"));
+    let mut flow_arrivals = document.arrivals.iter().enumerate().map(group).collect::<Result<Vec<_>, _>>()?;
     let faults = faults(document)?;
     number(flows.iter_mut().map(|flow| &mut flow.name));
     number(cbr.iter_mut().map(|cbr| &mut cbr.name));
-    number(crowds.iter_mut().map(|crowd| &mut crowd.flow.name));
+    number(flow_arrivals.iter_mut().map(|group| &mut group.flow.name));
     let setup = Setup {
         nodes: topology.nodes,
         links: topology.links,
         flows,
         cbr,
-        crowds,
+        flow_arrivals,
         taps: Vec::new(),
         packet_log: None,
         duration: *document.duration.value(),
@@ -69,7 +69,7 @@ pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Locate
     let setup = Setup { taps: taps(&setup, faults).map_err(|error| located(&setup, error))?, ..setup };
     let setup = setup.checked().map_err(|refused| located(&refused.setup, refused.error))?;
     check_policers(document, &setup)?;
-    let paths = if setup.flows.is_empty() { setup.crowd_paths() } else { setup.paths() };
+    let paths = if setup.flows.is_empty() { setup.arrivals_paths() } else { setup.paths() };
     let bottleneck = bottleneck(&setup.links, paths.map_err(|error| located(&setup, error))?);
     Ok((setup, bottleneck))
 }
@@ -172,7 +172,7 @@ fn check_policers(document: &Document, setup: &Setup) -> Result<(), Located> {
             *largest = (*largest).max(size);
         }
     };
-    let flows = || setup.flows.iter().chain(setup.crowds.iter().map(|crowd| &crowd.flow));
+    let flows = || setup.flows.iter().chain(setup.flow_arrivals.iter().map(|group| &group.flow));
     let unreachable = |error: SetupError| Located::at("", error.into());
     for (flow, [forward, back]) in flows().zip(setup.ways(flows()).map_err(unreachable)?) {
         cross(&forward, flow.packet);
@@ -288,8 +288,8 @@ fn key_of(part: &SetupPart, document: &Document, setup: &Setup) -> String {
             .iter()
             .position(|cbr| cbr.name == *name)
             .map(|nth| format!("cbr.{}", group_of(nth, document.cbr.iter().map(|group| group.count)))),
-        SetupPart::Crowd(name) => {
-            setup.crowds.iter().position(|crowd| crowd.flow.name == *name).map(|nth| format!("arrivals.{nth}"))
+        SetupPart::FlowArrivals(name) => {
+            setup.flow_arrivals.iter().position(|group| group.flow.name == *name).map(|nth| format!("arrivals.{nth}"))
         }
         SetupPart::Link(name) => {
             let whole = shape.iter().find(|(_, given)| *given).map(|(key, _)| (*key).to_string());

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use cwnd::registry::Transport;
 use cwnd::{Span, Spec, Time};
-use cwnd_sim::{AckEcho, CbrSetup, CrowdSetup, FlowSetup, Gap, LinuxHost, Pages, Pause, Source};
+use cwnd_sim::{AckEcho, CbrSetup, FlowArrivalsSetup, FlowSetup, Interarrival, LinuxHost, Pages, Pause, Source};
 use cwnd_text::decimal;
 
 use super::document::{Document, FlowGroup};
@@ -94,13 +94,13 @@ pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &s
     Ok(vec![setup; group.count as usize])
 }
 
-/// The crowd of an `[[arrivals]]`.
-pub(super) fn crowd(
+/// The group of an `[[arrivals]]`.
+pub(super) fn group(
     document: &Document,
     topology: &Topology,
     group: &Arrivals,
     key: &str,
-) -> Result<CrowdSetup, Located> {
+) -> Result<FlowArrivalsSetup, Located> {
     let ends = ends(topology, (&group.from, &group.to), group.direction, key)?;
     let scheme = group.recovery.as_ref().or(document.recovery.as_ref());
     let Times { start, stop, .. } = times(document, (&group.start, &group.stop), &[], key)?;
@@ -112,7 +112,7 @@ pub(super) fn crowd(
     let pages =
         group.web.as_ref().map(|web| Pages { pages: web.pages, objects: web.objects, think: *web.think.value() });
     let usual = FlowSetup::bulk(name, group.algorithm.value().clone(), era, ends, access_rtt);
-    Ok(CrowdSetup {
+    Ok(FlowArrivalsSetup {
         flow: FlowSetup {
             start,
             stop,
@@ -147,7 +147,7 @@ pub(super) fn delayed(delay: Span) -> Option<Span> {
     (delay > Span::ZERO).then_some(delay)
 }
 
-fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located> {
+fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Interarrival, Located> {
     let load = match (group.load, &group.gap) {
         (None, Some(gap)) => return Ok(*gap.value()),
         (Some(load), Some(_)) => return Err(range(key, "load", &load, "none with a `gap`")),
@@ -172,9 +172,9 @@ fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Gap, Located>
     };
     let flows = group.web.as_ref().map_or(1.0, |web| web.pages * web.objects);
     let rate = rate.value().0.round() as u64;
-    let gap = |load: f64| Gap::of_load(load / flows, rate, *group.size.value(), *document.packet.value());
+    let gap = |load: f64| Interarrival::of_load(load / flows, rate, *group.size.value(), *document.packet.value());
     // The simulator checks a gap that is given. Gaps are inverse to loads.
-    if let (Gap::Constant(own), Gap::Constant(of_one)) = (gap(load), gap(1.0))
+    if let (Interarrival::Constant(own), Interarrival::Constant(of_one)) = (gap(load), gap(1.0))
         && own < LEAST_GAP
     {
         let most = of_one.as_secs_f64() / LEAST_GAP.as_secs_f64();

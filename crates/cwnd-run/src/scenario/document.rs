@@ -74,7 +74,7 @@ pub struct Document {
     /// Groups of flows without congestion control. No measure of "all flows" counts them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cbr: Vec<Cbr>,
-    /// Crowds of finite flows that come and go. No measure of "all flows" counts them.
+    /// Groups of finite flows that come and go. No measure of "all flows" counts them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrivals>,
 }

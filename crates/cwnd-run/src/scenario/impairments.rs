@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
 use cwnd_sim::notation::{JITTERS, TOKEN_BUCKETS};
-use cwnd_sim::{HoldBack, Jitter, Reordering, TokenBucket};
+use cwnd_sim::{Jitter, ReorderBy, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +89,8 @@ impl Quantity for Reordering {
             let (share, by) = text.split_once(':')?;
             let probability = quantity::number(share).ok().filter(|p| (0.0..=1.0).contains(p))?;
             let by = match by.trim().strip_suffix('p') {
-                Some(packets) => HoldBack::Packets(packets.trim_end().parse().ok().filter(|packets| *packets > 0)?),
-                None => HoldBack::Time(quantity::span(by).ok()?),
+                Some(packets) => ReorderBy::Packets(packets.trim_end().parse().ok().filter(|packets| *packets > 0)?),
+                None => ReorderBy::Time(quantity::span(by).ok()?),
             };
             Some(Self { probability, by })
         };
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn reordering_has_a_share_and_a_time_or_a_distance() {
         let read = |text| Reordering::read(text).ok();
-        let time = HoldBack::Time(Span::from_millis(15));
+        let time = ReorderBy::Time(Span::from_millis(15));
         assert_eq!(read("0.02:15ms"), Some(Reordering { probability: 0.02, by: time }));
-        assert_eq!(read("1/50: 3 p"), Some(Reordering { probability: 0.02, by: HoldBack::Packets(3) }));
+        assert_eq!(read("1/50: 3 p"), Some(Reordering { probability: 0.02, by: ReorderBy::Packets(3) }));
         assert!(["0.02", "2:15ms", "0.02:0p", "0.02:15", "0.02:1.5p", ":1ms"].iter().all(|text| read(text).is_none()));
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd_sim::{Fault, HoldBack};
+use cwnd_sim::{Fault, ReorderBy};
 
 use super::quantity::{Quantity, refused};
 
@@ -13,7 +13,7 @@ pub struct Packets(Vec<Named>);
 
 /// Packets to be held back, each for a time or until others have overtaken it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldPackets(Vec<(Named, HoldBack)>);
+pub struct HeldPackets(Vec<(Named, ReorderBy)>);
 
 /// One packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Packets {
 impl HeldPackets {
     /// The packets, each with what holds it back.
     #[must_use]
-    pub fn named(&self) -> &[(Named, HoldBack)] {
+    pub fn named(&self) -> &[(Named, ReorderBy)] {
         &self.0
     }
 }
@@ -66,7 +66,7 @@ impl Named {
     }
 
     /// What holds it back; none for the n-th data packet.
-    pub(super) fn held(self, flow: u32, by: HoldBack) -> Option<Fault> {
+    pub(super) fn held(self, flow: u32, by: ReorderBy) -> Option<Fault> {
         match self {
             Self::Data { number, transmission } => Some(Fault::HoldData { flow, number: number - 1, transmission, by }),
             Self::Ack(nth) => Some(Fault::HoldAck { flow, nth, by }),
@@ -156,8 +156,8 @@ impl Quantity for HeldPackets {
         groups(text, |kind, list| {
             let (list, by) = list.split_once('=')?;
             let by = match by.strip_suffix('p') {
-                Some(packets) => HoldBack::Packets(packets.parse().ok().filter(|packets| *packets > 0)?),
-                None => HoldBack::Time(quantity::span(by).ok()?),
+                Some(packets) => ReorderBy::Packets(packets.parse().ok().filter(|packets| *packets > 0)?),
+                None => ReorderBy::Time(quantity::span(by).ok()?),
             };
             let group = Named::read_group(kind, list).filter(|_| kind != "sent")?;
             all.extend(group.iter().map(|named| (*named, by)));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn held_packets_have_a_time_or_a_distance() {
-        let time = HoldBack::Time(Span::from_millis(15));
+        let time = ReorderBy::Time(Span::from_millis(15));
         let data = |number, transmission| Named::Data { number, transmission };
         assert_eq!(
             HeldPackets::read("data:6,7=15ms").map(|held| held.0),
@@ -222,7 +222,7 @@ mod tests {
         );
         assert_eq!(
             HeldPackets::read("data:6/2=3p ack:4=15ms").map(|held| held.0),
-            Ok(vec![(data(6, 2), HoldBack::Packets(3)), (Named::Ack(4), time)])
+            Ok(vec![(data(6, 2), ReorderBy::Packets(3)), (Named::Ack(4), time)])
         );
         for text in ["data:6", "data:6=0p", "data:6=15", "sent:6=15ms", "=15ms"] {
             assert!(HeldPackets::read(text).is_err(), "{text}");

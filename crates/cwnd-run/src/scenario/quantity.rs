@@ -476,7 +476,7 @@ mod tests {
         check::<SampleEvery>();
         check::<SlowStart>();
         check::<cwnd_sim::RateSchedule>();
-        check::<cwnd_sim::Gap>();
+        check::<cwnd_sim::Interarrival>();
         check::<cwnd_sim::Sizes>();
         check::<cwnd_sim::Reordering>();
         check::<cwnd_sim::TokenBucket>();

@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
     {
         let mut source = Source { name: self.name, text: self.text, overrides, root: self.root.clone() };
         for (index, item) in overrides.iter().enumerate() {
-            source.lay_over(index, item).map_err(|reason| ScenarioError {
+            source.apply_override(index, item).map_err(|reason| ScenarioError {
                 place: Place::Override(item.clone()),
                 fault: Fault::Document(reason),
             })?;
@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
         start..start + 1
     }
 
-    fn lay_over(&mut self, index: usize, item: &'a str) -> Result<(), String> {
+    fn apply_override(&mut self, index: usize, item: &'a str) -> Result<(), String> {
         let span = self.override_span(index);
         let (key, value) = item.split_once('=').ok_or("expected `key=value`, such as `dumbbell.rate=1gbit`")?;
         let mut parts = key.trim().split('.').map(str::trim).peekable();

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Era, Gap, RateChange, RateSchedule, RecoveryScheme, Sizes};
+use cwnd_sim::{AckEcho, Era, Interarrival, RateChange, RateSchedule, RecoveryScheme, Sizes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ pub struct Arrivals {
     pub load: Option<f64>,
     /// Mean time between arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap: Option<Written<Gap>>,
+    pub gap: Option<Written<Interarrival>>,
     /// What arrives are readers of web pages, each of whom asks for many flows; single flows if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<Web>,
@@ -283,8 +283,8 @@ impl Quantity for RateSchedule {
     }
 }
 
-impl Quantity for Gap {
-    const NAME: &'static str = "Gap";
+impl Quantity for Interarrival {
+    const NAME: &'static str = "Interarrival";
     const EXPECTED: &'static str = "a mean time above zero, such as `30ms`, or two in turn: `square:30ms,10ms,step=5s`";
     const EXAMPLES: &'static [&'static str] = &["30ms", "square:30ms,10ms,step=5s"];
     type Error = QuantityError;
@@ -402,7 +402,7 @@ fn many() -> u32 {
     MANY
 }
 
-/// As many flows at once as an overloaded crowd reaches in seconds: some 20 MB.
+/// As many flows at once as an overloaded group reaches in seconds: some 20 MB.
 const MANY: u32 = 10_000;
 /// The packets of an exabyte, far below the 2^53 up to which a number is exact.
 const MAX_PACKETS: f64 = 1e15;
@@ -495,11 +495,13 @@ mod tests {
         );
 
         let [thirty, ten] = [30, 10].map(Span::from_millis);
-        assert_eq!(Gap::read("30ms"), Ok(Gap::Constant(thirty)));
-        let square = Gap::Square { means: [thirty, ten], step: Span::from_secs(5) };
-        assert_eq!(Gap::read("square:30ms,10ms,step=5s"), Ok(square));
+        assert_eq!(Interarrival::read("30ms"), Ok(Interarrival::Constant(thirty)));
+        let square = Interarrival::Square { means: [thirty, ten], step: Span::from_secs(5) };
+        assert_eq!(Interarrival::read("square:30ms,10ms,step=5s"), Ok(square));
         assert!(
-            ["0s", "square:30ms,step=5s", "square:30ms,0s,step=5s", "30"].iter().all(|text| Gap::read(text).is_err())
+            ["0s", "square:30ms,step=5s", "square:30ms,0s,step=5s", "30"]
+                .iter()
+                .all(|text| Interarrival::read(text).is_err())
         );
 
         assert_eq!(Stage::read("1s..2s"), Ok(Stage { from: Span::from_secs(1), to: Some(Span::from_secs(2)) }));

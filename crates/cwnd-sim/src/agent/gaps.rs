@@ -5,7 +5,7 @@ use cwnd::rate::udt::Habits;
 
 /// The last 16 gaps between arrivals, and between the packets of a pair, in seconds. An estimate sorts a half of a ring in its place.
 #[derive(Clone, Debug)]
-pub(super) struct Gaps {
+pub(super) struct AgentIntervals {
     arrivals: [f64; RING],
     pairs: [f64; RING],
     /// Where the next gap goes.
@@ -18,7 +18,7 @@ pub(super) struct Gaps {
     mixes: bool,
 }
 
-impl Gaps {
+impl AgentIntervals {
     pub(super) fn new(habits: &Habits) -> Self {
         let (arrivals, pairs) = habits.constants.gaps();
         Self {

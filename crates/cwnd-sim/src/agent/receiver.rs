@@ -7,7 +7,7 @@ use cwnd::{Bytes, Span, Time};
 use cwnd_udt::wire::{FullAck, Rates};
 use cwnd_udt::{AckNumber, Message, Seq};
 
-use super::gaps::Gaps;
+use super::gaps::AgentIntervals;
 use super::trend::Trend;
 use super::{Lists, after_syn, seconds, smoothed};
 use crate::agent;
@@ -20,7 +20,7 @@ pub(crate) struct Receiver {
     habits: Habits,
     lists: Lists,
     list: u32,
-    gaps: Gaps,
+    gaps: AgentIntervals,
     trend: Trend,
     /// All packets above are new.
     next: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(super) fn new(habits: Habits, lists: Lists) -> Self {
         Self {
-            gaps: Gaps::new(&habits),
+            gaps: AgentIntervals::new(&habits),
             rtt: habits.constants.rtt(),
             habits,
             lists,

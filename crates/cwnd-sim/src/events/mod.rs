@@ -13,7 +13,7 @@ use tournament::Tournament;
 /// a wake-up before the acknowledgements that arrive with it, an acknowledgement before the timeout it prevents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Component {
-    /// Flows of a crowd are requested.
+    /// Flows of a group are requested.
     Arrival(u32),
     /// A flow starts.
     Start(u32),
@@ -90,7 +90,7 @@ impl EventSet {
 
     /// Moves the event of a sender's release to `at` if it is later.
     #[inline]
-    pub(crate) fn hasten_release(&mut self, index: u32, at: Time) {
+    pub(crate) fn set_release_if_earlier(&mut self, index: u32, at: Time) {
         if at < self.releases.time(index) {
             self.set_release(index, at);
         }
@@ -120,7 +120,7 @@ impl EventSet {
     }
 
     /// Moves the earliest event, which is `timer`'s, to a later time.
-    pub(crate) fn postpone_first(&mut self, at: Time, timer: Component) {
+    pub(crate) fn reschedule_first(&mut self, at: Time, timer: Component) {
         self.sink(pack(at, timer));
         self.update_timer();
     }
@@ -263,7 +263,7 @@ mod tests {
                         model.pop_first();
                         model.insert((later, first));
                         match first {
-                            Component::Deadline(_) => ours.postpone_first(later, first),
+                            Component::Deadline(_) => ours.reschedule_first(later, first),
                             _ => add(&mut ours, later, first),
                         }
                     }

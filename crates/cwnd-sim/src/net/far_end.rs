@@ -7,7 +7,7 @@ use cwnd::{Span, Time};
 use super::noise::Noisy;
 use super::packet::{Body, Ecn, Packet};
 use super::phases::Phases;
-use super::setup::{HoldBack, Impairments, LinkSetup};
+use super::setup::{Impairments, LinkSetup, ReorderBy};
 use super::tap::Holds;
 use crate::random::{Stream, threshold};
 
@@ -47,7 +47,7 @@ struct Conduct {
     jitter: Option<Noisy>,
     /// Threshold of the probability.
     reorder: u64,
-    by: HoldBack,
+    by: ReorderBy,
     /// Threshold of the probability.
     corrupt: u64,
     bleach: bool,
@@ -115,8 +115,8 @@ impl FarEnd {
         if let Some(by) = by {
             self.held_back += 1;
             match by {
-                HoldBack::Time(by) => self.hold(Packet { due: due + by, ..packet }),
-                HoldBack::Packets(left) => {
+                ReorderBy::Time(by) => self.hold(Packet { due: due + by, ..packet }),
+                ReorderBy::Packets(left) => {
                     let packet = Packet { due: due + LONGEST, ..packet };
                     let place = self.overtaken.partition_point(|other| other.packet.due <= packet.due);
                     self.overtaken.insert(place, Overtaken { left, packet });
@@ -202,7 +202,7 @@ impl Conduct {
             thinning,
             jitter: jitter.map(Noisy::new),
             reorder: reordering.map_or(0, |reordering| threshold(reordering.probability)),
-            by: reordering.map_or(HoldBack::Time(Span::ZERO), |reordering| reordering.by),
+            by: reordering.map_or(ReorderBy::Time(Span::ZERO), |reordering| reordering.by),
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
         LinkSetup { impairments, ..plain }
     }
 
-    fn far_end(probability: f64, by: HoldBack) -> Box<FarEnd> {
+    fn far_end(probability: f64, by: ReorderBy) -> Box<FarEnd> {
         let reordering = Some(Reordering { probability, by });
         FarEnd::new(&link(Impairments { reordering, ..Impairments::default() }), 1).expect("it holds packets")
     }
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn one_held_back_for_a_time_is_overtaken() {
-        let mut end = far_end(1.0, HoldBack::Time(Span::from_millis(3)));
+        let mut end = far_end(1.0, ReorderBy::Time(Span::from_millis(3)));
         end.enter(packet(0, 0));
         end.conduct.reorder = 0;
         end.enter(packet(1, 2));
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn one_held_back_for_a_distance_leaves_right_behind_the_last_that_overtakes_it() {
-        let mut end = far_end(1.0, HoldBack::Packets(2));
+        let mut end = far_end(1.0, ReorderBy::Packets(2));
         end.enter(packet(0, 0));
         end.conduct.reorder = 0;
         (1..=3).for_each(|name| end.enter(packet(name, u64::from(name) * 10)));
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn one_that_nobody_overtakes_leaves_after_a_second() {
-        let mut end = far_end(1.0, HoldBack::Packets(2));
+        let mut end = far_end(1.0, ReorderBy::Packets(2));
         end.enter(packet(0, 5));
         end.conduct.reorder = 0;
         end.enter(packet(1, 7));
@@ -321,7 +321,7 @@ mod tests {
         fn packets_leave_once_and_in_order(
             gaps in proptest::collection::vec(0_u64..20, 1..100),
             (jitter, probability) in (0_u64..30, prop_oneof![Just(0.0), 0.0..1.0_f64]),
-            by in prop_oneof![(1_u32..5).prop_map(HoldBack::Packets), (0_u64..40).prop_map(|by| HoldBack::Time(Span::from_millis(by)))],
+            by in prop_oneof![(1_u32..5).prop_map(ReorderBy::Packets), (0_u64..40).prop_map(|by| ReorderBy::Time(Span::from_millis(by)))],
         ) {
             let impairments =
                 Impairments {

@@ -45,7 +45,7 @@ pub(crate) struct Link {
     limits: Option<Box<Phases<QueueLimit>>>,
     /// None of a link of pure delay.
     capacity: Option<Box<Capacity>>,
-    road: Road,
+    propagation: Propagation,
     far_end: Option<Box<FarEnd>>,
     pub(crate) loss: RandomLoss,
     dropped: Vec<Packet>,
@@ -103,7 +103,7 @@ enum Server {
 
 /// The way to the far end.
 #[derive(Debug)]
-struct Road {
+struct Propagation {
     delay: Span,
     steps: Option<Box<Steps<Span>>>,
     /// By arrival at the far end. A packet that waits in a first-in-first-out queue is here too.
@@ -127,7 +127,7 @@ impl Link {
             capacity: Capacity::of(setup).map(Box::new),
             server,
             far_end,
-            road: Road {
+            propagation: Propagation {
                 delay: setup.delay,
                 steps: Steps::new(setup.delay, &setup.delay_steps).map(Box::new),
                 packets: Ring::new(budget),
@@ -156,7 +156,7 @@ impl Link {
 
     /// Whether it is known of a packet offered when it leaves, and that does not depend on the one before.
     pub(crate) fn is_foreseeable(&self) -> bool {
-        self.plain && self.road.steps.is_none()
+        self.plain && self.propagation.steps.is_none()
     }
 
     /// Offers a packet, which may be marked, to a link that [`is_foreseeable`](Self::is_foreseeable): what became of it, where it
@@ -184,7 +184,7 @@ impl Link {
     /// When a packet arrives whose last bit left the line at `left`, if that is before `horizon`: it has been counted as carried.
     #[inline(always)]
     pub(crate) fn carry(&mut self, left: Time, horizon: Time, size: Bytes) -> Option<Time> {
-        let at = left + self.road.delay;
+        let at = left + self.propagation.delay;
         if at >= horizon {
             return None;
         }
@@ -195,7 +195,7 @@ impl Link {
     /// Puts such a packet on its way where that is later.
     #[cold]
     pub(crate) fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
-        self.road.enter(left, packet)
+        self.propagation.enter(left, packet)
     }
 
     /// Takes out the packet at the front if it leaves before `horizon`.
@@ -210,7 +210,7 @@ impl Link {
         for packet in packets.into_iter().rev() {
             self.counts.carried -= 1;
             self.counts.carried_bytes -= u64::from(packet.size.0);
-            self.road.packets.push_front(packet);
+            self.propagation.packets.push_front(packet);
         }
     }
 
@@ -253,7 +253,7 @@ impl Link {
             return Some(packet);
         };
         let leaving = loop {
-            let Some(arrived) = self.road.packets.front().filter(|packet| packet.due <= now) else {
+            let Some(arrived) = self.propagation.packets.front().filter(|packet| packet.due <= now) else {
                 break far_end.leave(now);
             };
             // What leaves before this one arrives goes first.
@@ -261,7 +261,7 @@ impl Link {
                 break Some(packet);
             }
             far_end.enter(*arrived);
-            self.road.packets.pop_front();
+            self.propagation.packets.pop_front();
         };
         self.counts.dropped += far_end.thinned.len() as u64;
         self.counts.lost += far_end.corrupted.len() as u64;
@@ -274,20 +274,20 @@ impl Link {
     /// The packet that leaves now.
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<&Packet> {
-        self.road.packets.front()
+        self.propagation.packets.front()
     }
 
     /// Lets go of that packet, which has `size`.
     #[inline(always)]
     pub(crate) fn remove_front(&mut self, size: Bytes) {
-        self.road.packets.pop_front();
+        self.propagation.packets.pop_front();
         self.count_carried(size);
     }
 
     /// When the next packet leaves; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        let arrives = self.road.packets.front().map_or(Time::MAX, |packet| packet.due);
+        let arrives = self.propagation.packets.front().map_or(Time::MAX, |packet| packet.due);
         self.far_end.as_ref().map_or(arrives, |far_end| arrives.min(far_end.next()))
     }
 
@@ -329,14 +329,16 @@ impl Link {
 
     /// Memory for packets, bytes.
     pub(crate) fn memory(&self) -> u64 {
-        self.road.packets.charged()
+        self.propagation.packets.charged()
     }
 
     /// How many packets wait for its line, or are on it.
     pub(crate) fn waiting(&self, now: Time) -> usize {
         match &self.server {
             Server::None => 0,
-            Server::Fifo(_) => self.road.packets.iter().filter(|packet| packet.due > now + self.road.delay).count(),
+            Server::Fifo(_) => {
+                self.propagation.packets.iter().filter(|packet| packet.due > now + self.propagation.delay).count()
+            }
             Server::Scheduled(scheduled) => scheduled.queue.waiting().count(),
         }
     }
@@ -346,7 +348,7 @@ impl Link {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
         let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting().chain(&scheduled.dropped));
         let held = self.far_end.iter().flat_map(|far_end| far_end.packets());
-        waiting.chain(self.road.packets.iter()).chain(held)
+        waiting.chain(self.propagation.packets.iter()).chain(held)
     }
 
     #[cold]
@@ -358,7 +360,7 @@ impl Link {
     #[inline(always)]
     fn offer_plainly(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         match self.admit(now, packet) {
-            Some(left) => self.road.enter(left, packet),
+            Some(left) => self.propagation.enter(left, packet),
             None => self.drop_offered(packet),
         }
     }
@@ -397,16 +399,16 @@ impl Link {
             return self.drop_offered(packet);
         }
         self.advance(now);
-        let Server::Scheduled(scheduled) = &mut self.server else { return self.road.enter(now, packet) };
+        let Server::Scheduled(scheduled) = &mut self.server else { return self.propagation.enter(now, packet) };
         let mut verdict = Verdict::Behind;
         // What waits will be on the road: room for it is made now, and the queue's own places are charged with it.
         let waiting = scheduled.queue.backlog().0 as usize;
-        if !self.road.packets.reserve(waiting + 1) {
+        if !self.propagation.packets.reserve(waiting + 1) {
             return self.drop_offered(packet);
         }
         if let Some(sent) = scheduled.offer(now, packet) {
             self.waits.record(sent.arrived, sent.start);
-            verdict = self.road.enter(sent.finish, &sent.packet);
+            verdict = self.propagation.enter(sent.finish, &sent.packet);
         }
         // A packet that was dropped gave way to another, which is on the line or on the road: no event is to be set.
         if self.take_dropped() { Verdict::Dropped } else { verdict }
@@ -418,7 +420,7 @@ impl Link {
         while let Some(sent) = scheduled.next(now) {
             self.waits.record(sent.arrived, sent.start);
             self.counts.marked += u64::from(sent.marked);
-            self.road.enter(sent.finish, &sent.packet);
+            self.propagation.enter(sent.finish, &sent.packet);
         }
     }
 
@@ -501,7 +503,7 @@ impl Server {
     }
 }
 
-impl Road {
+impl Propagation {
     /// A packet whose last bit left the line at `left`, in the order they do.
     #[inline(always)]
     fn enter(&mut self, left: Time, packet: &Packet) -> Verdict {
@@ -616,7 +618,7 @@ mod tests {
                 prop_assert_eq!(ours.queue(Time::from_nanos(now)).0, server.waiting.len() as u64);
             }
             server.run_to(u128::MAX);
-            let left: Vec<u128> = ours.road.packets.iter().map(|packet| u128::from(packet.due.as_nanos() - 7)).collect();
+            let left: Vec<u128> = ours.propagation.packets.iter().map(|packet| u128::from(packet.due.as_nanos() - 7)).collect();
             let finished: Vec<u128> = server.finished.iter().map(|done| done.div_ceil(u128::from(rate))).collect();
             prop_assert_eq!(left, finished);
         }
@@ -654,7 +656,8 @@ mod tests {
         (0..8).for_each(|_| {
             link.offer(Time::ZERO, &mut packet(1250));
         });
-        let arrivals: Vec<_> = link.road.packets.iter().map(|packet| packet.due.as_nanos() as f64 / 1e6).collect();
+        let arrivals: Vec<_> =
+            link.propagation.packets.iter().map(|packet| packet.due.as_nanos() as f64 / 1e6).collect();
         // The last bits leave after 1, 2, 3, … ms: 1 + 5, 2 + 5, 3 + 1 held back to 7, … and on their own again from 7 + 1.
         assert_eq!(arrivals, [6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 8.0, 9.0]);
     }

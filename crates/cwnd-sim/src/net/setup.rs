@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
-pub use self::impairments::{HoldBack, Impairments, Reordering, TokenBucket};
+pub use self::impairments::{Impairments, ReorderBy, Reordering, TokenBucket};
 pub use self::jitter::{Jitter, Noise};
 pub use self::phase::Phase;
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};
@@ -231,7 +231,7 @@ pub enum Fault {
         /// 1 for the first time it comes by, 2 for the second.
         transmission: u32,
         /// For how long.
-        by: HoldBack,
+        by: ReorderBy,
     },
     /// An acknowledgement of the flow at this index is held back at the far end of the link.
     HoldAck {
@@ -240,7 +240,7 @@ pub enum Fault {
         /// The n-th that comes by, from 1.
         nth: u64,
         /// For how long.
-        by: HoldBack,
+        by: ReorderBy,
     },
     /// An acknowledgement of the flow at this index.
     Ack {

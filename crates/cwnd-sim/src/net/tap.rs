@@ -6,7 +6,7 @@ use cwnd::Time;
 use cwnd_trace::{Passage, Passing};
 
 use super::packet::{Ack, Body, Datagram, Ecn, Packet, Reply};
-use super::setup::{Fault, HoldBack, Tap as TapSetup};
+use super::setup::{Fault, ReorderBy, Tap as TapSetup};
 use crate::random::{Stream, threshold};
 
 /// Records packets, and decides which of them are lost or marked.
@@ -145,7 +145,7 @@ impl Holds {
     }
 
     /// How the packet that arrives is held back; none if it continues.
-    pub(crate) fn hold(&mut self, packet: &Packet) -> Option<HoldBack> {
+    pub(crate) fn hold(&mut self, packet: &Packet) -> Option<ReorderBy> {
         let which = self.seen.count(packet)?;
         self.faults.iter().find_map(|fault| match (*fault, which) {
             (Fault::HoldData { flow, number, transmission, by }, Which::Data { number: n, transmission: t, .. }) => {

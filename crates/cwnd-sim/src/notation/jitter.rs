@@ -5,7 +5,7 @@ use std::fmt;
 use cwnd::Span;
 use cwnd::notation::{Form, Notation};
 use cwnd::quantity::{self, QuantityError};
-use cwnd::registry::{Measure, Parameter, Refusal, Values};
+use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
 
 use crate::net::setup::{Jitter, Noise};
 
@@ -92,18 +92,18 @@ const WIFI: Form<Jitter> = Form {
         let mean = time(values, "mean")?;
         let range = Span::from_millis(1)..=Span::from_millis(85);
         if !range.contains(&mean) {
-            return Err(Refusal::new("mean", "a time from `1ms` to `85ms`"));
+            return Err(InvalidParameter::new("mean", "a time from `1ms` to `85ms`"));
         }
         jitter(values, Noise::Wifi { mean })
     },
 };
 
-fn time(values: &Values, parameter: &'static str) -> Result<Span, Refusal> {
+fn time(values: &Values, parameter: &'static str) -> Result<Span, InvalidParameter> {
     let read = quantity::span(values.text(parameter)).ok().filter(|time| *time <= Noise::MOST);
-    read.ok_or_else(|| Refusal::new(parameter, DELAY))
+    read.ok_or_else(|| InvalidParameter::new(parameter, DELAY))
 }
 
-fn jitter(values: &Values, noise: Noise) -> Result<Jitter, Refusal> {
+fn jitter(values: &Values, noise: Noise) -> Result<Jitter, InvalidParameter> {
     Ok(Jitter { noise, correlation: values.number("correlation"), overtaking: values.is("overtaking") })
 }
 

@@ -4,7 +4,7 @@ mod forms;
 mod written;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd::registry::Refusal;
+use cwnd::registry::InvalidParameter;
 use cwnd::{BitRate, Bytes, Span};
 use thiserror::Error;
 
@@ -199,12 +199,12 @@ impl Queue {
 }
 
 /// Reads the threshold `parameter`.
-fn threshold(parameter: &'static str, text: &str) -> Result<Threshold, Refusal> {
+fn threshold(parameter: &'static str, text: &str) -> Result<Threshold, InvalidParameter> {
     let read = match quantity::split(text) {
         (number, "") => quantity::number(number).ok().filter(|share| *share > 0.0).map(Threshold::Share),
         _ => size(text).map(Threshold::Size),
     };
-    read.ok_or_else(|| Refusal::new(parameter, forms::THRESHOLD))
+    read.ok_or_else(|| InvalidParameter::new(parameter, forms::THRESHOLD))
 }
 
 /// Reads a size.

@@ -180,7 +180,7 @@ impl Receiver {
         } else {
             self.reassemble(data.number)
         };
-        self.see_mark(data, marked);
+        self.record_mark(data, marked);
         if self.linux.is_some() && self.merge(now, data, in_order && !marked, changes) {
             return (new, None);
         }
@@ -311,7 +311,7 @@ impl Receiver {
         self.echo == AckEcho::PerPacket && marked != self.marked
     }
 
-    fn see_mark(&mut self, data: &Data, marked: bool) {
+    fn record_mark(&mut self, data: &Data, marked: bool) {
         self.marked = match self.echo {
             AckEcho::Latch => marked || self.marked && !data.reacted,
             AckEcho::PerPacket => marked,

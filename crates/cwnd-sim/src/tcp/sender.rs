@@ -16,7 +16,7 @@ use super::recovery::{AckOutcome, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
-use crate::pacer::{Departures, Pacer};
+use crate::pacer::{Pacer, Spacing};
 use crate::protocol::{SenderConfig, SenderProtocol, Timers};
 use crate::traffic::source::Backlog;
 
@@ -65,7 +65,7 @@ pub(crate) struct Sender<R> {
     confirming: u64,
     marked_at_one: MarkedAtOne,
     /// No new packet leaves before the timer has expired, since a mark found the window at one packet.
-    held: bool,
+    waiting_for_rto: bool,
     /// How often the next wait is doubled if it follows on that packet.
     doublings: u32,
     backlog: Backlog,
@@ -87,9 +87,9 @@ impl<R: Recovery> Sender<R> {
     pub(crate) fn new(config: SenderConfig, recovery: R, now: Time) -> Self {
         let linux = LinuxSender::of(&config.host, config.payload);
         let departures = match (&linux, config.paced) {
-            (_, true) => Departures::Evenly,
-            (Some(_), false) => Departures::BySender,
-            (None, false) => Departures::AtOnce,
+            (_, true) => Spacing::Evenly,
+            (Some(_), false) => Spacing::BySender,
+            (None, false) => Spacing::AtOnce,
         };
         let granted = config.host.autotune.map_or(u64::MAX, |_| initial_window(config.payload));
         Self {
@@ -102,7 +102,7 @@ impl<R: Recovery> Sender<R> {
             linux,
             confirming: 0,
             marked_at_one: config.marked_at_one,
-            held: false,
+            waiting_for_rto: false,
             doublings: 0,
             backlog: config.backlog,
         }
@@ -115,18 +115,18 @@ impl<R: Recovery> Sender<R> {
             self.on_grant(ack);
         }
         // Nearly all of them are plain ones, for which the compiler leaves out the handling of losses and recovery.
-        if let Some(newly) = self.recovery.on_plain_ack(now, ack) {
+        if let Some(newly) = self.recovery.on_ack_in_order(now, ack) {
             let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
             self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
         } else {
-            self.on_other_ack(now, ack);
+            self.on_ack_slow(now, ack);
         }
     }
 
     /// Takes in an acknowledgement if it is of the plain kind.
     #[inline(always)]
-    pub(crate) fn on_plain_ack(&mut self, now: Time, ack: &Ack) -> Released {
-        let Some(newly) = self.recovery.on_plain_ack(now, ack) else { return Released::Untouched };
+    pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Released {
+        let Some(newly) = self.recovery.on_ack_in_order(now, ack) else { return Released::Untouched };
         let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
         self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
         let next = self.recovery.next();
@@ -162,7 +162,7 @@ impl<R: Recovery> Sender<R> {
     }
 
     #[inline(never)]
-    fn on_other_ack(&mut self, now: Time, ack: &Ack) {
+    fn on_ack_slow(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
         let outcome = self.recovery.on_ack(now, ack);
         self.on_outcome(now, ack, in_flight, &outcome);
@@ -217,7 +217,7 @@ impl<R: Recovery> Sender<R> {
         }
         self.recovery.on_window(outcome, self.cached.window);
         if self.recovery.outstanding() == 0 {
-            if !self.held {
+            if !self.waiting_for_rto {
                 self.timer.stop();
             }
             self.backlog.become_idle(now);
@@ -253,8 +253,8 @@ impl<R: Recovery> Sender<R> {
             return;
         }
         // A cut that ends at the floor would have ended below it.
-        self.held = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::None;
-        if self.held {
+        self.waiting_for_rto = one && self.cached.window.0 <= 1.0 && self.marked_at_one != MarkedAtOne::None;
+        if self.waiting_for_rto {
             let doublings = if acked == self.confirming + 1 { self.doublings } else { 0 };
             self.doublings = doublings + u32::from(self.marked_at_one == MarkedAtOne::Backoff);
             self.timer.start_doubled(now, doublings, &self.facts.rtt);
@@ -348,7 +348,7 @@ impl<R: Recovery> Sender<R> {
         let acked = self.recovery.acked();
         let may_wait = self.linux.as_deref_mut().is_some_and(|linux| linux.may_wait(now, acked, rtt));
         let repairing = self.recovery.in_recovery() || self.recovery.waiting() || self.recovery.urgent();
-        if !may_wait || self.held || repairing {
+        if !may_wait || self.waiting_for_rto || repairing {
             return false;
         }
         let outstanding = self.recovery.outstanding();
@@ -369,7 +369,7 @@ impl<R: Recovery> Sender<R> {
     fn is_unbound(&self, now: Time) -> bool {
         self.recovery.is_idle()
             && self.recovery.outstanding() > 0
-            && !self.held
+            && !self.waiting_for_rto
             && self.cached.probe == Probe::None
             && !self.pacer.spaces(self.cached.pacing)
             && !self.pacer.waits(now)
@@ -406,7 +406,7 @@ impl<R: Recovery> Sender<R> {
             self.recovery.repair_at_once();
         }
         let urgent = self.recovery.urgent();
-        if !urgent && (self.held || self.recovery.room(self.cached.allowed) == 0) {
+        if !urgent && (self.waiting_for_rto || self.recovery.room(self.cached.allowed) == 0) {
             self.facts.limits.set(now, Limit::Window);
             return false;
         }
@@ -534,7 +534,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         if !self.timer.has_expired(now, &self.facts.rtt) {
             return;
         }
-        if std::mem::take(&mut self.held) && self.recovery.outstanding() == 0 {
+        if std::mem::take(&mut self.waiting_for_rto) && self.recovery.outstanding() == 0 {
             // Nothing is lost: this was the wait after a mark.
             self.timer.stop();
             return;
@@ -672,9 +672,13 @@ mod tests {
                 let cumulative = sent.expect("one may leave") + 1;
                 let arrived = now + rtt;
                 sender.on_ack(arrived, &Ack { marked, ..Ack::of(cumulative, now) });
-                assert_eq!(sender.timer.deadline() < Time::MAX, sender.held, "nothing else is to be waited for");
+                assert_eq!(
+                    sender.timer.deadline() < Time::MAX,
+                    sender.waiting_for_rto,
+                    "nothing else is to be waited for"
+                );
                 now = arrived;
-                if sender.held {
+                if sender.waiting_for_rto {
                     assert!(sender.poll(now).is_none(), "nothing leaves before the timer expires");
                     now = sender.timer.deadline();
                     sender.on_deadline(now);

@@ -8,7 +8,7 @@ use crate::random::Stream;
 
 /// The mean time between arrivals; the times themselves are exponential and independent (a Poisson process).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gap {
+pub enum Interarrival {
     /// Always the same; above zero.
     Constant(Span),
     /// A square wave.
@@ -23,13 +23,13 @@ pub enum Gap {
 /// Arrivals being drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
-    gap: Gap,
+    gap: Interarrival,
     stream: Stream,
     start: Time,
     due: Time,
 }
 
-impl Gap {
+impl Interarrival {
     /// So often that flows of `sizes`, `packet` bytes each packet, fill `load` of a line of `rate` bit/s on average:
     /// mean size / (load rate).
     #[must_use]
@@ -61,7 +61,7 @@ impl Gap {
 
 impl Poisson {
     /// Arrivals from `start` on.
-    pub(crate) fn new(gap: Gap, start: Time, stream: Stream) -> Self {
+    pub(crate) fn new(gap: Interarrival, start: Time, stream: Stream) -> Self {
         let mut arrivals = Self { gap, stream, start, due: start };
         arrivals.pass();
         arrivals
@@ -112,8 +112,8 @@ mod tests {
     fn the_rate_is_that_of_the_load() {
         // 10 % of 100 Mbit/s by flows of 30 packets of 1000 bytes: 41.67 a second.
         let sizes = Sizes::Pareto { mean: 30.0, shape: 1.35 };
-        let gap = Gap::of_load(0.1, 100_000_000, sizes, Bytes(1000));
-        assert_eq!(gap, Gap::Constant(MS * 24));
+        let gap = Interarrival::of_load(0.1, 100_000_000, sizes, Bytes(1000));
+        assert_eq!(gap, Interarrival::Constant(MS * 24));
         let mut arrivals = Poisson::new(gap, Time::ZERO, Stream::new(1, "arrivals"));
         // 1000 s: 41667 with a standard deviation of 204.
         let count = until(&mut arrivals, Span::from_secs(1000));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn counts_scatter_as_poisson_does() {
         // Variance equals mean: seconds with 20 arrivals each on average.
-        let mut arrivals = Poisson::new(Gap::Constant(MS * 50), Time::ZERO, Stream::new(2, "arrivals"));
+        let mut arrivals = Poisson::new(Interarrival::Constant(MS * 50), Time::ZERO, Stream::new(2, "arrivals"));
         let counts: Vec<f64> = (1..=2000)
             .map(|second| {
                 let mut count = 0.0;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_square_wave_has_each_mean_in_its_half() {
-        let gap = Gap::Square { means: [MS * 30, MS * 10], step: Span::from_secs(5) };
+        let gap = Interarrival::Square { means: [MS * 30, MS * 10], step: Span::from_secs(5) };
         let mut arrivals = Poisson::new(gap, Time::ZERO, Stream::new(3, "arrivals"));
         let mut counts = [0_u32; 2];
         while arrivals.due() < Time::ZERO + Span::from_secs(2000) {

@@ -8,7 +8,7 @@ mod size;
 pub(crate) mod source;
 pub(crate) mod web;
 
-pub use arrivals::Gap;
+pub use arrivals::Interarrival;
 pub use cbr::CbrSetup;
 pub use rate::{RateChange, RateSchedule};
 pub use size::Sizes;

@@ -148,7 +148,7 @@ impl Rates {
 
 /// Packets per second: the resolution of time.
 const MOST_PACKETS: f64 = 1e9;
-/// As the mean gap of a crowd.
+/// As the mean gap of a group.
 const LEAST_STEP: Span = Span::from_micros(1);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Readers of web pages: sessions of pages, pages of objects, time to think in between.
+//! WebUsers of web pages: sessions of pages, pages of objects, time to think in between.
 //!
 //! The shape is that of ns-2's web traffic model (sessions, pages, objects) in its smallest form. A session asks for a number of
 //! pages, one after the other. The objects of a page are asked for at the same time, each over a flow of its own. Once the last
@@ -27,7 +27,7 @@ pub struct Pages {
 
 /// The sessions under way.
 #[derive(Debug)]
-pub(crate) struct Readers {
+pub(crate) struct WebUsers {
     pages: Pages,
     seeds: Stream,
     sessions: Vec<Session>,
@@ -53,7 +53,7 @@ impl Pages {
     }
 }
 
-impl Readers {
+impl WebUsers {
     /// No sessions yet; they draw from streams seeded by `seeds`.
     pub(crate) fn new(pages: Pages, seeds: Stream) -> Self {
         Self { pages, seeds, sessions: Vec::new(), free: Vec::new(), thinking: BinaryHeap::new() }
@@ -123,12 +123,12 @@ mod tests {
     #[test]
     fn a_page_is_turned_after_its_last_object_and_a_thought() {
         let pages = Pages { pages: 3.0, objects: 2.0, think: Span::from_secs(1) };
-        let mut readers = Readers::new(pages, Stream::new(1, "readers"));
+        let mut users = WebUsers::new(pages, Stream::new(1, "users"));
         let (mut asked, mut turned, mut thought) = (0_u64, 0_u64, 0.0);
         for _ in 0..2000 {
             let mut now = Time::ZERO;
             let mut open = 0;
-            readers.begin(Sizes::Constant(5), |session, size| {
+            users.begin(Sizes::Constant(5), |session, size| {
                 assert_eq!((session, size), (0, 5), "one session at a time needs one place");
                 open += 1;
             });
@@ -136,16 +136,16 @@ mod tests {
                 turned += 1;
                 asked += open;
                 for left in (0..open).rev() {
-                    assert_eq!(readers.due(), Time::MAX, "{left} objects are on their way");
-                    readers.object_arrived(now, 0);
+                    assert_eq!(users.due(), Time::MAX, "{left} objects are on their way");
+                    users.object_arrived(now, 0);
                 }
-                if readers.due() == Time::MAX {
+                if users.due() == Time::MAX {
                     break;
                 }
-                thought += readers.due().since(now).as_secs_f64();
-                now = readers.due();
+                thought += users.due().since(now).as_secs_f64();
+                now = users.due();
                 open = 0;
-                readers.pass(Sizes::Constant(5), |_, _| open += 1);
+                users.pass(Sizes::Constant(5), |_, _| open += 1);
             }
         }
         assert!((turned as f64 / 2000.0 - 3.0).abs() < 0.25, "{turned} pages");

@@ -51,7 +51,7 @@ impl World {
             link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
         });
         let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.receiver.answers_at_once());
-        (one_way_back && alike && self.crowds.is_empty()).then_some(there)
+        (one_way_back && alike && self.flow_arrivals.is_empty()).then_some(there)
     }
 
     /// The link of a route that has no other, if it is known beforehand when packets leave it.
@@ -61,9 +61,9 @@ impl World {
         link.filter(|_| links.next().is_none())
     }
 
-    /// [`offer`](Self::offer) for data and the link that leads to all receivers.
+    /// [`forward_to`](Self::forward_to) for data and the link that leads to all receivers.
     #[inline(always)]
-    pub(super) fn offer_ahead(&mut self, link: u32, packet: &mut Packet) {
+    pub(super) fn forward_to_fast(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
         match self.links[link as usize].pass(self.now, self.horizon, packet) {
             Ok(at) => {
@@ -82,18 +82,18 @@ impl World {
     /// [`leave_access`](Self::leave_access), without a packet that is written to memory and read again at each step. Whether it was so;
     /// if not, nothing has changed.
     #[inline(always)]
-    pub(super) fn go_round(&mut self, there: u32, index: u32) -> bool {
-        self.go_from(&Place::Access(there), index)
+    pub(super) fn forward_round_trip(&mut self, there: u32, index: u32) -> bool {
+        self.fast_path(&Place::Access(there), index)
     }
 
     /// Delivers unmarked data that is already in the digest to its receiver now, and returns the acknowledgement.
     #[inline(never)]
-    pub(super) fn go_back(&mut self, index: u32, data: &Data) -> bool {
-        self.go_from(&Place::Receiver(data), index)
+    pub(super) fn forward_ack(&mut self, index: u32, data: &Data) -> bool {
+        self.fast_path(&Place::Receiver(data), index)
     }
 
     #[inline(always)]
-    fn go_from(&mut self, place: &Place<'_>, index: u32) -> bool {
+    fn fast_path(&mut self, place: &Place<'_>, index: u32) -> bool {
         let flow = &mut self.flows[index as usize];
         let (Receiver::Tcp(receiver), true) = (&mut flow.receiver, flow.ahead) else { return false };
         let data = match place {
@@ -143,7 +143,7 @@ impl World {
         };
         self.now = at;
         self.handled += 1;
-        match sender.on_plain_ack(at, &ack) {
+        match sender.on_ack_in_order(at, &ack) {
             Released::New(numbers) => {
                 let idle = flow.access.next() == Time::MAX;
                 for number in numbers {
@@ -173,7 +173,7 @@ impl World {
         self.handle_verdict(link, verdict);
     }
 
-    /// [`offer`](Self::offer) for an answer to a sender that may be ahead, and the last link to it.
+    /// [`forward_to`](Self::forward_to) for an answer to a sender that may be ahead, and the last link to it.
     #[inline(always)]
     pub(super) fn answer_ahead(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;

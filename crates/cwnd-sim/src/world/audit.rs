@@ -57,8 +57,8 @@ impl World {
                 digest.mix(value);
             }
         }
-        for crowd in &self.crowds {
-            for value in [crowd.tally.arrived, crowd.tally.refused, crowd.tally.completed, crowd.tally.past.sent] {
+        for group in &self.flow_arrivals {
+            for value in [group.tally.arrived, group.tally.refused, group.tally.completed, group.tally.past.sent] {
                 digest.mix(value);
             }
         }

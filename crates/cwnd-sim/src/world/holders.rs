@@ -47,13 +47,13 @@ impl World {
         Holder { bytes: link.memory(), part: SetupPart::Link(setup.name.clone()), what, remedy }
     }
 
-    /// The flow, or the crowd, that has half of the packets on access lines; all flows if none has half.
+    /// The flow, or the group, that has half of the packets on access lines; all flows if none has half.
     fn held_by_flows(&self, setup: &Setup) -> Holder {
         let of_one = setup.flows.len() + setup.cbr.len();
-        let mut packets = vec![0; of_one + setup.crowds.len()];
+        let mut packets = vec![0; of_one + setup.flow_arrivals.len()];
         for (index, flow) in self.flows.iter().enumerate() {
             let member = flow.finite.as_ref().and_then(|finite| finite.member);
-            let party = member.map_or(index, |member| of_one + member.crowd as usize);
+            let party = member.map_or(index, |member| of_one + member.group as usize);
             // A place without a flow is no party.
             if let Some(packets) = packets.get_mut(party).filter(|_| member.is_some() || index < of_one) {
                 *packets += flow.access.in_transit(&self.departures);
@@ -64,12 +64,12 @@ impl World {
         let part = match most {
             Some(party) if party < setup.flows.len() => SetupPart::Flow(setup.flows[party].name.clone()),
             Some(party) if party < of_one => SetupPart::Cbr(setup.cbr[party - setup.flows.len()].name.clone()),
-            Some(party) => SetupPart::Crowd(setup.crowds[party - of_one].flow.name.clone()),
+            Some(party) => SetupPart::FlowArrivals(setup.flow_arrivals[party - of_one].flow.name.clone()),
             None => SetupPart::Field("flows"),
         };
         let (what, remedy) = match part {
             SetupPart::Cbr(_) => ("the packets on its access line", "lower its rate"),
-            SetupPart::Crowd(_) => ("the packets on its access lines", "lower its load or its limit"),
+            SetupPart::FlowArrivals(_) => ("the packets on its access lines", "lower its load or its limit"),
             SetupPart::Flow(_) => (
                 "the packets on its access line",
                 "give a link on its way a rate and a queue with a limit, or the flow a largest window",

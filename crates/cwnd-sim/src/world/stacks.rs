@@ -61,7 +61,7 @@ impl World {
             let size = Bytes(datagram.bytes);
             let mut packet = Packet { due: now, flow: index, hop, size, ecn, class, body };
             match self.routes.step(hop) {
-                Step::Link(link) => self.offer(link, &mut packet),
+                Step::Link(link) => self.forward_to(link, &mut packet),
                 // Both ends of the flow are at one node.
                 Step::End => self.arrive_at_sender(index, &packet.body),
             }

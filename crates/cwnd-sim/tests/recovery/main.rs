@@ -134,10 +134,10 @@ fn proportional_reduction_mends_five_losses_in_one_round_trip() {
 #[test]
 fn an_impatient_newreno_gives_up_where_a_patient_one_goes_on() {
     let mut setup = setup(RecoveryScheme::NewReno, &lose(&[14, 16, 18, 20, 22]));
-    setup.flows[0].era = Era { impatient: true, ..Era::NS2_2006 };
-    let impatient = Record::of(&setup);
-    assert_eq!(impatient.timeouts(), 1);
-    setup.flows[0].era = Era { impatient: true, min_rto: Span::from_secs(1), ..Era::NS2_2006 };
+    setup.flows[0].era = Era { impatient_rto: true, ..Era::NS2_2006 };
+    let impatient_rto = Record::of(&setup);
+    assert_eq!(impatient_rto.timeouts(), 1);
+    setup.flows[0].era = Era { impatient_rto: true, min_rto: Span::from_secs(1), ..Era::NS2_2006 };
     assert_eq!(Record::of(&setup).timeouts(), 0, "time enough for five round trips");
 }
 
@@ -157,12 +157,12 @@ fn a_loss_right_behind_a_recovery_is_found_by_the_timer_except_in_reno_and_sack(
 #[test]
 fn a_receiver_that_keeps_nothing_makes_all_schemes_alike() {
     let title = "One loss, 14, and a receiver that keeps nothing out of order and reports nothing of it: everything is sent again.";
-    let go_back = |scheme| {
+    let forward_ack = |scheme| {
         let mut setup = setup(scheme, &lose(&[14]));
         setup.flows[0].reassembly = Reassembly::GoBackN;
         setup
     };
-    let records = recorded("go-back-n", title, 1200, go_back);
+    let records = recorded("go-back-n", title, 1200, forward_ack);
     for record in &records {
         assert_eq!((record.resent_numbers(), record.timeouts()), ((14..30).collect(), 1));
         assert_eq!(record.data, records[0].data);

@@ -1,7 +1,7 @@
 //! RACK-TLP: what it finds without the retransmission timer, and what it undoes.
 
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, Fault, HoldBack, Loss, QueueLimit, RecoveryScheme, Reordering, Setup, Source, Trace};
+use cwnd_sim::{Dumbbell, Era, Fault, Loss, QueueLimit, RecoveryScheme, ReorderBy, Reordering, Setup, Source, Trace};
 
 use crate::record::{Record, lose, setup, table};
 use crate::verify;
@@ -117,7 +117,7 @@ fn reordered(algorithm: &str, scheme: RecoveryScheme, share: f64) -> f64 {
     let spec = Spec::parse(algorithm).expect("registered");
     let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(60), Span::ZERO, 1);
     setup.flows[0].recovery = scheme;
-    let by = HoldBack::Time(Span::from_millis(15));
+    let by = ReorderBy::Time(Span::from_millis(15));
     setup.links[0].impairments.reordering = (share > 0.0).then_some(Reordering { probability: share, by });
     let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
     *trace.flows[0].delivered.last().expect("sampled") as f64

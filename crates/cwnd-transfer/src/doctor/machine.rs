@@ -12,16 +12,16 @@ use cwnd_net::{UdtListener, UdtStream};
 use cwnd_text::counted;
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::{Demand, PACKET, fix, rate, verdict};
+use super::{PACKET, PathTarget, fix, rate, verdict};
 use crate::clock::{Stopwatch, timed};
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-pub(super) fn check(demand: &Demand, folder: &Path) -> Vec<Finding> {
-    let processor = processor(demand.rate).unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
-    let disk = disk(demand.rate, folder)
+pub(super) fn check(target: &PathTarget, folder: &Path) -> Vec<Finding> {
+    let processor = processor(target.rate).unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
+    let disk = disk(target.rate, folder)
         .unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", folder.display())));
-    vec![processor, timer(demand.rate), clock(demand.rate), descriptors(), disk]
+    vec![processor, timer(target.rate), clock(target.rate), descriptors(), disk]
 }
 
 /// A short transfer within this process, over the loopback; `wanted` is in bit/s here and below.

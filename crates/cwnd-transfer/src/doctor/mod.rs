@@ -54,19 +54,19 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let peer = arguments.host.as_deref().map(resolve).transpose()?;
     let echoes = peer.map(path::measure);
-    let demand = arguments.demand(echoes.as_ref().and_then(|echoes| echoes.as_ref().ok()));
-    let mut findings = sockets::check(&demand);
+    let target = arguments.target(echoes.as_ref().and_then(|echoes| echoes.as_ref().ok()));
+    let mut findings = sockets::check(&target);
     findings.extend(devices::check(peer));
     findings.extend(echoes.as_ref().map(path::finding));
-    findings.extend(machine::check(&demand, &arguments.dir));
-    findings.push(path::advise(&demand));
+    findings.extend(machine::check(&target, &arguments.dir));
+    findings.push(path::advise(&target));
     let diagnosis = Diagnosis { version: VERSION, peer: arguments.host.clone(), findings };
     Ok(if arguments.json { to_json(&diagnosis) } else { print(&diagnosis) })
 }
 
 /// The demand of a path on a host.
 #[derive(Debug)]
-struct Demand {
+struct PathTarget {
     /// bit/s, above zero.
     rate: f64,
     /// Seconds, above zero.
@@ -81,12 +81,12 @@ struct Demand {
 
 impl Arguments {
     /// The demand on the path. Values that no option gives are those of the measured path.
-    fn demand(&self, echoes: Option<&Echoes>) -> Demand {
+    fn target(&self, echoes: Option<&Echoes>) -> PathTarget {
         let given = self.rtt.map(|rtt| (rtt.as_secs_f64(), quantity::exact(rtt)));
         let measured = || echoes.map(|echoes| (echoes.rtt, format!("{:.3} ms", echoes.rtt * 1e3)));
         let (rtt, rtt_text) = given.or_else(measured).unwrap_or_else(|| (0.05, "50 ms".to_owned()));
         let (loss, loss_text) = (*self.loss.value(), self.loss.text().to_owned());
-        Demand { rate: self.rate.0, rtt, rtt_text, loss, loss_text }
+        PathTarget { rate: self.rate.0, rtt, rtt_text, loss, loss_text }
     }
 }
 

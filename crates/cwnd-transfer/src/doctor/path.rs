@@ -7,7 +7,7 @@ use super::diagnosis::Finding;
 use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, QueueLimit, Simulation};
 
-use super::{Demand, PACKET, fix, rate, verdict};
+use super::{PACKET, PathTarget, fix, rate, verdict};
 
 /// The measurements of `ping` on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,12 +57,12 @@ pub(super) fn finding(echoes: &Result<Echoes, String>) -> Finding {
 }
 
 /// Runs the choices of `--path` on the path in the simulator, alone, and says which of them suits it.
-pub(super) fn advise(demand: &Demand) -> Finding {
-    if demand.rate > FASTEST {
+pub(super) fn advise(target: &PathTarget) -> Finding {
+    if target.rate > FASTEST {
         let why = format!("--rate: simulated are paths of up to {}", rate(FASTEST));
         return Finding::unknown("congestion_control", why);
     }
-    let reached = CHOICES.map(|(algorithm, _)| goodput(algorithm, demand));
+    let reached = CHOICES.map(|(algorithm, _)| goodput(algorithm, target));
     if let Some(why) = reached.iter().find_map(|rate| rate.as_ref().err()) {
         return Finding::unknown("congestion_control", why.clone());
     }
@@ -81,9 +81,9 @@ pub(super) fn advise(demand: &Demand) -> Finding {
     Finding {
         measured: format!(
             "simulated, alone on {} and {}, {} lost: {}",
-            rate(demand.rate),
-            demand.rtt_text,
-            demand.loss_text,
+            rate(target.rate),
+            target.rtt_text,
+            target.loss_text,
             each.join(", ")
         ),
         value: Some(own),
@@ -96,14 +96,14 @@ pub(super) fn advise(demand: &Demand) -> Finding {
 }
 
 /// The payload per second that a flow of `algorithm` moves over the path, bit/s: from a quarter of the run on.
-fn goodput(algorithm: &str, demand: &Demand) -> Result<f64, String> {
-    let seconds = (ROUND_TRIPS * demand.rtt).max(SHORTEST);
+fn goodput(algorithm: &str, target: &PathTarget) -> Result<f64, String> {
+    let seconds = (ROUND_TRIPS * target.rtt).max(SHORTEST);
     let spec = Spec::parse(algorithm).map_err(|error| error.to_string())?;
     // A queue of one bandwidth-delay product, and of some packets.
-    let window = (demand.rate * demand.rtt / 8.0) as u64 + 10 * u64::from(PACKET);
-    let path = Dumbbell::new(demand.rate as u64, Span::from_secs_f64(demand.rtt), QueueLimit::Bytes(window));
+    let window = (target.rate * target.rtt / 8.0) as u64 + 10 * u64::from(PACKET);
+    let path = Dumbbell::new(target.rate as u64, Span::from_secs_f64(target.rtt), QueueLimit::Bytes(window));
     let mut setup = path.setup(&[spec], Era::MODERN, Span::from_secs_f64(seconds), Span::ZERO, 1);
-    setup.links[0].loss = demand.loss;
+    setup.links[0].loss = target.loss;
     let payload = f64::from(setup.flows[0].payload.0) * 8.0;
     let mut simulation = Simulation::new(&setup).map_err(|error| error.to_string())?;
     let begin = setup.duration.mul_f64(0.25);
@@ -146,17 +146,17 @@ mod tests {
 
     #[test]
     fn a_path_with_random_losses_wants_another_algorithm() {
-        let demand = |loss: Loss, loss_text: &str| Demand {
+        let target = |loss: Loss, loss_text: &str| PathTarget {
             rate: 100e6,
             rtt: 0.1,
             rtt_text: "100ms".to_owned(),
             loss,
             loss_text: loss_text.to_owned(),
         };
-        let lossy = advise(&demand(Loss::Bernoulli(0.005), "0.005"));
+        let lossy = advise(&target(Loss::Bernoulli(0.005), "0.005"));
         assert!(lossy.means.contains("`--path lossy`"), "{lossy:?}");
         assert!(!lossy.fix.is_empty());
-        let clean = advise(&demand(Loss::None, "0"));
+        let clean = advise(&target(Loss::None, "0"));
         assert!(clean.means.contains("the default will do") && clean.fix.is_empty(), "{clean:?}");
     }
 }

@@ -11,34 +11,34 @@ use cwnd_text::counted;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{Demand, PACKET, fix, rate, verdict};
+use super::{PACKET, PathTarget, fix, rate, verdict};
 
-pub(super) fn check(demand: &Demand) -> Vec<Finding> {
-    let [receive, send] = buffers(demand)
+pub(super) fn check(target: &PathTarget) -> Vec<Finding> {
+    let [receive, send] = buffers(target)
         .unwrap_or_else(|why| [Finding::unknown("receive_buffer", why.clone()), Finding::unknown("send_buffer", why)]);
     let segmentation = segmentation().unwrap_or_else(|error| Finding::unknown("segmentation", error.to_string()));
     vec![receive, send, overruns(), input_queue(), segmentation]
 }
 
 /// The buffers that a port requests, and those that it gets.
-fn buffers(demand: &Demand) -> Result<[Finding; 2], String> {
+fn buffers(target: &PathTarget) -> Result<[Finding; 2], String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let port = UdtPort::bind(any, &Options::default()).map_err(|error| error.to_string())?;
     let (asked, granted) = port.socket_buffer();
-    let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rate;
-    let receive = buffer("receive_buffer", "rmem_max", (asked, granted), demand, |window| {
+    let covered = granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / target.rate;
+    let receive = buffer("receive_buffer", "rmem_max", (asked, granted), target, |window| {
         format!(
             "at {} a receiver that is descheduled for {:.1} ms loses packets; at {} a whole window fits up to {}",
-            rate(demand.rate),
+            rate(target.rate),
             covered * 1e3,
-            demand.rtt_text,
+            target.rtt_text,
             rate(window)
         )
     });
     let sent = send_buffer(asked).map_err(|error| error.to_string())?;
-    let send = buffer("send_buffer", "wmem_max", (asked, sent), demand, |window| {
+    let send = buffer("send_buffer", "wmem_max", (asked, sent), target, |window| {
         let fits = rate(window);
-        format!("bursts up to this size wait for the device; at {} a whole window fits up to {fits}", demand.rtt_text)
+        format!("bursts up to this size wait for the device; at {} a whole window fits up to {fits}", target.rtt_text)
     });
     Ok([receive, send])
 }
@@ -53,7 +53,7 @@ fn buffer(
     check: &'static str,
     key: &str,
     (asked, granted): (usize, usize),
-    demand: &Demand,
+    target: &PathTarget,
     means: impl FnOnce(f64) -> String,
 ) -> Finding {
     let limits = granted < asked;
@@ -63,7 +63,7 @@ fn buffer(
         value: Some(granted as f64),
         unit: "bytes",
         verdict: verdict(limits),
-        means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / demand.rtt),
+        means: means(granted as f64 / f64::from(CHARGED) * f64::from(PACKET) * 8.0 / target.rtt),
         fix: fix(limits, widen(key)),
         ..Finding::unknown(check, "")
     }
@@ -203,18 +203,18 @@ mod tests {
 
     #[test]
     fn a_short_buffer_is_reported_with_its_rate_and_its_command() {
-        let demand = Demand {
+        let target = PathTarget {
             rate: 1e9,
             rtt: 0.05,
             rtt_text: "50ms".to_owned(),
             loss: cwnd_sim::Loss::None,
             loss_text: "0".to_owned(),
         };
-        let short = buffer("receive_buffer", "rmem_max", (8 << 20, 1 << 20), &demand, |window| format!("{window:.0}"));
+        let short = buffer("receive_buffer", "rmem_max", (8 << 20, 1 << 20), &target, |window| format!("{window:.0}"));
         // 910 packets of 1,500 bytes in 50 ms.
         assert_eq!((short.measured.as_str(), short.means.as_str()), ("1.0 MiB of 8.0 MiB", "218453333"));
         assert_eq!((short.verdict, short.fix), (Verdict::Limits, vec![widen("rmem_max")]));
-        let whole = buffer("receive_buffer", "rmem_max", (8 << 20, 8 << 20), &demand, |_| String::new());
+        let whole = buffer("receive_buffer", "rmem_max", (8 << 20, 8 << 20), &target, |_| String::new());
         assert_eq!((whole.verdict, whole.fix.len()), (Verdict::Fine, 0));
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_secure::{Code, Proof, PublicKey, Refusal, SecureError};
+use cwnd_secure::{Code, Denial, Proof, PublicKey, SecureError};
 
 use crate::failure::{Failure, Kind};
 use crate::key;
@@ -84,7 +84,7 @@ pub(super) fn explain(error: &SecureError) -> String {
 /// The kind of failure of a failed handshake, for scripts.
 pub(super) fn kind(error: &SecureError) -> Kind {
     match error {
-        SecureError::Refused(Refusal::Proof | Refusal::UnknownKey | Refusal::WrongCode) | SecureError::Unproven => {
+        SecureError::Refused(Denial::Proof | Denial::UnknownKey | Denial::WrongCode) | SecureError::Unproven => {
             Kind::Unproven
         }
         SecureError::Foreign | SecureError::Plain | SecureError::Refused(_) | SecureError::Version(_) => Kind::Refused,

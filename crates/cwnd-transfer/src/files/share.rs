@@ -11,7 +11,7 @@ use cwnd::Span;
 use cwnd::quantity::{self, QuantityError};
 use cwnd_net::UdtBundle;
 use cwnd_net::cwnd_udt::quota::network;
-use cwnd_secure::{Access, Code, Guesses, PER_ADDRESS, Proven, PublicKey, Refusal, SecureError, accept};
+use cwnd_secure::{Access, Code, Denial, Guesses, PER_ADDRESS, Proven, PublicKey, SecureError, accept};
 use cwnd_text::read_limited;
 
 use super::channel::Channel;
@@ -128,10 +128,10 @@ impl Share {
                 let rights = self.rights.get(number).copied()?;
                 return Some((Channel::Secure(Box::new(secure)), rights));
             }
-            Err(SecureError::Refused(why @ (Refusal::WrongCode | Refusal::UnknownKey))) => {
+            Err(SecureError::Refused(why @ (Denial::WrongCode | Denial::UnknownKey))) => {
                 let wrong = self.lock().wrong(address, self.clock.elapsed());
                 if wrong.is_logged {
-                    let what = if why == Refusal::WrongCode { "a wrong code" } else { "an unknown key" };
+                    let what = if why == Denial::WrongCode { "a wrong code" } else { "an unknown key" };
                     print_line(&format!(
                         "{client}: refused, {what} ({} of {PER_ADDRESS} from this address)",
                         wrong.count
@@ -139,7 +139,7 @@ impl Share {
                 }
             }
             // An address may be refused any number of times; its wrong guesses were logged.
-            Err(SecureError::Refused(Refusal::Limited)) => {}
+            Err(SecureError::Refused(Denial::Limited)) => {}
             Err(SecureError::Plain) => {
                 print_line(&format!("{client}: refused, it does not encrypt"));
                 let _ = cwnd_files::refuse(&stream, ENCRYPTED);

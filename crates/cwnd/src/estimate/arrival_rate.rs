@@ -1,13 +1,13 @@
 //! The rate at which packets reach a receiver: UDT's AS.
 
-use super::gaps::Gaps;
+use super::gaps::Intervals;
 use crate::units::{Packets, Rate, Span, Time};
 
 /// The arrival rate by a median filter over 16 gaps: gaps far from the median are pauses or bursts of the sender and do not
 /// count; the rest is averaged if more than half of the gaps is left.
 #[derive(Clone, Debug)]
 pub struct ArrivalRate {
-    gaps: Gaps<16>,
+    gaps: Intervals<16>,
     range: u64,
     least: Span,
     newest: Option<Newest>,
@@ -29,13 +29,13 @@ struct Newest {
 }
 
 impl ArrivalRate {
-    /// Gaps above half and below twice the median count (the author's ns-2 agent of 2006).
+    /// Intervals above half and below twice the median count (the author's ns-2 agent of 2006).
     #[must_use]
     pub const fn ns2() -> Self {
         Self::new(2, Span::ZERO)
     }
 
-    /// Gaps above an eighth and below eight times the median count (libudt 4.11). Where packets come faster than 16 in a SYN, several
+    /// Intervals above an eighth and below eight times the median count (libudt 4.11). Where packets come faster than 16 in a SYN, several
     /// share a gap.
     ///
     /// In libudt each gap is one packet's. Whatever holds packets back for a moment and lets them go together (a radio, a network
@@ -46,7 +46,7 @@ impl ArrivalRate {
     }
 
     const fn new(range: u64, least: Span) -> Self {
-        Self { gaps: Gaps::new(), range, least, newest: None, packets: 0 }
+        Self { gaps: Intervals::new(), range, least, newest: None, packets: 0 }
     }
 
     /// A packet arrived. Those that arrive at one instant, because a host reads them together, share the gap before them.

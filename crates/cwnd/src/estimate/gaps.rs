@@ -4,13 +4,13 @@ use crate::units::Span;
 
 /// A ring of the newest `N` gaps, in nanoseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Gaps<const N: usize> {
+pub(super) struct Intervals<const N: usize> {
     ring: [u64; N],
     /// How many there have been.
     count: u64,
 }
 
-impl<const N: usize> Gaps<N> {
+impl<const N: usize> Intervals<N> {
     pub(super) const fn new() -> Self {
         Self { ring: [0; N], count: 0 }
     }

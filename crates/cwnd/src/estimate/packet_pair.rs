@@ -1,6 +1,6 @@
 //! The capacity of a path by packet pairs (daimd section VII).
 
-use super::gaps::Gaps;
+use super::gaps::Intervals;
 use crate::units::{Packets, Rate, Span};
 
 /// Pairs the author's ns-2 agent of 2006 remembers.
@@ -11,7 +11,7 @@ pub const UDT4_PAIRS: usize = 64;
 /// The capacity by a median filter over the newest `N` gaps between the packets of a pair, as they arrive.
 #[derive(Clone, Debug)]
 pub struct PacketPairs<const N: usize> {
-    gaps: Gaps<N>,
+    gaps: Intervals<N>,
     averaged: bool,
 }
 
@@ -19,7 +19,7 @@ impl PacketPairs<NS2_PAIRS> {
     /// The median gap is the transmission time (the author's ns-2 agent of 2006).
     #[must_use]
     pub const fn ns2() -> Self {
-        Self { gaps: Gaps::new(), averaged: false }
+        Self { gaps: Intervals::new(), averaged: false }
     }
 }
 
@@ -27,7 +27,7 @@ impl PacketPairs<UDT4_PAIRS> {
     /// The mean of the median and of all gaps above an eighth and below eight times of it is the transmission time (libudt 4.11).
     #[must_use]
     pub const fn udt4() -> Self {
-        Self { gaps: Gaps::new(), averaged: true }
+        Self { gaps: Intervals::new(), averaged: true }
     }
 }
 

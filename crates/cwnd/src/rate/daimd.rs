@@ -10,7 +10,7 @@ use core::fmt::{self, Debug};
 use super::decrease::{Cuts, Verdict};
 use super::{Decrease, GREATEST_WINDOW, Intervals, bounded, bounded_window, cut};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::quantity::{self, QuantityError};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
@@ -351,11 +351,11 @@ pub const DAIMD: Entry<Daimd<Alpha>> = Entry {
     ],
     build: |values, start| {
         let increase =
-            Alpha::parse(values.text("alpha"), start.packet).map_err(|error| Refusal::new("alpha", error))?;
-        let settings = settings(values, start).ok_or_else(|| Refusal::new("interval", INTERVAL))?;
+            Alpha::parse(values.text("alpha"), start.packet).map_err(|error| InvalidParameter::new("alpha", error))?;
+        let settings = settings(values, start).ok_or_else(|| InvalidParameter::new("interval", INTERVAL))?;
         Daimd::new(increase, settings, start).map_err(|NotDecreasing { rate }| {
             let accepted = "an increase that never grows with the rate and tends to zero: not so at";
-            Refusal::new("alpha", format!("{accepted} {:e} packets/s", rate.0))
+            InvalidParameter::new("alpha", format!("{accepted} {:e} packets/s", rate.0))
         })
     },
     receiver: None,

@@ -32,7 +32,7 @@ pub struct Sabul {
     naks: u64,
     cuts: u32,
     /// Nothing is sent until then: a SYN after the first cut of an event.
-    thaw: Option<Time>,
+    unfreeze_at: Option<Time>,
     /// Application or receiver held the sender in this SYN, so that it does not grow.
     held: bool,
     /// No growth of unused rates or windows, as the era has it.
@@ -42,7 +42,7 @@ pub struct Sabul {
 impl Sabul {
     /// A SYN has passed, or more than one.
     fn pass(&mut self, view: &View) {
-        self.thaw = self.thaw.filter(|thaw| view.now < *thaw);
+        self.unfreeze_at = self.unfreeze_at.filter(|unfreeze_at| view.now < *unfreeze_at);
         self.held |= self.validate && view.is_underused();
         if self.turn.is_some_and(|turn| view.now < turn) {
             return;
@@ -76,7 +76,7 @@ impl Sabul {
 
 impl CongestionControl for Sabul {
     fn control(&self) -> Control {
-        let micros = if self.thaw.is_some() { SYN_MICROS } else { self.interval };
+        let micros = if self.unfreeze_at.is_some() { SYN_MICROS } else { self.interval };
         Control { pacing: Pacing::At(Rate(1e6 / micros)), wake: self.turn, ..Control::window(self.window) }
     }
 
@@ -88,7 +88,7 @@ impl CongestionControl for Sabul {
         self.pass(view);
         if self.epoch_from.is_none_or(|from| event.first >= from) {
             (self.epoch_from, self.naks, self.cuts) = (Some(view.next), 1, FIRST_FURTHER);
-            self.thaw = Some(view.now + SYN);
+            self.unfreeze_at = Some(view.now + SYN);
         } else {
             self.naks += 1;
             if self.naks < 1_u64.checked_shl(self.cuts).unwrap_or(u64::MAX) {
@@ -158,7 +158,7 @@ pub const SABUL: Entry<Sabul> = Entry {
 fn new(interval: f64, (longest, shortest): (f64, f64), window: f64, start: &Start) -> Sabul {
     let most = bounded_window(start.max_window.0, GREATEST_WINDOW).0;
     let window = bounded_window(window, most);
-    let (epoch_from, naks, cuts, thaw) = (None, 0, FIRST_FURTHER, None);
+    let (epoch_from, naks, cuts, unfreeze_at) = (None, 0, FIRST_FURTHER, None);
     let mut sabul = Sabul {
         interval,
         longest,
@@ -171,7 +171,7 @@ fn new(interval: f64, (longest, shortest): (f64, f64), window: f64, start: &Star
         epoch_from,
         naks,
         cuts,
-        thaw,
+        unfreeze_at,
         held: false,
         validate: start.policy.validate,
     };

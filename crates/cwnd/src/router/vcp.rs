@@ -58,8 +58,8 @@ impl Vcp {
     /// MD, once; then t_rho for the routers to see it, and a round trip of additive increase.
     fn overloaded(&mut self, view: &View) {
         if self.after.is_none() {
-            let thaw = view.now + self.interval;
-            self.after = Some((thaw, thaw + view.rtt.map_or(Span::ZERO, |rtt| rtt.smoothed)));
+            let unfreeze_at = view.now + self.interval;
+            self.after = Some((unfreeze_at, unfreeze_at + view.rtt.map_or(Span::ZERO, |rtt| rtt.smoothed)));
             self.window.set(self.window.packets * self.beta);
         }
     }
@@ -75,7 +75,7 @@ impl CongestionControl for Vcp {
         if let Some(code) = ack.remote.load {
             self.load = [Load::Unknown, Load::Low, Load::High, Load::Over][usize::from(code.min(3))];
         }
-        let frozen = self.after.is_some_and(|(thaw, _)| view.now < thaw);
+        let frozen = self.after.is_some_and(|(unfreeze_at, _)| view.now < unfreeze_at);
         let step = match self.load {
             Load::Over if self.after.is_none() => return self.overloaded(view),
             Load::Over if frozen => return,

@@ -4,7 +4,7 @@
 //! additive increase, binary search, slow start beyond the maximum, fast convergence, and the pseudo-code that joins them.
 
 use super::{Window, WindowRule};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -94,7 +94,7 @@ pub const BIC: Entry<Window<Bic>> = Entry {
     build: |values, start| {
         let [s_max, s_min] = ["s_max", "s_min"].map(|name| values.number(name));
         if s_min > s_max {
-            return Err(Refusal::new("s_min", "at most s_max"));
+            return Err(InvalidParameter::new("s_min", "at most s_max"));
         }
         let rule = Bic {
             s_max,

@@ -26,7 +26,7 @@ fn queued(w: f64, view: &View) -> f64 {
 }
 
 impl WindowRule for Fast {
-    fn fills(&mut self, w: f64, view: &View) -> bool {
+    fn slow_start_done(&mut self, w: f64, view: &View) -> bool {
         queued(w, view) >= self.alpha
     }
 

@@ -4,7 +4,7 @@
 //! of the response function a line over both logarithms; the increase a(w) follows from the two.
 
 use super::{Window, WindowRule};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 
@@ -134,10 +134,10 @@ pub const HIGHSPEED: Entry<Window<HighSpeed>> = Entry {
             high_decrease: values.number("high_decrease"),
         };
         if options.high_window <= low_window {
-            return Err(Refusal::new("high_window", "above low_window"));
+            return Err(InvalidParameter::new("high_window", "above low_window"));
         }
         if options.high_p >= low_p {
-            return Err(Refusal::new("high_p", "below the loss rate at low_window"));
+            return Err(InvalidParameter::new("high_p", "below the loss rate at low_window"));
         }
         Ok(Window::new(HighSpeed::new(options), start))
     },

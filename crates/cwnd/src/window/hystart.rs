@@ -18,11 +18,11 @@ pub(super) struct HyStart {
     /// rttSampleCount.
     samples: u32,
     /// Conservative Slow Start.
-    careful: Option<Careful>,
+    css: Option<Css>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Careful {
+struct Css {
     /// cssBaselineMinRtt.
     baseline: Span,
     /// Rounds that have begun since, the partial first one among them.
@@ -35,7 +35,7 @@ impl HyStart {
 
     /// What the growth of slow start is divided by.
     pub(super) fn divisor(&self) -> f64 {
-        if self.careful.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
+        if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
     /// Takes in the newest round-trip time; whether slow start ends now.
@@ -44,9 +44,9 @@ impl HyStart {
         if view.round != self.round {
             (self.round, self.samples) = (view.round, 0);
             (self.last, self.current) = (self.current, Span::MAX);
-            if let Some(careful) = &mut self.careful {
-                careful.rounds += 1;
-                if careful.rounds > CSS_ROUNDS {
+            if let Some(css) = &mut self.css {
+                css.rounds += 1;
+                if css.rounds > CSS_ROUNDS {
                     return true;
                 }
             }
@@ -61,14 +61,14 @@ impl HyStart {
 
     /// Enough of the round has been seen.
     fn judge(&mut self) {
-        match self.careful {
-            Some(careful) if self.current < careful.baseline => {
-                self.careful = None;
+        match self.css {
+            Some(css) if self.current < css.baseline => {
+                self.css = None;
             }
             None if self.last != Span::MAX => {
                 let threshold = (self.last / MIN_RTT_DIVISOR).max(MIN_RTT_THRESH).min(MAX_RTT_THRESH);
                 if self.current >= self.last + threshold {
-                    self.careful = Some(Careful { baseline: self.current, rounds: 1 });
+                    self.css = Some(Css { baseline: self.current, rounds: 1 });
                 }
             }
             _ => {}
@@ -78,7 +78,7 @@ impl HyStart {
 
 impl Default for HyStart {
     fn default() -> Self {
-        Self { round: 0, current: Span::MAX, last: Span::MAX, samples: 0, careful: None }
+        Self { round: 0, current: Span::MAX, last: Span::MAX, samples: 0, css: None }
     }
 }
 

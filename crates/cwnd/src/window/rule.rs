@@ -11,7 +11,7 @@ use alloc::format;
 use super::expression::{Expression, Numbers};
 pub use super::expression::{FUNCTIONS, VARIABLES};
 use super::{Window, WindowRule};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
 use crate::units::Time;
@@ -106,13 +106,13 @@ pub const RULE: Entry<Window<Rule>> = Entry {
     ],
     build: |values, start| {
         let read = |name, (least, most), accepted| {
-            let read = Expression::read(values.text(name)).map_err(|error| Refusal::new(name, error))?;
+            let read = Expression::read(values.text(name)).map_err(|error| InvalidParameter::new(name, error))?;
             match read.constant() {
                 Some(value) if value.is_nan() => {
-                    Err(Refusal::new(name, format!("{accepted}, where this is always undefined")))
+                    Err(InvalidParameter::new(name, format!("{accepted}, where this is always undefined")))
                 }
                 Some(value) if !(least..=most).contains(&value) => {
-                    Err(Refusal::new(name, format!("{accepted}, where this is always {value}")))
+                    Err(InvalidParameter::new(name, format!("{accepted}, where this is always {value}")))
                 }
                 _ => Ok(read),
             }
@@ -124,7 +124,10 @@ pub const RULE: Entry<Window<Rule>> = Entry {
         let reads = |variable| grow.uses(variable) || cut.uses(variable);
         let idle = [("u", reads(U) || reads(V) && v.uses(U)), ("v", reads(V) || reads(U) && u.uses(V))];
         if let Some((name, _)) = idle.into_iter().find(|(name, used)| !used && values.text(name) != "0") {
-            return Err(Refusal::new(name, format!("none in a rule whose `grow` and `cut` do not use `{name}`")));
+            return Err(InvalidParameter::new(
+                name,
+                format!("none in a rule whose `grow` and `cut` do not use `{name}`"),
+            ));
         }
         let own = Box::new([Own::new(u), Own::new(v)]);
         let rule = Rule { grow, cut, own, since: Time::ZERO, peak: 0.0 };

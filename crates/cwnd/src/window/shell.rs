@@ -58,7 +58,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     }
 
     /// Whether slow start has filled the path, for algorithms that see it in the delay: congestion avoidance begins at `w`.
-    fn fills(&mut self, _w: f64, _view: &View) -> bool {
+    fn slow_start_done(&mut self, _w: f64, _view: &View) -> bool {
         false
     }
 
@@ -144,7 +144,7 @@ impl<R: WindowRule> Window<R> {
     fn ramp(&self) -> f64 {
         let w = self.state.window;
         let hystart = self.extras.as_ref().and_then(|extras| extras.hystart.as_ref());
-        if let Some(hystart) = hystart.filter(|_| self.starts()) {
+        if let Some(hystart) = hystart.filter(|_| self.in_initial_slow_start()) {
             return self.rule.ramp(w).unwrap_or(1.0) / hystart.divisor();
         }
         if let Some(step) = self.rule.ramp(w) {
@@ -160,7 +160,7 @@ impl<R: WindowRule> Window<R> {
     }
 
     /// The first slow start is under way: no threshold is known (RFC 9406 section 4.3 leaves later ones alone).
-    fn starts(&self) -> bool {
+    fn in_initial_slow_start(&self) -> bool {
         self.state.threshold == f64::INFINITY
     }
 
@@ -173,7 +173,7 @@ impl<R: WindowRule> Window<R> {
     /// One acknowledged packet.
     fn step(&mut self, view: &View) {
         if self.in_slow_start() {
-            self.climb(view);
+            self.slow_start_step(view);
         } else {
             self.open_epoch(self.state.window, view);
             let step = self.rule.grow(self.state.window, view);
@@ -198,22 +198,22 @@ impl<R: WindowRule> Window<R> {
     /// Performs `steps` of [`step`](Self::step) under HyStart++, which bounds the burst and may end the first slow start.
     #[cold]
     fn step_and_probe(&mut self, steps: u32, acks: u32, view: &View) {
-        let in_bursts = self.starts() && self.rule.pacing() == Pacing::Off;
+        let in_bursts = self.in_initial_slow_start() && self.rule.pacing() == Pacing::Off;
         let most = if in_bursts { acks.saturating_mul(HyStart::MOST_PER_ACK) } else { MAX_STEPS };
         for _ in 0..steps.min(most).min(MAX_STEPS) {
             self.step(view);
         }
-        let starts = self.starts();
+        let initial = self.in_initial_slow_start();
         let hystart = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
-        if hystart.is_some_and(|hystart| starts && hystart.on_ack(view)) {
+        if hystart.is_some_and(|hystart| initial && hystart.on_ack(view)) {
             self.leave_slow_start(view);
         }
     }
 
     /// One acknowledged packet in slow start.
     #[inline(never)]
-    fn climb(&mut self, view: &View) {
-        if self.rule.fills(self.state.window, view) {
+    fn slow_start_step(&mut self, view: &View) {
+        if self.rule.slow_start_done(self.state.window, view) {
             return self.leave_slow_start(view);
         }
         self.state.window = self.bounded(self.state.window + self.ramp());

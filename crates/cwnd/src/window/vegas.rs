@@ -4,7 +4,7 @@
 //! Communications 13(8), 1995, sections III.B (congestion avoidance) and III.C (slow start).
 
 use super::{Window, WindowRule};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, View};
 use crate::units::Span;
@@ -78,7 +78,7 @@ impl WindowRule for Vegas {
         Some(if self.round.doubles() { 1.0 } else { 0.0 })
     }
 
-    fn fills(&mut self, w: f64, view: &View) -> bool {
+    fn slow_start_done(&mut self, w: f64, view: &View) -> bool {
         let queued = self.round.queued(w, view).filter(|queued| self.round.begins && *queued > self.gamma);
         self.round.overshot = queued.is_some();
         self.queued = queued.unwrap_or(self.queued);
@@ -144,7 +144,7 @@ pub const VEGAS: Entry<Window<Vegas>> = Entry {
     build: |values, start| {
         let [alpha, beta, gamma, decrease] = ["alpha", "beta", "gamma", "b"].map(|name| values.number(name));
         if alpha > beta {
-            return Err(Refusal::new("beta", "at least alpha"));
+            return Err(InvalidParameter::new("beta", "at least alpha"));
         }
         Ok(Window::new(Vegas { alpha, beta, gamma, decrease, round: Round::FIRST, queued: 0.0 }, start))
     },

@@ -8,7 +8,7 @@ use crate::interop::proxy::Proxy;
 use crate::interop::{Error, expect};
 use cwnd::Span;
 use cwnd_sim::emulate::Emulation;
-use cwnd_sim::{HoldBack, Impairments, Loss, QueueLimit, Reordering};
+use cwnd_sim::{Impairments, Loss, QueueLimit, ReorderBy, Reordering};
 use cwnd_udt::Seq;
 
 use crate::interop::bench::Side::{Ours, Theirs};
@@ -57,7 +57,7 @@ fn play(bench: &Bench, between: &Between, server: &End<'_>, client: &End<'_>) ->
 
 /// 50 ms of round trip, one packet in a hundred lost, some overtaken or doubled.
 fn lossy() -> Between {
-    let reordering = Reordering { probability: 0.01, by: HoldBack::Time(Span::from_millis(2)) };
+    let reordering = Reordering { probability: 0.01, by: ReorderBy::Time(Span::from_millis(2)) };
     Between::Link(Box::new(Emulation {
         loss: Loss::Bernoulli(0.01),
         impairments: Impairments { reordering: Some(reordering), ..Impairments::default() },

@@ -1,7 +1,7 @@
 //! The measures of the checks of RFC 5681.
 
 use cwnd::Span;
-use cwnd_sim::{HoldBack, Reordering};
+use cwnd_sim::{ReorderBy, Reordering};
 
 use crate::checks::{
     Measured, cut, first, growth, later_cut, need, outage, packets_per_ack, per_packet, scattered, wide,
@@ -73,12 +73,12 @@ pub(super) fn rate_after_timeout(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn duplicates(lab: &Lab<'_>) -> Measured {
     // Slow start is over before the queue is full.
-    let course = wide(lab, 50, 0.25).with(|setup| {
+    let testbed = wide(lab, 50, 0.25).with(|setup| {
         // A packet takes 12 us on the line: two overtake, while a flight lasts.
-        let by = HoldBack::Time(Span::from_micros(30));
+        let by = ReorderBy::Time(Span::from_micros(30));
         setup.links[0].impairments.reordering = Some(Reordering { probability: 0.01, by });
     });
-    let record = lab.run(&course.with(|setup| setup.flows[0].max_window = Some(200.0)))?;
+    let record = lab.run(&testbed.with(|setup| setup.flows[0].max_window = Some(200.0)))?;
     let last = record.at(f64::INFINITY);
     Ok(1e3 * last.lost as f64 / last.sent as f64)
 }
@@ -86,7 +86,7 @@ pub(super) fn duplicates(lab: &Lab<'_>) -> Measured {
 pub(super) fn restart(lab: &Lab<'_>) -> Measured {
     lab.timeout()?;
     let (from, to) = (0.45, 4.45);
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 0.5).pause(from, to))?;
     need(record.sent(from - 0.05, from) > 20, "too little is sent before the pause")?;
     // Retransmissions and probes of the pause are over by then.
     Ok(record.sent(to, to + 0.5 * record.rtt) as f64)
@@ -96,7 +96,7 @@ pub(super) fn restart_threshold(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 50);
     let from = at + 1.0;
     let to = from + 4.0;
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 1.5).lose(at, 1).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 1.5).lose(at, 1).pause(from, to))?;
     record.cut(at)?;
     Ok(record.window(to + 20.0 * record.rtt)? / record.window(from)?)
 }
@@ -123,9 +123,9 @@ pub(super) fn one_cut(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn repair(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let course =
-        [0.0, 0.01, 0.02, 0.03, 0.04].iter().fold(wide(lab, 100, 2.0), |course, late| course.lose(at + late, 1));
-    let record = lab.run(&course)?;
+    let testbed =
+        [0.0, 0.01, 0.02, 0.03, 0.04].iter().fold(wide(lab, 100, 2.0), |testbed, late| testbed.lose(at + late, 1));
+    let record = lab.run(&testbed)?;
     let last = at + 0.05;
     let sent = record.data.iter().filter(|sent| (sent.at as f64) < last * 1e9 && !sent.again).count() as u64;
     need(record.losses() >= 5, "too little is sent")?;

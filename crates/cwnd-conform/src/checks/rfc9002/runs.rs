@@ -5,9 +5,9 @@ use cwnd_sim::{RateSchedule, Source};
 use crate::checks::{
     Measured, TWO_PACKETS, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide,
 };
-use crate::course::PACKET;
 use crate::lab::Lab;
 use crate::record::Record;
+use crate::testbed::PACKET;
 use crate::unfit::Unfit;
 
 pub(super) fn initial(lab: &Lab<'_>) -> Measured {
@@ -85,9 +85,9 @@ pub(super) fn recovery_once(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
     // In the first flight, so that a packet more is a tenth of the window; not its first packet, which may end a handshake.
-    let course = wide(lab, 100, 1.0);
-    let begin = lab.run(&course)?.slow_start();
-    let record = lab.run(&course.lose(begin + 1e-6, 1))?;
+    let testbed = wide(lab, 100, 1.0);
+    let begin = lab.run(&testbed)?.slow_start();
+    let record = lab.run(&testbed.lose(begin + 1e-6, 1))?;
     let cut = record.cut(0.0)?;
     let end = cut.at + 0.9 * record.rtt;
     record.untimed(end)?;
@@ -101,9 +101,9 @@ pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn recovery_ends(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
-    let course = wide(lab, 100, 1.3).lose(at, 1);
-    let once = lab.run(&course)?.cut(at)?;
-    let record = lab.run(&course.lose(once.at + 0.3, 1))?;
+    let testbed = wide(lab, 100, 1.3).lose(at, 1);
+    let once = lab.run(&testbed)?.cut(at)?;
+    let record = lab.run(&testbed.lose(once.at + 0.3, 1))?;
     need(record.losses() == 2, "too little is sent")?;
     Ok(record.cuts().len() as f64)
 }
@@ -115,11 +115,11 @@ fn recovery_edge(lab: &Lab<'_>, after: u64) -> Measured {
         return Err(Unfit::NotApplicable("a whole stack numbers its packets itself"));
     }
     let at = first(lab, 100);
-    let course = wide(lab, 100, 1.0).lose(at, 1);
-    let once = lab.run(&course)?;
+    let testbed = wide(lab, 100, 1.0).lose(at, 1);
+    let once = lab.run(&testbed)?;
     let cut = once.cut(at)?;
     let sent = once.sent_before_loss().ok_or(Unfit::NotApplicable("it shows no losses"))?;
-    let twice = lab.run(&course.lose_numbers(&[sent.saturating_sub(1) + after]))?;
+    let twice = lab.run(&testbed.lose_numbers(&[sent.saturating_sub(1) + after]))?;
     need(twice.losses() == 2, "too little is sent")?;
     let late = cut.at + 4.0 * once.rtt;
     Ok(twice.window(late)? / once.window(late)?)
@@ -144,7 +144,7 @@ pub(super) fn acks(lab: &Lab<'_>) -> Measured {
     let mut grown = Vec::new();
     for packets in [1, 2, 5, 10] {
         let at = lab.handshake(50) + 0.15 + 0.05 * lab.phase();
-        let record = lab.run(&lab.course(1000, 50, 20_000, 3.0).lose(at, 1).acks_of(packets))?;
+        let record = lab.run(&lab.testbed(1000, 50, 20_000, 3.0).lose(at, 1).acks_of(packets))?;
         let cut = record.cut(at)?;
         let from = cut.at + 4.0 * record.rtt;
         grown.push(record.window(from + 2.0)? - record.window(from)?);
@@ -176,7 +176,7 @@ pub(super) fn persistent_resumes(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn tail_loss(lab: &Lab<'_>) -> Measured {
     const SIZE: u64 = 60;
-    let whole = lab.course(100, 50, 20_000, 10.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
+    let whole = lab.testbed(100, 50, 20_000, 10.0).with(|setup| setup.flows[0].source = Source::Packets(SIZE));
     let lossless = lab.run(&whole)?;
     let sent: Vec<f64> = lossless.data.iter().map(|sent| sent.at as f64 / 1e9).collect();
     let [.., first, _, _] = sent.as_slice() else {
@@ -192,7 +192,7 @@ pub(super) fn tail_loss(lab: &Lab<'_>) -> Measured {
 pub(super) fn burst(lab: &Lab<'_>) -> Measured {
     let from = lab.handshake(50) + 0.3;
     let to = from + 4.0;
-    let record = lab.run(&lab.course(1000, 50, 20_000, to + 0.5).pause(from, to))?;
+    let record = lab.run(&lab.testbed(1000, 50, 20_000, to + 0.5).pause(from, to))?;
     need(record.sent(from - 0.05, from) > 20, "too little is sent before the pause")?;
     let after: Vec<u64> = record.data.iter().map(|sent| sent.at).filter(|at| *at as f64 >= to * 1e9).collect();
     let gap = after.windows(2).position(|pair| pair[1] - pair[0] > TWO_PACKETS);
@@ -208,9 +208,9 @@ pub(super) fn pace_limited(lab: &Lab<'_>) -> Measured {
     // A packet each 25 us for a millisecond.
     let rate = (WRITE * PACKET.bits() / 1e-3) as u64;
     let end = WRITES as f64 * EVERY;
-    let course = lab.course(1000, 50, 20_000, end + 0.5);
-    let course = course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate)));
-    let record = lab.run(&course.trickle(0.0, end, 1, (EVERY * 1e3) as u64))?;
+    let testbed = lab.testbed(1000, 50, 20_000, end + 0.5);
+    let testbed = testbed.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate)));
+    let record = lab.run(&testbed.trickle(0.0, end, 1, (EVERY * 1e3) as u64))?;
     let share = |write: u64| {
         let seconds = record.data.iter().map(|sent| sent.at as f64 / 1e9);
         let of_write = || seconds.clone().filter(|at| (at / EVERY) as u64 == write);
@@ -228,8 +228,8 @@ pub(super) fn pace_limited(lab: &Lab<'_>) -> Measured {
 pub(super) fn underused(lab: &Lab<'_>) -> Measured {
     // Three packets per round trip of 50 ms.
     let rate = (3.0 * PACKET.bits() / 0.05) as u64;
-    let course = lab.course(1000, 50, 20_000, 11.0);
-    let record = lab.run(&course.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
+    let testbed = lab.testbed(1000, 50, 20_000, 11.0);
+    let record = lab.run(&testbed.with(|setup| setup.flows[0].source = Source::Rate(RateSchedule::constant(rate))))?;
     Ok(record.window(10.9)? / record.largest(record.slow_start(), 1.0)?)
 }
 

@@ -112,8 +112,8 @@ pub(super) fn cap(lab: &Lab<'_>) -> Measured {
 fn long(lab: &Lab<'_>, rtt_ms: u64, seconds: f64) -> Result<(Record, Cut), Unfit> {
     let rtt = rtt_ms as f64 / 1e3;
     let at = lab.handshake(rtt_ms) + rtt * (1.0 + lab.phase());
-    let course = lab.course(1000, rtt_ms, 20_000, at + 4.0 * rtt + seconds).lose(at, 1);
-    let record = lab.run(&course.with(|setup| setup.flows[0].era.initial_rto = cwnd::Span::from_secs(6)))?;
+    let testbed = lab.testbed(1000, rtt_ms, 20_000, at + 4.0 * rtt + seconds).lose(at, 1);
+    let record = lab.run(&testbed.with(|setup| setup.flows[0].era.initial_rto = cwnd::Span::from_secs(6)))?;
     let cut = record.cut(at)?;
     Ok((record, cut))
 }
@@ -132,8 +132,8 @@ pub(super) fn limited_clock(lab: &Lab<'_>) -> Measured {
         let at = first(lab, 50) - 0.04;
         let begin = 1.5;
         let end = begin + f64::from(bursts) * every_ms as f64 / 1e3;
-        let course = lab.course(1000, 50, 20_000, end + 1.0).lose(at, 1).trickle(begin, end, 1, every_ms);
-        let record = lab.run(&course)?;
+        let testbed = lab.testbed(1000, 50, 20_000, end + 1.0).lose(at, 1).trickle(begin, end, 1, every_ms);
+        let record = lab.run(&testbed)?;
         record.cut(at)?;
         let before = record.window(begin)?;
         if record.smallest(begin, end)? > 0.6 * before {
@@ -146,7 +146,7 @@ pub(super) fn limited_clock(lab: &Lab<'_>) -> Measured {
 /// A cut on a path of 10 ms at 150 to 300 packets.
 fn short(lab: &Lab<'_>) -> Result<(Record, Cut, f64), Unfit> {
     let at = lab.handshake(10) + 0.04 + 0.01 * lab.phase();
-    let record = lab.run(&lab.course(1000, 10, 20_000, 3.0).lose(at, 1))?;
+    let record = lab.run(&lab.testbed(1000, 10, 20_000, 3.0).lose(at, 1))?;
     let cut = record.cut(at)?;
     let back = (cut.before - cut.after) / (0.9 / 1.7) * record.rtt;
     lab.formula(cut.at, cut.at + 3.0, |at| {
@@ -163,9 +163,9 @@ pub(super) fn friendly(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn friendly_reset(lab: &Lab<'_>) -> Measured {
     let at = lab.handshake(10) + 0.04 + 0.01 * lab.phase();
-    let course = |seconds: f64| lab.course(1000, 10, 20_000, seconds).lose(at, 1);
-    let once = lab.run(&course(at + 0.3))?.cut(at)?;
-    let record = lab.run(&course(3.0).lose(once.at + 0.5, 1))?;
+    let testbed = |seconds: f64| lab.testbed(1000, 10, 20_000, seconds).lose(at, 1);
+    let once = lab.run(&testbed(at + 0.3))?.cut(at)?;
+    let record = lab.run(&testbed(3.0).lose(once.at + 0.5, 1))?;
     let cut = record.cut(once.at + 0.5)?;
     let back = (cut.before - cut.after) / (0.9 / 1.7) * record.rtt;
     record.slope(cut.at + 3.0 * record.rtt, cut.at + 0.9 * back)
@@ -179,8 +179,8 @@ pub(super) fn friendly_above(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn no_slower(lab: &Lab<'_>) -> Measured {
     let lossy = |spec: Spec| {
-        let course = lab.course_of(spec, 200, 10, 20_000, 20.0);
-        let record = lab.run(&course.with(|setup| setup.links[0].loss = Loss::Periodic(1000)))?;
+        let testbed = lab.testbed_of(spec, 200, 10, 20_000, 20.0);
+        let record = lab.run(&testbed.with(|setup| setup.links[0].loss = Loss::Periodic(1000)))?;
         Ok(record.goodput(4.0, 20.0))
     };
     let reno = Spec::parse("reno").map_err(|error| Unfit::Unclear(error.to_string()))?;

@@ -7,7 +7,7 @@ use cwnd::{Ack, Congestion, CongestionControl, Control, Maker, Packets, Spec, St
 
 use super::*;
 use crate::execute::WholeTrace;
-use crate::probe::{Kept, Probe};
+use crate::probe::{Probe, Reduction};
 use crate::scenario::Scenario;
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ fn the_longest_run_is_begun_first_and_each_once() {
     let keep = Probe {
         name: "order",
         of: |_, _| {
-            let mut kept = Kept::default();
+            let mut kept = Reduction::default();
             kept.keep("before", vec![BEGUN.fetch_add(1, Ordering::Relaxed) as f64]);
             kept
         },
@@ -240,18 +240,18 @@ struct Looked<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Keep for Looked<'_> {
-    type Kept = Trace;
+impl Reduce for Looked<'_> {
+    type Reduction = Trace;
 
     fn name(&self) -> &'static str {
         "looked"
     }
 
-    fn looks(&self) -> u32 {
+    fn observations(&self) -> u32 {
         4
     }
 
-    fn look(&self, _scenario: &Scenario, recorded: &Trace) {
+    fn observe(&self, _scenario: &Scenario, recorded: &Trace) {
         let mut seen = self.seen.lock().unwrap();
         seen.push(recorded.clone());
         if seen.len() == 6 {

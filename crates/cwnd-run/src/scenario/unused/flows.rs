@@ -1,8 +1,8 @@
-//! Settings of flows, crowds and traffic without congestion control that change nothing.
+//! Settings of flows, groups of arriving flows and traffic without congestion control that change nothing.
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd_sim::{Class, Discipline, FlowSetup, Gap, LinkSetup, RateChange, RateSchedule};
+use cwnd_sim::{Class, Discipline, FlowSetup, Interarrival, LinkSetup, RateChange, RateSchedule};
 use cwnd_text::counted;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use crate::scenario::quantity::Written;
 use crate::scenario::traffic::{Arrivals, Stage};
 
 impl Found {
-    /// A group of flows, a crowd, or a group without congestion control.
+    /// A group of flows, a group, or a group without congestion control.
     pub(super) fn party(&mut self, document: &Document, party: &Party<'_>, paths: &Paths<'_>) {
         let duration = *document.duration.value();
         for (key, value) in &party.own {
@@ -130,7 +130,7 @@ impl Found {
         }
     }
 
-    /// Settings of crowds alone.
+    /// Settings of groups of arriving flows alone.
     fn arrivals(&mut self, key: &str, group: &Arrivals, duration: Span) {
         if let Some(web) = &group.web
             && web.pages == 1.0
@@ -143,7 +143,7 @@ impl Found {
             self.add(format!("{key}.rtt_spread"), spread, "no round-trip time is longer for it");
         }
         let Some(gap) = &group.gap else { return };
-        let Gap::Square { means: [first, second], step } = *gap.value() else { return };
+        let Interarrival::Square { means: [first, second], step } = *gap.value() else { return };
         let start = group.start.as_ref().map_or(Span::ZERO, |start| *start.value());
         let end = group.stop.as_ref().map_or(duration, |stop| duration.min(*stop.value()));
         if first == second {

@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd_sim::{FlowSetup, GilbertElliott, HoldBack, LinkId, Loss, Reordering, TokenBucket};
+use cwnd_sim::{FlowSetup, GilbertElliott, LinkId, Loss, ReorderBy, Reordering, TokenBucket};
 
 use super::marks::without_marks;
 use super::paths::{Party, Paths};
@@ -125,7 +125,7 @@ impl Found {
         }
         // Those held back do not hold others back that jitter has delayed less.
         let still = jitter.as_ref().is_none_or(|jitter| jitter.value().is_nothing());
-        let nothing = |by: &Reordering| by.probability == 0.0 || still && by.by == HoldBack::Time(Span::ZERO);
+        let nothing = |by: &Reordering| by.probability == 0.0 || still && by.by == ReorderBy::Time(Span::ZERO);
         if let Some(reorder) = reorder.as_ref().filter(|reorder| nothing(reorder.value())) {
             self.add(format!("{key}.reorder"), reorder, "no packet is held back");
         }

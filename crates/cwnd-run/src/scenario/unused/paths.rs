@@ -11,7 +11,7 @@ pub(super) struct Paths<'a> {
     pub(super) parties: Vec<Party<'a>>,
 }
 
-/// A group of flows, a crowd, or a group without congestion control.
+/// A group of flows, a group, or a group without congestion control.
 pub(super) struct Party<'a> {
     /// Its key.
     pub(super) key: String,
@@ -48,19 +48,19 @@ impl<'a> Paths<'a> {
             Traffic::Packets(packets) => (flow, Some(packets)),
             _ => (flow, None),
         };
-        let crowd_packets = |sizes: &Sizes| match *sizes {
+        let arriving_packets = |sizes: &Sizes| match *sizes {
             Sizes::Constant(packets) => Some(packets),
             Sizes::Pareto { .. } => None,
         };
-        let crowds = setup.crowds.iter().map(|crowd| (&crowd.flow, crowd_packets(&crowd.sizes)));
+        let flow_arrivals = setup.flow_arrivals.iter().map(|group| (&group.flow, arriving_packets(&group.sizes)));
         let flows: Vec<(&FlowSetup, Option<u64>)> =
-            flows.iter().map(|first| of_flow(&setup.flows[*first])).chain(crowds).collect();
+            flows.iter().map(|first| of_flow(&setup.flows[*first])).chain(flow_arrivals).collect();
         let keys = |table: &'static str, count| (0..count).map(move |index| format!("{table}.{index}"));
         let keys_of_flows = keys("flow", document.flow.len()).chain(keys("arrivals", document.arrivals.len()));
         let groups = document.flow.iter().map(|group| (group.count, written(serde_json::to_value(group))));
-        let crowds = document.arrivals.iter().map(|group| (group.limit, written(serde_json::to_value(group))));
+        let flow_arrivals = document.arrivals.iter().map(|group| (group.limit, written(serde_json::to_value(group))));
         let ways = setup.ways(flows.iter().map(|(flow, _)| *flow))?;
-        let controlled = keys_of_flows.zip(groups.chain(crowds)).zip(flows.into_iter().zip(ways));
+        let controlled = keys_of_flows.zip(groups.chain(flow_arrivals)).zip(flows.into_iter().zip(ways));
         let controlled = controlled.map(|((key, (count, own)), ((flow, packets), ways))| Party {
             key,
             own,

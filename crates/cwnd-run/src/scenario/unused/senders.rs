@@ -88,7 +88,7 @@ pub(super) fn common_words(text: &str, flows: &[&FlowSetup]) -> Vec<(String, Str
     first.iter().filter(|(word, _)| everywhere(word)).map(|(word, why)| (word.to_string(), why.clone())).collect()
 }
 
-/// Why a limit of slow start is above every window of a crowd's flows.
+/// Why a limit of slow start is above every window of a group's flows.
 pub(super) fn short(party: &Party<'_>, flow: &FlowSetup) -> Option<String> {
     let Some(SlowStart::Limited { max_threshold }) = flow.slow_start else { return None };
     let packets = party.packets.filter(|_| party.key.starts_with("arrivals."))?;
@@ -150,5 +150,5 @@ pub(crate) fn is_drawn(setup: &CheckedSetup) -> bool {
         source || start(&flow.algorithm).is_none_or(|algorithm| algorithm.slow_start_threshold().is_none())
     };
     let cbr = setup.cbr.iter().any(|cbr| steps(cbr.rate.change));
-    varied || cbr || !setup.crowds.is_empty() || setup.links.iter().any(drawn) || setup.flows.iter().any(draws)
+    varied || cbr || !setup.flow_arrivals.is_empty() || setup.links.iter().any(drawn) || setup.flows.iter().any(draws)
 }

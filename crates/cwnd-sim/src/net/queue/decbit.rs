@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use cwnd::Time;
 
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::packet::{Body, Header};
 use crate::net::setup::DecBitSetup;
 
@@ -42,7 +42,7 @@ impl DecBit {
     }
 
     /// Takes in a packet whose transmission would begin at `start`, and sets its bit if it has one.
-    pub(crate) fn admit(&mut self, packet: &Arriving, start: Time, body: &mut Body) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving, start: Time, body: &mut Body) -> Decision {
         let now = packet.now;
         self.integrate(now);
         if self.leaving.is_empty() {
@@ -50,7 +50,7 @@ impl DecBit {
             self.present = Cycle { began: now, area: 0.0 };
         }
         if packet.full {
-            return Fate::Drop;
+            return Decision::Drop;
         }
         if let Body::Headed(_, Header::Load(bit)) = body
             && self.average(now) >= self.setup.threshold
@@ -59,7 +59,7 @@ impl DecBit {
         }
         let transmission = cwnd::Span::from_secs_f64(self.pace * f64::from(packet.size.0));
         self.leaving.push_back(start + transmission);
-        Fate::Queue
+        Decision::Queue
     }
 
     /// Over both cycles until `now`.

@@ -9,7 +9,7 @@ use super::rio::Rio;
 use super::vcp::Vcp;
 use super::waiting::Waiting;
 use super::xcp::Xcp;
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::line::Line;
 use crate::net::packet::{Ecn, Packet};
 use crate::net::setup::QueueLimit;
@@ -62,7 +62,7 @@ impl Fifo {
             Arriving { now, size: packet.size, capable, packets, bytes, idle_since, full }
         };
         let fate = match &mut self.early {
-            Early::Nothing => Fate::Queue,
+            Early::Nothing => Decision::Queue,
             Early::Red(red) => red.admit(&arriving()),
             Early::Rio(rio) => rio.admit(&arriving(), packet.class, start),
             Early::Pie(pie) => pie.admit(&arriving(), start),
@@ -70,13 +70,13 @@ impl Fifo {
             Early::Vcp(vcp) => vcp.admit(&arriving(), &mut packet.body),
             Early::DecBit(decbit) => decbit.admit(&arriving(), start, &mut packet.body),
         };
-        if fate == Fate::Drop {
+        if fate == Decision::Drop {
             return None;
         }
         if busy {
             self.waiting.push(start, packet.size);
         }
-        Some(Admitted { marked: fate == Fate::Mark, start, finish: self.line.send(now, packet.size) })
+        Some(Admitted { marked: fate == Decision::Mark, start, finish: self.line.send(now, packet.size) })
     }
 
     /// Nothing but the length of the queue decides.

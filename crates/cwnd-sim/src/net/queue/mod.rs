@@ -21,7 +21,7 @@ use cwnd::{Bytes, Time};
 
 /// What a packet meets at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Decision {
     Queue,
     Mark,
     Drop,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use cwnd::{Span, Time};
 
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::setup::PieSetup;
 use crate::random::Stream;
 
@@ -49,24 +49,24 @@ impl Pie {
     }
 
     /// Decides on a packet, whose transmission would begin at `start`.
-    pub(crate) fn admit(&mut self, packet: &Arriving, start: Time) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving, start: Time) -> Decision {
         self.advance(packet.now);
         if self.probability == 0.0 && self.is_low(self.delay) && self.is_low(self.old_delay) {
             self.allowance = self.setup.burst;
         }
         let fate = if packet.full {
-            Fate::Drop
+            Decision::Drop
         } else if self.allowance > Span::ZERO || !self.strikes(packet) {
-            Fate::Queue
+            Decision::Queue
         } else if packet.capable && self.setup.mark && self.probability < self.setup.mark_limit {
-            Fate::Mark
+            Decision::Mark
         } else {
-            Fate::Drop
+            Decision::Drop
         };
-        if fate != Fate::Queue {
+        if fate != Decision::Queue {
             self.accumulated = 0.0;
         }
-        if fate != Fate::Drop && start > packet.now {
+        if fate != Decision::Drop && start > packet.now {
             self.waiting.push_back((start, start.since(packet.now)));
         }
         fate
@@ -179,7 +179,7 @@ mod tests {
         Arriving { now: ms(now), size, capable: false, packets, bytes, idle_since: None, full: false }
     }
 
-    fn offer(queue: &mut Pie, now: f64, wait: f64) -> Fate {
+    fn offer(queue: &mut Pie, now: f64, wait: f64) -> Decision {
         queue.admit(&arriving(now, wait), ms(now + wait))
     }
 
@@ -252,7 +252,7 @@ mod tests {
         let drops = |burst| {
             let mut queue = pie(|setup| setup.burst = Span::from_millis(burst));
             let arrivals = (0..1200).map(|step| f64::from(step) / 2.0);
-            arrivals.filter(|now| offer(&mut queue, *now, 100.0 + now) == Fate::Drop).collect::<Vec<_>>()
+            arrivals.filter(|now| offer(&mut queue, *now, 100.0 + now) == Decision::Drop).collect::<Vec<_>>()
         };
         // Nothing leaves before 100 ms; the update at 105 ms is the first to see a delay. The allowance is full until then, and used up
         // by the tenth update or the twentieth.
@@ -270,10 +270,10 @@ mod tests {
             (queue.probability, queue.old_delay) = (probability, Span::from_millis(old_delay));
             offer(&mut queue, 0.0, wait)
         };
-        assert_eq!(sure(20, 1.0, 20.0), Fate::Drop);
-        assert_eq!(sure(20, 1.0, 2.0), Fate::Queue, "two packets wait");
-        assert_eq!(sure(7, 0.199, 20.0), Fate::Queue, "below half of the target");
-        assert_eq!(sure(7, 1.0, 20.0), Fate::Drop);
+        assert_eq!(sure(20, 1.0, 20.0), Decision::Drop);
+        assert_eq!(sure(20, 1.0, 2.0), Decision::Queue, "two packets wait");
+        assert_eq!(sure(7, 0.199, 20.0), Decision::Queue, "below half of the target");
+        assert_eq!(sure(7, 1.0, 20.0), Decision::Drop);
     }
 
     #[test]
@@ -283,13 +283,13 @@ mod tests {
             (queue.probability, queue.old_delay) = (probability, Span::from_millis(20));
             let packet = Arriving { capable, full, ..arriving(0.0, 20.0) };
             // Until chance strikes.
-            (0..1000).map(|_| queue.admit(&packet, ms(20.0))).find(|fate| *fate != Fate::Queue)
+            (0..1000).map(|_| queue.admit(&packet, ms(20.0))).find(|fate| *fate != Decision::Queue)
         };
-        assert_eq!(fate(true, true, 0.09, false), Some(Fate::Mark));
-        assert_eq!(fate(true, true, 0.11, false), Some(Fate::Drop));
-        assert_eq!(fate(true, false, 0.09, false), Some(Fate::Drop));
-        assert_eq!(fate(false, true, 0.09, false), Some(Fate::Drop));
-        assert_eq!(fate(true, true, 0.0, true), Some(Fate::Drop), "a full queue marks nothing");
+        assert_eq!(fate(true, true, 0.09, false), Some(Decision::Mark));
+        assert_eq!(fate(true, true, 0.11, false), Some(Decision::Drop));
+        assert_eq!(fate(true, false, 0.09, false), Some(Decision::Drop));
+        assert_eq!(fate(false, true, 0.09, false), Some(Decision::Drop));
+        assert_eq!(fate(true, true, 0.0, true), Some(Decision::Drop), "a full queue marks nothing");
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
             let mut queue = pie(|setup| setup.derandomize = derandomize);
             (queue.probability, queue.old_delay) = (1.0 / 16.0, Span::from_millis(20));
             let fates: Vec<_> = (0..100_000).map(|_| queue.admit(&arriving(0.0, 20.0), ms(20.0))).collect();
-            fates.split(|fate| *fate == Fate::Drop).map(|run| run.len() + 1).collect::<Vec<_>>()
+            fates.split(|fate| *fate == Decision::Drop).map(|run| run.len() + 1).collect::<Vec<_>>()
         };
         let mean = |gaps: &[usize]| gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
         let random = gaps(false);

@@ -5,7 +5,7 @@
 
 use cwnd::Bytes;
 
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::setup::RedSetup;
 use crate::random::Stream;
 
@@ -33,7 +33,7 @@ impl Red {
     }
 
     /// Decides on a packet.
-    pub(crate) fn admit(&mut self, packet: &Arriving) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving) -> Decision {
         self.update_average(packet, self.missed(packet));
         self.decide(packet)
     }
@@ -53,45 +53,45 @@ impl Red {
     }
 
     /// Decides on a packet by the average as it is.
-    pub(crate) fn decide(&mut self, packet: &Arriving) -> Fate {
+    pub(crate) fn decide(&mut self, packet: &Arriving) -> Decision {
         self.count += 1.0;
         self.count_bytes += f64::from(packet.size.0);
         let [low, high] = self.thresholds();
         // A queue of at most one packet is never dropped from early, however high the average still is.
         let early = if self.average < low || packet.packets <= 1 {
             self.above = false;
-            Fate::Queue
+            Decision::Queue
         } else if low == high {
             // A step has no slope to draw from.
             self.refuse(packet, 1.0)
         } else {
             let ceiling = if self.setup.gentle { 2.0 * high } else { high };
             if self.average >= ceiling {
-                Fate::Drop
+                Decision::Drop
             } else if self.above {
                 self.draw(packet)
             } else {
                 // The first packet of an excursion starts the count and passes.
                 (self.above, self.count, self.count_bytes) = (true, 1.0, f64::from(packet.size.0));
-                Fate::Queue
+                Decision::Queue
             }
         };
-        let fate = if packet.full { Fate::Drop } else { early };
-        if fate != Fate::Queue {
+        let fate = if packet.full { Decision::Drop } else { early };
+        if fate != Decision::Queue {
             (self.count, self.count_bytes) = (0.0, 0.0);
         }
         fate
     }
 
-    fn draw(&mut self, packet: &Arriving) -> Fate {
+    fn draw(&mut self, packet: &Arriving) -> Decision {
         let base = self.base_probability();
-        if self.stream.unit() > self.spread(base, packet.size) { Fate::Queue } else { self.refuse(packet, base) }
+        if self.stream.unit() > self.spread(base, packet.size) { Decision::Queue } else { self.refuse(packet, base) }
     }
 
     /// A packet that the probability `base` has hit: marked where that may be, dropped otherwise.
-    fn refuse(&self, packet: &Arriving, base: f64) -> Fate {
+    fn refuse(&self, packet: &Arriving, base: f64) -> Decision {
         let marks = packet.capable && self.setup.mark && base <= self.setup.mark_limit;
-        if marks { Fate::Mark } else { Fate::Drop }
+        if marks { Decision::Mark } else { Decision::Drop }
     }
 
     /// p_b: from 0 at the lower threshold to `max_p` at the upper one, and on to 1 at twice that if gentle.
@@ -193,12 +193,12 @@ mod tests {
     #[test]
     fn the_first_above_and_a_nearly_empty_queue_pass() {
         let mut queue = red(|setup| setup.weight = 1.0);
-        assert_eq!(queue.admit(&arriving(25)), Fate::Queue);
+        assert_eq!(queue.admit(&arriving(25)), Decision::Queue);
         assert_eq!(queue.count, 1.0);
         queue.setup.weight = 1e-9;
         queue.average = 1000.0;
-        assert_eq!(queue.admit(&arriving(1)), Fate::Queue);
-        assert_eq!(queue.admit(&arriving(2)), Fate::Drop);
+        assert_eq!(queue.admit(&arriving(1)), Decision::Queue);
+        assert_eq!(queue.admit(&arriving(2)), Decision::Drop);
     }
 
     #[test]
@@ -207,14 +207,14 @@ mod tests {
         let mut queue = red(always);
         let capable = |packets| Arriving { capable: true, ..arriving(packets) };
         (queue.average, queue.above, queue.count) = (20.0, true, 1000.0);
-        assert_eq!(queue.admit(&capable(20)), Fate::Mark);
+        assert_eq!(queue.admit(&capable(20)), Decision::Mark);
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&arriving(20)), Fate::Drop);
+        assert_eq!(queue.admit(&arriving(20)), Decision::Drop);
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&Arriving { full: true, ..capable(20) }), Fate::Drop);
+        assert_eq!(queue.admit(&Arriving { full: true, ..capable(20) }), Decision::Drop);
         queue.setup.mark_limit = 0.01;
         queue.count = 1000.0;
-        assert_eq!(queue.admit(&capable(20)), Fate::Drop, "p_b = 0.05 is above the limit");
+        assert_eq!(queue.admit(&capable(20)), Decision::Drop, "p_b = 0.05 is above the limit");
     }
 
     /// RFC 8257 section 3.1: every packet is marked that finds the queue at the threshold.
@@ -225,11 +225,11 @@ mod tests {
         });
         let capable = |packets| Arriving { capable: true, ..arriving(packets) };
         assert_eq!([9, 10, 9, 30, 10].map(|packets| queue.admit(&capable(packets))), {
-            use Fate::{Mark, Queue};
+            use Decision::{Mark, Queue};
             [Queue, Mark, Queue, Mark, Mark]
         });
-        assert_eq!(queue.admit(&arriving(10)), Fate::Drop);
-        assert_eq!(queue.admit(&Arriving { full: true, ..capable(10) }), Fate::Drop);
+        assert_eq!(queue.admit(&arriving(10)), Decision::Drop);
+        assert_eq!(queue.admit(&Arriving { full: true, ..capable(10) }), Decision::Drop);
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let mut queue = red(|setup| (setup.wait, setup.weight) = (false, 1.0));
         queue.above = true;
         let n = 200_000;
-        let dropped = (0..n).filter(|_| queue.admit(&arriving(20)) == Fate::Drop).count();
+        let dropped = (0..n).filter(|_| queue.admit(&arriving(20)) == Decision::Drop).count();
         // The packet itself counts, so the gap is uniform over 1..1/p_b: 10 on average at p_b = 0.05.
         let gap = f64::from(n) / dropped as f64;
         assert!((9.8..10.2).contains(&gap), "{gap}");

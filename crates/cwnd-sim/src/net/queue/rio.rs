@@ -8,7 +8,7 @@ use cwnd::Time;
 
 use super::red::Red;
 use super::waiting::Waiting;
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::setup::{Class, RioSetup};
 use crate::random::Stream;
 
@@ -36,7 +36,7 @@ impl Rio {
     }
 
     /// Decides on a packet, whose transmission would begin at `start`.
-    pub(crate) fn admit(&mut self, packet: &Arriving, class: Class, start: Time) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving, class: Class, start: Time) -> Decision {
         self.outside.update_average(packet, self.outside.missed(packet));
         self.missed += self.inside.missed(packet);
         match class {
@@ -46,7 +46,7 @@ impl Rio {
                 let inside = Arriving { packets: self.waiting.packets(), bytes: self.waiting.bytes(), ..*packet };
                 self.inside.update_average(&inside, std::mem::take(&mut self.missed));
                 let fate = self.inside.decide(&inside);
-                if fate != Fate::Drop && start > packet.now {
+                if fate != Decision::Drop && start > packet.now {
                     self.waiting.push(start, packet.size);
                 }
                 fate
@@ -77,7 +77,7 @@ mod tests {
     }
 
     /// A packet arrives at `now` when `packets` wait; its transmission would begin at `start`.
-    fn offer(rio: &mut Rio, class: Class, now: u64, packets: u64, start: u64) -> Fate {
+    fn offer(rio: &mut Rio, class: Class, now: u64, packets: u64, start: u64) -> Decision {
         let idle_since = (start == now).then_some(Time::ZERO);
         let bytes = packets * 1500;
         let arriving = Arriving {
@@ -108,7 +108,7 @@ mod tests {
             (Class::In, 61, 1, 63, 0.8125, 1.2578125),
         ];
         for (class, now, packets, start, inside, all) in steps {
-            assert_eq!(offer(&mut queue, class, now, packets, start), Fate::Queue);
+            assert_eq!(offer(&mut queue, class, now, packets, start), Decision::Queue);
             assert_eq!((queue.inside.average, queue.outside.average), (inside, all), "at {now} ms, {packets} waiting");
         }
     }
@@ -131,7 +131,7 @@ mod tests {
         for n in 0..20 {
             let class = if n % 2 == 0 { Class::In } else { Class::Out };
             let fate = offer(&mut queue, class, 1, n, 100);
-            assert_eq!(fate == Fate::Drop, class == Class::Out && n >= 15, "packet {n}");
+            assert_eq!(fate == Decision::Drop, class == Class::Out && n >= 15, "packet {n}");
         }
         assert_eq!(queue.inside.average, 9.0);
     }
@@ -140,10 +140,10 @@ mod tests {
     fn in_packets_are_dropped_by_their_own_thresholds_and_by_the_limit() {
         let mut queue = rio(1.0);
         let fates: Vec<_> = (0..40).map(|n| offer(&mut queue, Class::In, 1, n, 100)).collect();
-        assert!(fates[..16].iter().all(|fate| *fate == Fate::Queue));
-        assert!(fates[16..30].iter().filter(|fate| **fate == Fate::Drop).count() <= 1, "at most 2 % a packet");
+        assert!(fates[..16].iter().all(|fate| *fate == Decision::Queue));
+        assert!(fates[16..30].iter().filter(|fate| **fate == Decision::Drop).count() <= 1, "at most 2 % a packet");
         // Dropped packets do not wait: the average is what entered.
-        assert!(fates[32..].iter().all(|fate| *fate == Fate::Drop));
-        assert_eq!(offer(&mut rio(1.0), Class::In, 1, 50, 100), Fate::Drop, "the queue is full");
+        assert!(fates[32..].iter().all(|fate| *fate == Decision::Drop));
+        assert_eq!(offer(&mut rio(1.0), Class::In, 1, 50, 100), Decision::Drop, "the queue is full");
     }
 }

@@ -5,7 +5,7 @@
 
 use cwnd::{Span, Time};
 
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::packet::{Body, Header};
 use crate::net::setup::VcpSetup;
 
@@ -35,7 +35,7 @@ impl Vcp {
     }
 
     /// Takes in a packet, and writes on it if it has room for a load and comes from no fuller router.
-    pub(crate) fn admit(&mut self, packet: &Arriving, body: &mut Body) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving, body: &mut Body) -> Decision {
         if packet.now >= self.began + self.setup.interval {
             self.measure(packet.now);
         }
@@ -48,7 +48,7 @@ impl Vcp {
         if let Body::Headed(_, Header::Load(code)) = body {
             *code = self.code.max(*code);
         }
-        if packet.full { Fate::Drop } else { Fate::Queue }
+        if packet.full { Decision::Drop } else { Decision::Queue }
     }
 
     /// An interval is over (eq. 1). If nothing came for longer, the load is that much less.

@@ -8,7 +8,7 @@
 
 use cwnd::{Span, Time};
 
-use super::{Arriving, Fate};
+use super::{Arriving, Decision};
 use crate::net::packet::{Body, Header};
 use crate::net::setup::XcpSetup;
 
@@ -64,7 +64,7 @@ impl Xcp {
     }
 
     /// Takes in a packet, and writes on it if it has a congestion header.
-    pub(crate) fn admit(&mut self, packet: &Arriving, body: &mut Body) -> Fate {
+    pub(crate) fn admit(&mut self, packet: &Arriving, body: &mut Body) -> Decision {
         self.pass(packet);
         self.input += f64::from(packet.size.0);
         if let Body::Headed(_, Header::Congestion { window, rtt, feedback, answered }) = body {
@@ -81,7 +81,7 @@ impl Xcp {
             };
             *answered = true;
         }
-        if packet.full { Fate::Drop } else { Fate::Queue }
+        if packet.full { Decision::Drop } else { Decision::Queue }
     }
 
     /// The change of a flow's rate, bytes per second, that one of its packets brings; at most the `wished` change, by its sender or by
@@ -176,7 +176,7 @@ mod tests {
         let data = Data { number: 0, sent_at: now, retransmission: false, reacted: false, pair: false, spin: false };
         let header = Header::Congestion { window, rtt: 0.125, feedback: demand, answered: false };
         let mut body = Body::Headed(data, header);
-        assert_eq!(xcp.admit(&arriving, &mut body), Fate::Queue);
+        assert_eq!(xcp.admit(&arriving, &mut body), Decision::Queue);
         match body {
             Body::Headed(_, Header::Congestion { feedback, answered: true, .. }) => feedback,
             other => panic!("{other:?}"),

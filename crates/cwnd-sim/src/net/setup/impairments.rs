@@ -44,12 +44,12 @@ pub struct Reordering {
     /// The probability that a packet is held back, whatever it carries; 0..=1.
     pub probability: f64,
     /// For how long.
-    pub by: HoldBack,
+    pub by: ReorderBy,
 }
 
 /// How long a packet is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldBack {
+pub enum ReorderBy {
     /// For this time.
     Time(Span),
     /// Until this number of packets of the link that were not held back have overtaken it, at least 1: the extent of RFC 4737
@@ -77,6 +77,6 @@ impl Impairments {
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
         let probable = (0.0..=1.0).contains(&probability);
         require(probable, part, "the probability of reordering is at least 0 and at most 1")?;
-        require(by != HoldBack::Packets(0), part, "a packet held back is overtaken by at least 1 packet")
+        require(by != ReorderBy::Packets(0), part, "a packet held back is overtaken by at least 1 packet")
     }
 }

@@ -1,7 +1,7 @@
 //! The table of queues.
 
 use cwnd::notation::{Form, Notation};
-use cwnd::registry::{Measure, Parameter, Refusal, Values};
+use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
 use cwnd::{Bytes, Span};
 
 use super::{Queue, QueueSize, Threshold, size, threshold};
@@ -295,23 +295,27 @@ const DECBIT: Form<Queue> = Form {
     ..DROPTAIL
 };
 
-fn queue(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, Refusal> {
-    let limit = size(values.text("size")).ok_or_else(|| Refusal::new("size", SIZE))?;
+fn queue(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, InvalidParameter> {
+    let limit = size(values.text("size")).ok_or_else(|| InvalidParameter::new("size", SIZE))?;
     Ok(Queue { limit, discipline })
 }
 
 /// Thresholds may be shares of the limit.
-fn limited(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, Refusal> {
+fn limited(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, InvalidParameter> {
     let queue = queue(values, discipline)?;
     if queue.limit == QueueSize::Unlimited {
-        Err(Refusal::new("size", "a size, of which thresholds may be shares"))
+        Err(InvalidParameter::new("size", "a size, of which thresholds may be shares"))
     } else {
         Ok(queue)
     }
 }
 
 /// Early detection of the parameters with the prefix `class`, of those of all classes, and `otherwise`.
-fn early(values: &Values, class: &str, otherwise: RedSetup<Threshold>) -> Result<RedSetup<Threshold>, Refusal> {
+fn early(
+    values: &Values,
+    class: &str,
+    otherwise: RedSetup<Threshold>,
+) -> Result<RedSetup<Threshold>, InvalidParameter> {
     let given = |name: &str| {
         let own = values.given_as(&format!("{class}{name}"));
         own.or_else(|| values.given_as(name))
@@ -333,10 +337,10 @@ fn early(values: &Values, class: &str, otherwise: RedSetup<Threshold>) -> Result
     })
 }
 
-fn codel(values: &Values) -> Result<CoDelSetup, Refusal> {
+fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
     let (target, interval, mark) = (span(values, "target"), span(values, "interval"), values.is("ecn"));
     if target >= interval {
-        return Err(Refusal::new("target", "a time below the interval"));
+        return Err(InvalidParameter::new("target", "a time below the interval"));
     }
     Ok(CoDelSetup { target, interval, mark, ..CoDelSetup::default() })
 }

@@ -44,7 +44,7 @@ pub(crate) struct Cumulative {
     phase: Phase,
     urgent: bool,
     limited_transmit: bool,
-    impatient: bool,
+    impatient_rto: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Cumulative {
             phase: Phase::Open,
             urgent: false,
             limited_transmit: era.limited_transmit,
-            impatient: era.impatient,
+            impatient_rto: era.impatient_rto,
         }
     }
 
@@ -119,7 +119,7 @@ impl Cumulative {
         let Phase::Fast { inflation, partial } = &mut self.phase else { return true };
         *inflation -= passed.cast_signed() - 1;
         let first = !std::mem::replace(partial, true);
-        first || !self.impatient
+        first || !self.impatient_rto
     }
 
     fn advance(&mut self, cumulative: u64) -> AckOutcome {
@@ -185,7 +185,7 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn process_ack(&mut self, _now: Time, ack: &Ack, _arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack_with(&mut self, _now: Time, ack: &Ack, _arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             self.advance(cumulative)
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!((outcome.lost, outcome.first_lost, outcome.begun, outcome.rearm), (1, 5, false, true));
         // Four packets acknowledged besides the one put back: 5 outstanding, an inflation of 8 - 4.
         assert_eq!((sender.in_flight(), sender.resend(Time::ZERO), sender.in_recovery()), (1, Some(5), true));
-        assert!(!ack(&mut sender, 6, 1).rearm, "impatient: the timer started anew with the first partial one only");
+        assert!(!ack(&mut sender, 6, 1).rearm, "impatient_rto: the timer started anew with the first partial one only");
         ack(&mut sender, 10, 1);
         assert!(!sender.in_recovery());
     }

@@ -87,19 +87,19 @@ pub(crate) trait Recovery: Debug + Send {
 
     /// Handles an acknowledgement, if it is of the plain kind: nothing is being repaired, and it reports no more than that more has
     /// arrived in order. How many packets; none if it is for [`on_ack`](Self::on_ack).
-    fn on_plain_ack(&mut self, _now: Time, _ack: &Ack) -> Option<u64> {
+    fn on_ack_in_order(&mut self, _now: Time, _ack: &Ack) -> Option<u64> {
         None
     }
 
     /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns; one that it ends
     /// has not ended, unless it was spurious.
     fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
-        self.process_ack(now, ack, |_, _| ())
+        self.on_ack_with(now, ack, |_, _| ())
     }
 
     /// Processes an acknowledgement. Schemes with selective acknowledgements pass each part `first..end` that arrived for the first time to
     /// `arrived`: first the cumulatively acknowledged part in order, then the ranges.
-    fn process_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
+    fn on_ack_with(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
     fn leave(&mut self, outcome: &AckOutcome) -> bool;

@@ -94,12 +94,12 @@ impl Recovery for Sack {
     }
 
     #[inline(always)]
-    fn on_plain_ack(&mut self, _now: Time, ack: &Ack) -> Option<u64> {
-        if matches!(self.phase, Phase::Open) { self.board.on_plain_ack(ack) } else { None }
+    fn on_ack_in_order(&mut self, _now: Time, ack: &Ack) -> Option<u64> {
+        if matches!(self.phase, Phase::Open) { self.board.on_ack_in_order(ack) } else { None }
     }
 
     #[inline]
-    fn process_ack(&mut self, _now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack_with(&mut self, _now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = self.board.on_ack(ack, arrived);
         outcome.rearm = outcome.advanced;
         if outcome.lost > 0 && self.enters(&outcome) {

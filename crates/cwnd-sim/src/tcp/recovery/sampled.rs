@@ -99,21 +99,21 @@ impl<S: Recovery> Recovery for Sampled<S> {
     }
 
     #[inline(always)]
-    fn on_plain_ack(&mut self, now: Time, ack: &Ack) -> Option<u64> {
+    fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Option<u64> {
         let from = self.scheme.acked();
-        let newly = self.scheme.on_plain_ack(now, ack)?;
+        let newly = self.scheme.on_ack_in_order(now, ack)?;
         self.deliver_plainly(now, self.scheme.acked() - from);
         Some(newly)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
-        self.process_ack(now, ack, |_, _| ())
+        self.on_ack_with(now, ack, |_, _| ())
     }
 
-    fn process_ack(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack_with(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let Self { scheme, rate, records, .. } = self;
         let before = scheme.acked();
-        let outcome = scheme.process_ack(now, ack, |first, end| {
+        let outcome = scheme.on_ack_with(now, ack, |first, end| {
             // Mostly it is one packet, for which an iterator over a part of the ring would take longer.
             for number in first..end {
                 rate.on_delivered(now, &records[(number - before) as usize].departure);

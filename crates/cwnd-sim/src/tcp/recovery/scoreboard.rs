@@ -105,7 +105,7 @@ impl Scoreboard {
     /// Handles an acknowledgement, if neither it nor any before it reports a hole. How many packets it newly acknowledges; none if
     /// it is for [`on_ack`](Self::on_ack).
     #[inline(always)]
-    pub(crate) fn on_plain_ack(&mut self, ack: &Ack) -> Option<u64> {
+    pub(crate) fn on_ack_in_order(&mut self, ack: &Ack) -> Option<u64> {
         let plain =
             ack.sack[0].end == 0 && self.is_plain() && ack.cumulative > self.acked && ack.cumulative <= self.next;
         plain.then(|| self.advance_plainly(ack.cumulative))
@@ -294,7 +294,7 @@ mod tests {
                         };
                         let ack = ack(cumulative, &blocks);
                         let mut plain = board.clone();
-                        let passed = plain.on_plain_ack(&ack);
+                        let passed = plain.on_ack_in_order(&ack);
                         let mut reported = Vec::new();
                         let outcome = board.on_ack(&ack, |first, end| reported.extend(first..end));
                         prop_assert_eq!(reported, if new { vec![number] } else { vec![] });

@@ -12,7 +12,7 @@ pub use receiver::Receiver;
 
 use super::{bounded, measured, within};
 use crate::control::{CongestionControl, Control, Pacing};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
 use crate::signal::{Ack, Congestion, Limit, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
@@ -211,7 +211,7 @@ pub const TFRC: Entry<Tfrc> = Entry {
         if libm::floor(values.number("intervals")) == values.number("intervals") {
             Ok(Tfrc::new(start))
         } else {
-            Err(Refusal::new("intervals", "a whole number"))
+            Err(InvalidParameter::new("intervals", "a whole number"))
         }
     },
     receiver: Some(|values, _start| Box::new(Receiver::new(values.number("intervals") as usize))),

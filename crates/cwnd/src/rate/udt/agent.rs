@@ -58,7 +58,7 @@ struct Cuts {
     mean: u64,
     stride: u64,
     /// 1.1: a NAK of a single packet was ignored.
-    forgiven: bool,
+    skipped_single_loss: bool,
     /// The first NAK of this SYN has cut.
     in_this_syn: bool,
     random: SplitMix,
@@ -70,7 +70,7 @@ struct Clock {
     /// When a SYN ends.
     due: Option<Time>,
     /// When the pause ends.
-    thaw: Option<Time>,
+    unfreeze_at: Option<Time>,
     /// The next new packet when the last SYN ended.
     next: u64,
     acked: u64,
@@ -224,8 +224,8 @@ impl Agent {
         self.slow_start = false;
         if !(nak.repeated && self.habits.naks == Naks::RepeatedUncut) {
             let first = nak.first >= self.cuts.epoch_from;
-            if first && self.habits.forgives_single && !self.cuts.forgiven && nak.count < 2 {
-                self.cuts.forgiven = true;
+            if first && self.habits.forgives_single && !self.cuts.skipped_single_loss && nak.count < 2 {
+                self.cuts.skipped_single_loss = true;
                 return None;
             }
             if first || self.habits.remembers_each_nak {
@@ -233,7 +233,7 @@ impl Agent {
             }
             let further = self.cuts.counts_further(self.habits.cuts, first);
             if first {
-                self.cuts.forgiven = false;
+                self.cuts.skipped_single_loss = false;
                 self.cuts.begin(self.habits.cuts, nak.next);
                 self.pause = self.habits.pauses;
             } else if further && self.habits.cuts != AgentCuts::Doubling {
@@ -313,7 +313,7 @@ impl Agent {
 
     /// Lets time pass for a host without a clock of the agent's.
     fn pass(&mut self, view: &View) {
-        self.clock.thaw = self.clock.thaw.filter(|thaw| view.now < *thaw);
+        self.clock.unfreeze_at = self.clock.unfreeze_at.filter(|unfreeze_at| view.now < *unfreeze_at);
         let due = *self.clock.due.get_or_insert(view.now + SYN);
         if view.now < due {
             return;
@@ -336,7 +336,7 @@ impl Cuts {
             power: 0,
             mean: 2,
             stride: 2,
-            forgiven: false,
+            skipped_single_loss: false,
             in_this_syn: false,
             random: SplitMix::new(seed),
         }
@@ -384,12 +384,12 @@ impl Cuts {
 impl CongestionControl for Agent {
     fn control(&self) -> Control {
         let rate = 1.0 / self.interval;
-        let rate = if self.clock.thaw.is_some() { rate.min((Packets(1.0) / SYN).0) } else { rate };
+        let rate = if self.clock.unfreeze_at.is_some() { rate.min((Packets(1.0) / SYN).0) } else { rate };
         let due = self.clock.due.filter(|_| !self.slow_start && self.habits.grows != Grows::PerAck);
         Control {
             pacing: Pacing::At(Rate(rate)),
             probe: if self.known.is_some() { Probe::None } else { Probe::PairEvery(PAIR_EVERY) },
-            wake: [due, self.clock.thaw].into_iter().flatten().min(),
+            wake: [due, self.clock.unfreeze_at].into_iter().flatten().min(),
             ..Control::window(bounded_window(libm::floor(self.window) + 1.0, self.max_window))
         }
     }
@@ -415,7 +415,7 @@ impl CongestionControl for Agent {
                     Nak { first: event.first, count: u64::from(event.lost.max(1)), repeated: false, next: view.next };
                 self.on_nak(&nak, rtt(view, &self.habits));
                 if self.take_pause() {
-                    self.clock.thaw = Some(view.now + SYN);
+                    self.clock.unfreeze_at = Some(view.now + SYN);
                 }
             }
             Cause::Delay if self.habits.delay_warnings => self.on_delay_warning(view.next),

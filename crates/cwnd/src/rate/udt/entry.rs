@@ -5,7 +5,7 @@ use alloc::format;
 
 use super::profile::{Acknowledge, AgentCuts, AtOnce, Choices, Counts, Grows, Habits, Naks, Profile, Step};
 use super::{Agent, Receiver, SYN, Udt};
-use crate::entry::{Basis, Entry, Family, Refusal, Transport};
+use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::{Parameter, Values};
 use crate::rate::Decrease;
 use crate::signal::Start;
@@ -127,7 +127,7 @@ pub const UDT: Entry<Built> = Entry {
     }),
 };
 
-fn build(values: &Values, start: &Start) -> Result<Built, Refusal> {
+fn build(values: &Values, start: &Start) -> Result<Built, InvalidParameter> {
     let slow_start = start.rate.is_none() && values.choice("start") == "slow-start";
     let choices = Choices {
         capacity: values.given("capacity").map(BitRate),
@@ -168,10 +168,10 @@ fn profile(values: &Values) -> Profile {
 }
 
 /// `udt4` runs on the protocol of the wire, which has no such rules.
-fn udt4_decrease(values: &Values) -> Result<Decrease, Refusal> {
+fn udt4_decrease(values: &Values) -> Result<Decrease, InvalidParameter> {
     if let Some(parameter) = AGENTS_ONLY.into_iter().find(|name| values.choice(name) != "profile") {
         let reason = "`profile` alone, unless `profile` is `paper`, `ns2-1.1`, `ns2-2.0`, `ns2-2.2` or `daimd-fitted`: it is a rule of the agents";
-        return Err(Refusal::new(parameter, reason));
+        return Err(InvalidParameter::new(parameter, reason));
     }
     match values.choice("decrease") {
         "profile" => Ok(Decrease::Udt4),
@@ -180,7 +180,7 @@ fn udt4_decrease(values: &Values) -> Result<Decrease, Refusal> {
         "per-epoch" => Ok(Decrease::PerEpoch),
         other => {
             let accepted = "`profile`, `per-nak`, `per-interval` or `per-epoch` with `profile=udt4`";
-            Err(Refusal::new("decrease", format!("{accepted}: `{other}` is of the other profiles")))
+            Err(InvalidParameter::new("decrease", format!("{accepted}: `{other}` is of the other profiles")))
         }
     }
 }

@@ -148,7 +148,7 @@ impl Board {
     }
 
     /// Takes in an acknowledgement, and hands to `delivered` each packet that has arrived for the first time, in order.
-    pub(super) fn process_ack(&mut self, ack: &Ack, mut delivered: impl FnMut(u64, &Record)) {
+    pub(super) fn on_ack_with(&mut self, ack: &Ack, mut delivered: impl FnMut(u64, &Record)) {
         let cumulative = ack.cumulative.min(self.next);
         while self.acked < cumulative {
             let number = self.acked;

@@ -21,7 +21,7 @@ pub(super) struct Detector {
 
 /// What the reordering window depends on besides its own state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Circumstances {
+pub(super) struct RackInput {
     pub(super) now: Time,
     /// Fast recovery or that after a timeout is under way.
     pub(super) repairing: bool,
@@ -65,7 +65,7 @@ impl Detector {
 
     /// Step 5: hands to `found` each packet that is lost now, as it left, and marks it. The timer then runs until the last of those that
     /// have been overtaken is lost; acknowledgements find the others before.
-    pub(super) fn detect(&mut self, at: &Circumstances, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
+    pub(super) fn detect(&mut self, at: &RackInput, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
         let timeout = self.timeout(at, board);
         for first in [Board::first_fresh, Board::first_resent] {
             while let Some((sent_at, number)) = first(board).filter(|packet| *packet < self.newest) {
@@ -82,7 +82,7 @@ impl Detector {
     }
 
     /// What the retransmission timer takes for lost (section 6.3): the first packet, and those that are overdue.
-    pub(super) fn on_timeout(&mut self, at: &Circumstances, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
+    pub(super) fn on_timeout(&mut self, at: &RackInput, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
         self.deadline = Time::MAX;
         let timeout = self.timeout(at, board);
         for number in board.acked()..board.next() {
@@ -96,7 +96,7 @@ impl Detector {
     }
 
     /// For how long after its departure a packet that others have overtaken may still arrive.
-    fn timeout(&self, at: &Circumstances, board: &Board) -> Span {
+    fn timeout(&self, at: &RackInput, board: &Board) -> Span {
         let min_rtt = self.min_rtt.unwrap_or(at.smoothed);
         self.rtt + self.reordering.window(at.repairing, board.arrived(), min_rtt, at.smoothed)
     }

@@ -11,7 +11,7 @@ mod reorder;
 use cwnd::{Packets, Rtt, Span, Time};
 
 use self::board::Board;
-use self::detect::{Circumstances, Detector};
+use self::detect::{Detector, RackInput};
 use self::episode::Episode;
 use self::frto::{Evidence, Frto};
 use self::probe::{Answer, Probe};
@@ -66,8 +66,8 @@ impl Rack {
         matches!(self.phase, Phase::Open)
     }
 
-    fn circumstances(&self, now: Time) -> Circumstances {
-        Circumstances { now, repairing: !self.is_open(), smoothed: self.smoothed }
+    fn circumstances(&self, now: Time) -> RackInput {
+        RackInput { now, repairing: !self.is_open(), smoothed: self.smoothed }
     }
 
     /// Takes in what `ack` delivers, and hands each packet of it to `arrived`.
@@ -75,7 +75,7 @@ impl Rack {
         let Self { board, detector, episode, .. } = self;
         let (first, cumulative) = (board.acked(), ack.cumulative);
         let mut delivered = Delivered::default();
-        board.process_ack(ack, |number, record| {
+        board.on_ack_with(ack, |number, record| {
             arrived(number, number + 1);
             delivered.count += 1;
             detector.on_delivered(now, ack.echo, number, record);
@@ -179,7 +179,7 @@ impl Recovery for Rack {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, now: Time, ack: &Ack) -> Option<u64> {
+    fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Option<u64> {
         let plain = ack.sack[0].end == 0
             && ack.duplicate == 0
             && ack.cumulative > self.board.acked()
@@ -198,7 +198,7 @@ impl Recovery for Rack {
         })
     }
 
-    fn process_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack_with(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         let before = self.board.acked();
         let delivered = self.deliver(now, ack, arrived);

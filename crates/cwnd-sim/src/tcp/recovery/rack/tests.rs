@@ -193,7 +193,7 @@ proptest! {
                 _ if !receiver.in_network.is_empty() => {
                     let ack = receiver.deliver(usize::from(pick) % receiver.in_network.len().min(6));
                     scan.on_ack(now, &ack);
-                    let (outcome, detects) = if plain && let Some(newly) = rack.on_plain_ack(now, &ack) {
+                    let (outcome, detects) = if plain && let Some(newly) = rack.on_ack_in_order(now, &ack) {
                         // Nothing else is outstanding that could be found lost.
                         (AckOutcome { newly, advanced: true, ..AckOutcome::default() }, false)
                     } else {

@@ -5,11 +5,11 @@ use cwnd_sim::{AckEcho, Fault, Pause, Setup};
 
 /// A path with one flow of the subject, and what happens on it. Times are seconds since the start of the run.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct Testbed {
     pub(crate) setup: Setup,
 }
 
-impl Course {
+impl Testbed {
     fn fault(mut self, fault: Fault) -> Self {
         self.setup.taps[0].faults.push(fault);
         self
@@ -94,5 +94,5 @@ fn time(secs: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(secs)
 }
 
-/// A packet with its headers, of the flows of a course.
+/// A packet with its headers, of the flows of a testbed.
 pub(crate) const PACKET: Bytes = Bytes(1500);

@@ -8,20 +8,20 @@ use crate::flow::Armed;
 use crate::protocol::SenderProtocol;
 
 impl World {
-    /// Starts the flows of a crowd that are requested now.
+    /// Starts the flows of a group that are requested now.
     pub(super) fn arrivals(&mut self, index: u32) {
         self.events.pop();
-        if self.crowds[index as usize].armed != self.now {
+        if self.flow_arrivals[index as usize].armed != self.now {
             return;
         }
-        self.crowds[index as usize].armed = Time::MAX;
+        self.flow_arrivals[index as usize].armed = Time::MAX;
         let mut requests = std::mem::take(&mut self.requests);
-        while self.crowds[index as usize].due() <= self.now {
-            let crowd = &mut self.crowds[index as usize];
-            crowd.pass(&mut requests);
+        while self.flow_arrivals[index as usize].due() <= self.now {
+            let group = &mut self.flow_arrivals[index as usize];
+            group.pass(&mut requests);
             for request in requests.drain(..) {
-                let crowd = &mut self.crowds[index as usize];
-                if let Some(mut flow) = crowd.open(index, self.now, request, self.now >= self.measure_from) {
+                let group = &mut self.flow_arrivals[index as usize];
+                if let Some(mut flow) = group.open(index, self.now, request, self.now >= self.measure_from) {
                     flow.ahead = self.may_be_ahead(&flow);
                     let place = match self.free.pop() {
                         Some(place) => {
@@ -38,14 +38,14 @@ impl World {
             }
         }
         self.requests = requests;
-        self.arm_crowd(index);
+        self.arm_arrivals(index);
     }
 
-    pub(super) fn arm_crowd(&mut self, index: u32) {
-        let crowd = &mut self.crowds[index as usize];
-        let due = crowd.due();
-        if due < crowd.armed {
-            crowd.armed = due;
+    pub(super) fn arm_arrivals(&mut self, index: u32) {
+        let group = &mut self.flow_arrivals[index as usize];
+        let due = group.due();
+        if due < group.armed {
+            group.armed = due;
             self.events.push(due, Component::Arrival(index));
         }
     }
@@ -56,14 +56,14 @@ impl World {
         let Some(finite) = &mut self.flows[index as usize].finite else { return };
         let after = finite.arrive(self.now);
         if let Some(member) = finite.member {
-            self.crowds[member.crowd as usize].complete(self.now, finite.size, after, member);
-            self.arm_crowd(member.crowd);
+            self.flow_arrivals[member.group as usize].complete(self.now, finite.size, after, member);
+            self.arm_arrivals(member.group);
         }
     }
 
     /// Something came to an end that the end of a finite flow may have waited for.
     ///
-    /// A flow of a crowd has ended only when none of its packets is left anywhere: its place is then used for another flow, which must
+    /// A flow of a group has ended only when none of its packets is left anywhere: its place is then used for another flow, which must
     /// not receive them.
     pub(super) fn look_for_end(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
@@ -73,12 +73,12 @@ impl World {
         }
         let (after, first) = finite.acknowledge(self.now);
         let (size, Some(member)) = (finite.size, finite.member) else { return };
-        let crowd = &mut self.crowds[member.crowd as usize];
+        let group = &mut self.flow_arrivals[member.group as usize];
         if first {
-            crowd.acknowledge(size, after, member);
+            group.acknowledge(size, after, member);
         }
         if flow.is_gone() {
-            crowd.close(flow);
+            group.close(flow);
             flow.finite = None;
             // Events that are still pending are out of date.
             flow.armed = Armed::NONE;
@@ -95,16 +95,16 @@ mod tests {
 
     use super::*;
     use crate::recorder::Recorder;
-    use crate::{CrowdSetup, Dumbbell, Era, Gap, QueueLimit, Sizes};
+    use crate::{Dumbbell, Era, FlowArrivalsSetup, Interarrival, QueueLimit, Sizes};
 
     #[test]
     fn places_are_used_again() {
         let bell = Dumbbell::new(100_000_000, Span::from_millis(20), QueueLimit::Packets(50));
         let spec = Spec::parse("reno").expect("registered");
         let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(20), Span::ZERO, 1);
-        setup.crowds = vec![CrowdSetup {
+        setup.flow_arrivals = vec![FlowArrivalsSetup {
             flow: setup.flows[0].clone(),
-            gap: Gap::Constant(Span::from_millis(2)),
+            gap: Interarrival::Constant(Span::from_millis(2)),
             sizes: Sizes::Constant(10),
             pages: None,
             rtt_spread: Span::ZERO,
@@ -115,7 +115,7 @@ mod tests {
         world.record(&recorder);
         assert!(world.simulate(Time::ZERO + setup.duration, &mut recorder, |_, _| true));
         world.audit();
-        let tally = &world.crowds[0].tally;
+        let tally = &world.flow_arrivals[0].tally;
         assert!(tally.arrived > 9000, "{}", tally.arrived);
         // A flow lasts some 30 ms: 15 at once on average, and a Poisson number seldom reaches three times its mean.
         assert!((10..80).contains(&world.flows.len()), "{} places", world.flows.len());

@@ -1,4 +1,4 @@
-//! Crowds under way: finite flows that arrive at random, and end when their data has been acknowledged.
+//! Groups of arriving flows under way: finite flows that arrive at random, and end when their data has been acknowledged.
 
 use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
@@ -6,19 +6,19 @@ use cwnd_trace::Histogram;
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
 use crate::protocol::SenderProtocol;
 use crate::random::Stream;
-use crate::setup::{CrowdSetup, Setup};
+use crate::setup::{FlowArrivalsSetup, Setup};
 use crate::traffic::arrivals::Poisson;
 use crate::traffic::source::Backlog;
-use crate::traffic::web::Readers;
+use crate::traffic::web::WebUsers;
 
-/// A crowd under way.
+/// A group under way.
 #[derive(Debug)]
-pub(crate) struct Crowd {
-    setup: CrowdSetup,
+pub(crate) struct FlowArrivals {
+    setup: FlowArrivalsSetup,
     path: FlowPath,
     arrivals: Poisson,
     sizes: Stream,
-    readers: Option<Readers>,
+    users: Option<WebUsers>,
     flows: Stream,
     /// Its pending event; those at other times are out of date.
     pub(crate) armed: Time,
@@ -32,7 +32,7 @@ pub(crate) struct Request {
     size: u64,
 }
 
-/// What became of the flows of a crowd.
+/// What became of the flows of a group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// Flows requested, of these refused, of the others complete at the receiver.
@@ -71,20 +71,20 @@ pub(crate) struct Completions {
     pub(crate) acknowledged: Histogram,
 }
 
-impl Crowd {
-    /// The crowd that is number `index` of `setup`, and of which no flow has arrived.
+impl FlowArrivals {
+    /// The group that is number `index` of `setup`, and of which no flow has arrived.
     pub(crate) fn new(setup: &Setup, index: usize, path: FlowPath) -> Self {
         let stream = |what| Stream::new(setup.seed, format_args!("crowd {index}: {what}"));
-        let crowd = setup.crowds[index].clone();
+        let group = setup.flow_arrivals[index].clone();
         Self {
             path,
-            arrivals: Poisson::new(crowd.gap, crowd.flow.start, stream("arrivals")),
+            arrivals: Poisson::new(group.gap, group.flow.start, stream("arrivals")),
             sizes: stream("sizes"),
-            readers: crowd.pages.map(|pages| Readers::new(pages, stream("sessions"))),
+            users: group.pages.map(|pages| WebUsers::new(pages, stream("sessions"))),
             flows: stream("flows"),
             armed: Time::MAX,
             tally: Tally::default(),
-            setup: crowd,
+            setup: group,
         }
     }
 
@@ -102,7 +102,7 @@ impl Crowd {
     pub(crate) fn due(&self) -> Time {
         let arrival = self.arrivals.due();
         let arrival = if self.setup.flow.stop.is_some_and(|stop| arrival >= stop) { Time::MAX } else { arrival };
-        self.readers.as_ref().map_or(arrival, |readers| arrival.min(readers.due()))
+        self.users.as_ref().map_or(arrival, |users| arrival.min(users.due()))
     }
 
     /// The flows requested at the time that is due.
@@ -110,15 +110,15 @@ impl Crowd {
         let sizes = self.setup.sizes;
         let mut request = |session, size| requests.push(Request { session, size });
         let arrives = self.due() == self.arrivals.due();
-        match &mut self.readers {
+        match &mut self.users {
             None => request(0, sizes.draw(&mut self.sizes)),
-            Some(readers) if arrives => readers.begin(sizes, request),
-            Some(readers) => return readers.pass(sizes, request),
+            Some(users) if arrives => users.begin(sizes, request),
+            Some(users) => return users.pass(sizes, request),
         }
         self.arrivals.pass();
     }
 
-    /// The flow that was requested, as the member of crowd number `index`; none if there are too many.
+    /// The flow that was requested, as the member of group number `index`; none if there are too many.
     pub(crate) fn open(&mut self, index: u32, now: Time, request: Request, measured: bool) -> Option<Flow> {
         self.tally.arrived += 1;
         if self.tally.present == self.setup.limit.get() {
@@ -133,7 +133,7 @@ impl Crowd {
         }
         let draws = &mut self.flows;
         let longer = self.setup.rtt_spread.mul_f64(draws.unit());
-        let member = Member { crowd: index, session: request.session, measured };
+        let member = Member { group: index, session: request.session, measured };
         let parameters = FlowParameters {
             start: now,
             backlog: Backlog::packets(request.size),
@@ -169,8 +169,8 @@ impl Crowd {
     }
 
     fn object_arrived(&mut self, now: Time, session: u32) {
-        if let Some(readers) = &mut self.readers {
-            readers.object_arrived(now, session);
+        if let Some(users) = &mut self.users {
+            users.object_arrived(now, session);
         }
     }
 }
