@@ -1,8 +1,10 @@
 //! The step `prose`: counts habits of writing in each file against a list that may only fall.
 //!
 //! [`HABITS`] has the patterns with the better form of each, [`COUNTS`] the most that each file may have. Text is Markdown outside of
-//! code and of generated parts, comments of Rust, and the string literals of the crates: help, messages and headings.
+//! code and of generated parts, comments of Rust, and the string literals of the crates: help, messages and headings. It also checks the
+//! subjects of new commits.
 
+mod subjects;
 mod text;
 
 use std::collections::BTreeMap;
@@ -12,7 +14,7 @@ use std::{fs, io};
 use crate::workspace::Workspace;
 use text::{Block, blocks};
 
-/// The step: fails where a file has more than its count.
+/// The step: fails where a file has more than its count, or a new commit a subject that is not accepted.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     let habits = Habits::parse(&read(workspace, HABITS)?)?;
     let listed = parse_counts(&read(workspace, COUNTS).unwrap_or_default())?;
@@ -61,7 +63,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     if counts != listed {
         println!("CWND_BLESS=1 cargo xtask check prose lowers the counts of {COUNTS}");
     }
-    Ok(())
+    subjects::check(workspace)
 }
 
 /// The patterns.

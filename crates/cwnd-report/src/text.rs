@@ -20,7 +20,7 @@ pub use sweep::{sweep, sweep_status};
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
     let mut text = format!(
-        "{}{} of {duration_s} s, measured after {warmup_s} s\n{}",
+        "{}{} of {duration_s} s, warm-up {warmup_s} s\n{}",
         wrapped(&format!(
             "{} by the criteria of RFC 9743, compared with Reno and CUBIC in its place",
             one_line(algorithm)
@@ -73,7 +73,7 @@ pub fn run(document: &json::Run) -> String {
     let origin = &document.origin;
     let mut text = origin.scenario.title.as_ref().map_or_else(String::new, |title| wrapped(&one_line(title)));
     text.push_str(&format!(
-        "{}{} of {} s, measured after {} s\n\n",
+        "{}{} of {} s, warm-up {} s\n\n",
         wrapped(&format!("on {}", one_line(&origin.path))),
         counted(origin.seeds, "seed"),
         origin.duration_s,

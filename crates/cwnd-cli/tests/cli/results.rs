@@ -120,7 +120,7 @@ fn folders_have_fresh_names_unless_named() {
 fn the_table_has_units_intervals_and_the_frame() {
     let cwnd = Cwnd::new();
     let text = cwnd.succeed(&[&COMPARE[..], &["--out", "results"]].concat());
-    for part in ["2 seeds of 4s, measured after 1s", "Mbit/s", "Jain", "mallest to largest", "aimd:b=1/8"] {
+    for part in ["2 seeds of 4 s, warm-up 1 s", "Mbit/s", "Jain", "mallest to largest", "aimd:b=1/8"] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     let text = cwnd.succeed(&[&COMPARE[..], &["--versus", "reno", "--out", "against"]].concat());
@@ -232,7 +232,7 @@ fn the_heading_is_the_path() {
     let text =
         cwnd.succeed(&[&["compare", "reno"][..], &short, &["--era", "ns2-2001", "--queue", "pie:100p"]].concat());
     assert!(
-        text.starts_with("2 flows of each algorithm on 10mbit, 20ms, pie:100p, era ns2-2001\n1 seed of 2s"),
+        text.starts_with("2 flows of each algorithm on 10mbit, 20ms, pie:100p, era ns2-2001\n1 seed of 2 s"),
         "{text}"
     );
 }

@@ -3,10 +3,9 @@
 use cwnd_lab::compare::FEWEST_FOR_BEST;
 use cwnd_run::measure::digits::{cell, cell_of_range, cell_to, legend, legend_of_ranges};
 use cwnd_run::measure::{ENOUGH_FOR_INTERVAL, Estimate, Measure, Reach, Scale, Subject};
-use cwnd_run::scenario::Document;
 use cwnd_text::{counted, one_line};
 
-use crate::json;
+use crate::json::{self, Origin};
 use crate::table::{Table, fits, short, wrapped};
 
 /// The output of `cwnd compare`.
@@ -53,9 +52,9 @@ pub fn differences(document: &json::Comparison) -> String {
 
 /// The path, the flows and the runs of a comparison.
 fn heading(document: &json::Comparison) -> String {
-    let Document { duration, warmup, seeds, .. } = &document.origin.scenario;
-    let path = format!("{} of each algorithm on {}", counted(document.flows, "flow"), one_line(&document.origin.path));
-    format!("{}{} of {duration}, measured after {warmup}\n\n", wrapped(&path), counted(*seeds, "seed"))
+    let Origin { path, seeds, duration_s, warmup_s, .. } = &document.origin;
+    let path = format!("{} of each algorithm on {}", counted(document.flows, "flow"), one_line(path));
+    format!("{}{} of {duration_s} s, warm-up {warmup_s} s\n\n", wrapped(&path), counted(*seeds, "seed"))
 }
 
 /// A column of the table of a comparison.

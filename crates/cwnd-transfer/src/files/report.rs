@@ -52,14 +52,14 @@ struct State {
 /// Files and links; of `failed` also directories.
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    whole: u64,
+    completed: u64,
     unchanged: u64,
     linked: u64,
     skipped: u64,
     failed: u64,
 }
 
-/// One line of `--json-stream`.
+/// One line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
@@ -68,7 +68,7 @@ enum Line<'a> {
     /// The totals of the sender.
     Total { files: u64, bytes: u64 },
     /// The transfer of a file begins, at byte `from`.
-    Begin { name: &'a str, bytes: u64, from: u64 },
+    Started { name: &'a str, bytes: u64, from: u64 },
     /// At most twice a second.
     Progress {
         bytes: u64,
@@ -81,7 +81,7 @@ enum Line<'a> {
         limited_by: Option<&'static str>,
     },
     /// A file has arrived.
-    Whole { name: &'a str, bytes: u64, blake3: String },
+    Completed { name: &'a str, bytes: u64, blake3: String },
     /// A file was there before.
     Unchanged { name: &'a str, bytes: u64 },
     /// A file was not transferred.
@@ -95,8 +95,8 @@ enum Line<'a> {
     /// The connection is lost, and the other side is waited for.
     Lost { error: &'a str },
     /// All is done.
-    End {
-        whole: u64,
+    Ended {
+        completed: u64,
         unchanged: u64,
         linked: u64,
         skipped: u64,
@@ -150,8 +150,8 @@ impl Report {
 
     /// The last line.
     pub(super) fn end(&self, outcome: &Outcome) -> String {
-        let Outcome { completed: whole, unchanged, linked, skipped, failed, .. } = *outcome;
-        self.state().end(Counts { whole, unchanged, linked, skipped, failed })
+        let Outcome { completed, unchanged, linked, skipped, failed, .. } = *outcome;
+        self.state().end(Counts { completed, unchanged, linked, skipped, failed })
     }
 
     /// The last line of a transfer that ends since a file cannot be written here, which is one more that has failed.
@@ -217,7 +217,7 @@ impl State {
             Event::Started { name, size, from } => {
                 self.finished += from;
                 let resumed = || (*from > 0).then(|| format!("{name}: resumed after {}", HumanBytes(*from)));
-                self.print(&Line::Begin { name: &name.to_string(), bytes: *size, from: *from }, resumed);
+                self.print(&Line::Started { name: &name.to_string(), bytes: *size, from: *from }, resumed);
             }
             Event::Transferred(bytes) => {
                 self.moved += bytes;
@@ -225,9 +225,9 @@ impl State {
                 self.show_progress(stream);
             }
             Event::Completed { name, size, hash } => {
-                self.counts.whole += 1;
+                self.counts.completed += 1;
                 let blake3 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-                self.print(&Line::Whole { name: &name.to_string(), bytes: *size, blake3 }, || None);
+                self.print(&Line::Completed { name: &name.to_string(), bytes: *size, blake3 }, || None);
             }
             Event::Unchanged { name, size } => {
                 self.counts.unchanged += 1;
@@ -253,15 +253,24 @@ impl State {
 
     fn end(&self, counts: Counts) -> String {
         self.bar.finish_and_clear();
-        let Counts { whole, unchanged, linked, skipped, failed } = counts;
+        let Counts { completed, unchanged, linked, skipped, failed } = counts;
         let (seconds, bytes) = (self.clock.elapsed().as_secs_f64(), self.moved);
         let bits_per_second = rate(bytes, seconds);
         if self.json {
-            return line(&Line::End { whole, unchanged, linked, skipped, failed, bytes, seconds, bits_per_second });
+            return line(&Line::Ended {
+                completed,
+                unchanged,
+                linked,
+                skipped,
+                failed,
+                bytes,
+                seconds,
+                bits_per_second,
+            });
         }
         let mut text = format!(
             "{}, {}, in {} s, {} Mbit/s",
-            counted(whole, "file"),
+            counted(completed, "file"),
             HumanBytes(bytes),
             decimal(seconds, 2),
             decimal(bits_per_second * 1e-6, 1)

@@ -114,12 +114,12 @@ fn a_disk_without_room_ends_a_receiver_with_its_code_and_its_report() {
     let server = Started::new(&udt, &["serve", "out", "--at", "127.0.0.1:0", "--json"]);
     // Full from the start, and full in the middle.
     let none = udt.run(&["recv", server.address(), "huge", "small", "--dir", "inbox", "--json"]);
-    let end = event(&none.out, "end").unwrap_or_else(|| panic!("no end: {}{}", none.out, none.err));
-    assert_eq!((&end["whole"], &end["failed"]), (&1.into(), &1.into()), "{end}");
+    let end = event(&none.out, "ended").unwrap_or_else(|| panic!("no end: {}{}", none.out, none.err));
+    assert_eq!((&end["completed"], &end["failed"]), (&1.into(), &1.into()), "{end}");
     check("full from the start", none.code, &none.out, "file", 7);
     let receive = ["recv", server.address(), "large", "small", "--dir", "inbox", "--retries", "0", "--json", "--force"];
     let full = udt.run_on_a_full_disk(&receive);
-    let end = event(&full.out, "end").unwrap_or_else(|| panic!("no end: {}{}", full.out, full.err));
+    let end = event(&full.out, "ended").unwrap_or_else(|| panic!("no end: {}{}", full.out, full.err));
     assert_eq!(end["failed"], 1, "{end}");
     check("full in the middle", full.code, &full.out, "file", 7);
 }
@@ -254,7 +254,7 @@ fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
         let sender = Started::new(&udt, &[&["send", "out", "--rate-limit", "60mbit", "--json"], send].concat());
         let receive = [&["recv", sender.address(), "--force", "--dir", "inbox", "--json"], receive].concat();
         let mut first = Started::new(&udt, &receive);
-        first.read_until("begin");
+        first.read_until("started");
         let second = udt.run(&receive);
         let lines: Vec<&str> = second.out.lines().filter(|line| !line.contains("\"event\":\"met\"")).collect();
         check(&second.err, second.code, &lines.join("\n"), "busy", 5);
@@ -264,7 +264,7 @@ fn a_second_receiver_is_told_at_once_and_the_first_goes_on() {
         assert!(!out.contains("retry") && !out.contains("\"event\":\"error\""), "{out}");
         // A client that is started again takes the place of the first.
         let mut again = Started::new(&udt, &receive);
-        again.read_until("begin");
+        again.read_until("started");
         let (code, out) = again.ends();
         assert!(code == Some(0) && !out.contains("retry"), "{out}");
         assert_eq!(sender.ends().0, Some(0));
@@ -372,7 +372,7 @@ fn a_signal_leaves_only_what_can_be_resumed() {
             let server = Started::new(&udt, &["serve", "out", "--at", "127.0.0.1:0", "--json", "--rate-limit", rate]);
             let receive = ["recv", server.address(), "--dir", "inbox", "--json", "--retries", "0"];
             let mut receiver = Started::new(&udt, &receive);
-            receiver.read_until("begin");
+            receiver.read_until("started");
             let length = || {
                 let parts = fs::read_dir(udt.path().join("inbox")).expect("a directory").flatten();
                 parts.filter_map(|part| Some(part.metadata().ok()?.len())).max().unwrap_or(0)

@@ -438,7 +438,7 @@ fn a_pipe_goes_from_one_side_to_the_other() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{err}");
         assert!(output.stdout == bytes, "{} bytes", output.stdout.len());
-        assert!(err.lines().all(|line| line.starts_with('{')) && err.contains("\"whole\""), "{err}");
+        assert!(err.lines().all(|line| line.starts_with('{')) && err.contains("\"completed\""), "{err}");
         assert_eq!(sender.ends().0, Some(0));
     }
 }

@@ -177,7 +177,7 @@ fn a_client_waits_for_its_server_to_come_back() {
         result.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
     // Where the machine is busy, the server may miss the first attempt too.
-    assert!((1..=3).contains(&named("retry")) && named("end") == 1, "{}", result.out);
+    assert!((1..=3).contains(&named("retry")) && named("ended") == 1, "{}", result.out);
     assert!(named("progress") > 1, "{}", result.out);
     drop(server);
 }
@@ -304,10 +304,10 @@ fn send_until_interrupted(udt: &Udt, address: &str) {
     assert_eq!(client.wait_with_output().expect("it ends").status.code(), Some(130));
 }
 
-/// From where the large file came last, according to the lines of `--json-stream`.
+/// From where the large file came last, according to the lines of `--json`.
 fn resumed_from(lines: &str) -> u64 {
     let events = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let mut begun = events.filter(|event| event["event"] == "begin" && event["name"] == "out/deep/large");
+    let mut begun = events.filter(|event| event["event"] == "started" && event["name"] == "out/deep/large");
     begun.next_back().and_then(|event| event["from"].as_u64()).expect("it begins")
 }
 
