@@ -100,17 +100,19 @@ impl Pair {
 }
 
 impl Cases {
-    /// Reads `cases.toml` in `folder`.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join("cases.toml");
+    /// Reads `cases.toml` in `directory`.
+    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("cases.toml");
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         toml::from_str(&text).map_err(|source| Error::Cases { path, source })
     }
 
     /// Every algorithm of every case, with its scenario.
-    pub(crate) fn experiments(&self, folder: &Path) -> Result<Vec<Experiment<'_>>, Error> {
+    pub(crate) fn experiments(&self, directory: &Path) -> Result<Vec<Experiment<'_>>, Error> {
         let pairs = self.case.iter().flat_map(|case| case.algorithms.iter().map(move |pair| (case, pair)));
-        pairs.map(|(case, pair)| Ok(Experiment { case, pair, scenario: case.scenario(folder, &pair.ours)? })).collect()
+        pairs
+            .map(|(case, pair)| Ok(Experiment { case, pair, scenario: case.scenario(directory, &pair.ours)? }))
+            .collect()
     }
 }
 
@@ -130,8 +132,8 @@ impl Case {
     }
 
     /// Its scenario with an algorithm for all flows.
-    fn scenario(&self, folder: &Path, algorithm: &str) -> Result<Scenario, Error> {
-        let path = folder.join(&self.scenario);
+    fn scenario(&self, directory: &Path, algorithm: &str) -> Result<Scenario, Error> {
+        let path = directory.join(&self.scenario);
         let text = std::fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
         let overrides = [format!("flow.0.algorithm={algorithm}")];
         Scenario::read(&path.display().to_string(), &text, &overrides).map_err(|error| Error::Scenario(Box::new(error)))

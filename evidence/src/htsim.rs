@@ -138,16 +138,16 @@ fn arguments(setup: &Setup) -> String {
 
 /// Builds htsim as its own Makefile does, and the driver on it.
 fn build(root: &Path) -> Result<PathBuf, Error> {
-    let folder = std::env::current_exe().unwrap_or_default().with_file_name("htsim");
-    let git = |words: &[&str]| output(Command::new("git").arg("-C").arg(&folder).args(words));
-    if !folder.join(".git").exists() {
+    let directory = std::env::current_exe().unwrap_or_default().with_file_name("htsim");
+    let git = |words: &[&str]| output(Command::new("git").arg("-C").arg(&directory).args(words));
+    if !directory.join(".git").exists() {
         let from = std::env::var_os("CWND_HTSIM").unwrap_or_else(|| REPOSITORY.into());
-        output(Command::new("git").args(["clone", "--quiet", "--no-checkout"]).arg(from).arg(&folder))?;
+        output(Command::new("git").args(["clone", "--quiet", "--no-checkout"]).arg(from).arg(&directory))?;
     }
     git(&["checkout", "--quiet", REVISION, "--", "sim"])?;
-    let simulator = folder.join("sim");
+    let simulator = directory.join("sim");
     output(Command::new("make").args(["--silent", "--jobs=2", "libhtsim.a"]).current_dir(&simulator))?;
-    let program = folder.join("dumbbell");
+    let program = directory.join("dumbbell");
     let mut command = Command::new("g++");
     command.args(["-O3", "-std=c++17", "-I"]).arg(&simulator).arg(root.join("evidence/htsim/dumbbell.cc"));
     output(command.arg(simulator.join("libhtsim.a")).arg("-o").arg(&program))?;

@@ -211,10 +211,10 @@ fn main() -> ExitCode {
 fn validate(root: &Path, chosen: Option<&Vec<String>>) -> Result<bool, Error> {
     // Before the runs, during which the sources may change.
     let sources = Provenance::of_record(root)?;
-    let folder = root.join("evidence/ns3");
-    let cases = Cases::read(&folder)?;
-    let experiments = cases.experiments(&folder)?;
-    let mut records = Records::read(&folder)?;
+    let directory = root.join("evidence/ns3");
+    let cases = Cases::read(&directory)?;
+    let experiments = cases.experiments(&directory)?;
+    let mut records = Records::read(&directory)?;
 
     if let Some(chosen) = chosen {
         let mut anew: Vec<&Experiment<'_>> = Vec::new();
@@ -224,7 +224,7 @@ fn validate(root: &Path, chosen: Option<&Vec<String>>) -> Result<bool, Error> {
                 anew.push(experiment);
             }
         }
-        let program = ns3::build(&folder)?;
+        let program = ns3::build(&directory)?;
         ns3::run(&program, &anew, &sources)?.into_iter().for_each(|record| records.put(record));
         records
             .write(|record| experiments.iter().any(|experiment| experiment.is_of(&record.case, &record.algorithm)))?;
@@ -263,10 +263,10 @@ mod tests {
 
     #[test]
     fn results_agree_with_those_recorded_elsewhere() -> Result<(), Error> {
-        let folder = root().join("evidence/ns3");
-        let cases = Cases::read(&folder)?;
-        let experiments = cases.experiments(&folder)?;
-        let records = Records::read(&folder)?;
+        let directory = root().join("evidence/ns3");
+        let cases = Cases::read(&directory)?;
+        let experiments = cases.experiments(&directory)?;
+        let records = Records::read(&directory)?;
         for compared in compare(&experiments, &records)? {
             for judged in compared.judge(&cases) {
                 let place = format!("{} {}", compared.experiment.case.name(), compared.experiment.pair.name());

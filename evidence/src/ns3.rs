@@ -14,10 +14,10 @@ use crate::record::Record;
 use crate::{Error, Experiment};
 
 /// Compiles `dumbbell.cc`.
-pub(crate) fn build(folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn build(directory: &Path) -> Result<PathBuf, Error> {
     let program = std::env::current_exe().unwrap_or_default().with_file_name("ns3-dumbbell");
     let mut command = Command::new("g++");
-    command.args(["-O2", "-std=c++17"]).arg(folder.join("dumbbell.cc")).arg("-o").arg(&program).args(LIBRARIES);
+    command.args(["-O2", "-std=c++17"]).arg(directory.join("dumbbell.cc")).arg("-o").arg(&program).args(LIBRARIES);
     output(&mut command)?;
     Ok(program)
 }

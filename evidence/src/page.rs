@@ -191,8 +191,8 @@ pub(crate) fn shown(estimate: &Estimate) -> String {
 
 fn save(path: &Path, text: &str) -> Result<(), Error> {
     let at = |source| Error::File { path: path.to_owned(), source };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(at)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(at)?;
     }
     std::fs::write(path, text).map_err(at)
 }

@@ -80,7 +80,7 @@ impl Store {
     fn cells(&self) -> Cells {
         match (&self.store, self.no_store) {
             (_, true) => Cells::default(),
-            (Some(folder), false) => Cells::stored(folder),
+            (Some(directory), false) => Cells::stored(directory),
             (None, false) => Cells::of_user(),
         }
     }

@@ -37,8 +37,8 @@ impl Series {
 /// Writes the specification of panels over the time their curves cover. `names` are those of the two sides, theirs first.
 pub(crate) fn write(path: &Path, names: [&str; 2], panels: &[Panel<'_>]) -> Result<(), Error> {
     let text = specification(names, panels).to_string();
-    let folder = path.parent().unwrap_or(path);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
+    let directory = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(path, text));
     written.map_err(|source| Error::File { path: path.to_owned(), source })
 }
 

@@ -77,7 +77,7 @@ fn hash(root: &Path, revision: &str) -> Result<String, Error> {
 /// Whether a file decides what a record says: not the records themselves, nor texts. A revision has this crate in one of two places.
 fn is_source(path: &str) -> bool {
     path == "Cargo.lock"
-        || ["crates/", "evidence/", "validation/"].iter().any(|folder| path.starts_with(folder))
+        || ["crates/", "evidence/", "validation/"].iter().any(|directory| path.starts_with(directory))
             && ![".json", ".md"].iter().any(|ending| path.ends_with(ending))
 }
 
@@ -159,7 +159,7 @@ mod tests {
         for file in ["network.tcl", "agent.cc"] {
             let now = git(root(), &["hash-object", &format!("evidence/ns2/{file}")])?;
             for revision in &revisions {
-                let at = |folder| git(root(), &["rev-parse", &format!("{revision}:{folder}/ns2/{file}")]);
+                let at = |directory| git(root(), &["rev-parse", &format!("{revision}:{directory}/ns2/{file}")]);
                 let then = at("evidence").or_else(|_| at("validation"))?;
                 assert_eq!(
                     then, now,
@@ -177,7 +177,8 @@ mod tests {
             return Ok(());
         }
         let pages = ["bbr", "files", "performance", "udt", "validation"].map(|page| format!("docs/{page}.md"));
-        let results = ["linux", "model", "ns2", "ns3", "stacks"].map(|folder| format!("evidence/{folder}/results.md"));
+        let results =
+            ["linux", "model", "ns2", "ns3", "stacks"].map(|directory| format!("evidence/{directory}/results.md"));
         let records = ["papers/alternatives.toml", "papers/changes.toml", "papers/provenance.toml"].map(String::from);
         let mut named = BTreeMap::new();
         for file in pages

@@ -35,9 +35,9 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Reads those of `folder`; none if there is no file yet.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join("recorded.json");
+    /// Reads those of `directory`; none if there is no file yet.
+    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("recorded.json");
         let records = match std::fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Records { path: path.clone(), source })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),

@@ -97,9 +97,10 @@ fn windows(root: &Path) -> Result<(), Error> {
     {
         return Err(Error::File { path: out, source });
     }
-    let folder = out.to_string_lossy().into_owned();
+    let directory = out.to_string_lossy().into_owned();
     let names: Vec<&str> = PAIRS.iter().flat_map(|pair| [pair.0, pair.1]).collect();
-    let options = ["--flows", "1", "--rate", "20mbit", "--duration", "30s", "--seeds", "1", "--json", "--out", &folder];
+    let options =
+        ["--flows", "1", "--rate", "20mbit", "--duration", "30s", "--seeds", "1", "--json", "--out", &directory];
     let _: Comparison = foreign(root, &[&["compare"], distinct(&names).as_slice(), &options].concat())?;
     let series = |name: &str| window(&out.join("traces").join(format!("{}.flows.csv", name.replace(':', "-"))));
     let mut both = Vec::new();

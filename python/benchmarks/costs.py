@@ -111,8 +111,8 @@ def overhead(program: str | None) -> None:
         here = median(partial(measured, scenario))
         line = f"{duration} of one flow at 100 Mbit/s: cwnd.run {here * 1e3:.1f} ms"
         if program is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder, "scenario.toml")
+            with tempfile.TemporaryDirectory() as directory:
+                file = Path(directory, "scenario.toml")
                 file.write_text(scenario.to_toml())
                 there = median(process(program, "run", str(file), "--json"))
                 line += f", the command {there * 1e3:.1f} ms"

@@ -234,11 +234,11 @@ def evaluate(
     """
     if profile != "rfc9743":
         raise ArgumentError(f"profile: expected `rfc9743`, got {profile!r}")
-    folder = arguments.optional(arguments.path, "store", store)
+    directory = arguments.optional(arguments.path, "store", store)
     count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
-    evaluated = _native.evaluate(algorithm, arguments.flag("quick", quick), count, folder, budget)
-    given = {"quick": arguments.flag("quick", quick), "seeds": count, "store": folder}
+    evaluated = _native.evaluate(algorithm, arguments.flag("quick", quick), count, directory, budget)
+    given = {"quick": arguments.flag("quick", quick), "seeds": count, "store": directory}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
     named = repr(algorithm) if isinstance(algorithm, str) else json.loads(evaluated.to_json())["algorithm"]
     return Evaluation(evaluated, None, f"cwnd.evaluate({named}{settings})")

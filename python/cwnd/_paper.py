@@ -254,9 +254,9 @@ def paper(
     """
     given = {} if assumptions is None else arguments.mapping("assumptions", assumptions)
     chosen = [(key, str(arguments.plain(value))) for key, value in given.items()]
-    folder = arguments.optional(arguments.path, "store", store)
+    directory = arguments.optional(arguments.path, "store", store)
     asked = arguments.optional(arguments.text, "name", name, "simd")
     of = arguments.optional(arguments.text, "result", result, "table-1")
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
-    rows = json.loads(_native.paper((asked, of), arguments.flag("full", full), chosen, folder, budget))
+    rows = json.loads(_native.paper((asked, of), arguments.flag("full", full), chosen, directory, budget))
     return PaperRows([PaperRow(**row) for row in rows])

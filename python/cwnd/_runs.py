@@ -81,12 +81,12 @@ class RunResult(Reported[_native.Runs], Columns):
     def _as_table(self) -> Table:
         return self.summary
 
-    def export(self, folder: str | os.PathLike[str], formats: str | Iterable[str]) -> Path:
+    def export(self, directory: str | os.PathLike[str], formats: str | Iterable[str]) -> Path:
         """Write the traces for other tools, as ``cwnd run --trace`` does.
 
         Parameters
         ----------
-        folder : path
+        directory : path
             The parent of the directory ``traces``, which has the files.
         formats : str or iterable of str
             Some of ``pcapng`` (Wireshark), ``qlog`` or ``qlog:legacy`` (qvis), ``flent`` and ``parquet``. The first two
@@ -104,7 +104,7 @@ class RunResult(Reported[_native.Runs], Columns):
         FileError
             A file cannot be written.
         """
-        target = arguments.path("folder", folder)
+        target = arguments.path("directory", directory)
         chosen = [formats] if isinstance(formats, str) else arguments.texts("formats", formats, "pcapng")
         self._native.export(target, chosen, self._command)
         return Path(target) / "traces"

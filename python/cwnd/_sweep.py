@@ -152,9 +152,9 @@ class Sweep:
         return cls._read("sweep", arguments.text("text", text, "[base]"), "", overrides("changes", changes))
 
     @classmethod
-    def _read(cls, name: str, text: str, folder: str, overrides: list[str]) -> Sweep:
+    def _read(cls, name: str, text: str, directory: str, overrides: list[str]) -> Sweep:
         sweep = cls.__new__(cls)
-        sweep._native = _native.Sweep(name, text, folder, overrides)
+        sweep._native = _native.Sweep(name, text, directory, overrides)
         sweep._made = ("", None, [])
         return sweep
 
@@ -332,7 +332,7 @@ def sweep(
     {'flow.0.algorithm': 'reno', 'dumbbell.rtt': '20ms'}
     """
     chosen = _chosen(sweep, set)
-    folder = arguments.optional(arguments.path, "out", out)
+    directory = arguments.optional(arguments.path, "out", out)
     chosen_store = arguments.plain(store)
     place = chosen_store if isinstance(chosen_store, bool) else arguments.path("store", chosen_store)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
@@ -345,7 +345,7 @@ def sweep(
         arguments.text("chunk", chunk, "10s"),
         arguments.optional(arguments.text, "shard", shard, "3/8"),
         place,
-        folder,
+        directory,
         arguments.optional(arguments.text, "format", format, "csv"),
     )
     with reporting(sweeping, progress) as report:
@@ -355,7 +355,7 @@ def sweep(
             from cwnd import _dask  # noqa: PLC0415  (its dependency is optional)
 
             _dask.run(sweeping, client, report)
-    result = SweepResult(sweeping.swept(), None if folder is None else Path(folder), sweeping.counts())
+    result = SweepResult(sweeping.swept(), None if directory is None else Path(directory), sweeping.counts())
     if result.out is not None:
         result.report(result.out / "report.html")
     return result

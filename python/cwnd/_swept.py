@@ -122,12 +122,12 @@ class SweepResult(Reported[_native.Swept], Columns):
         return self.table
 
     def __str__(self) -> str:
-        return self._native.text(*self._folder())
+        return self._native.text(*self._directory())
 
     def _asked(self) -> Calls:
-        return (*self._calls, ("text", *self._folder()))
+        return (*self._calls, ("text", *self._directory()))
 
-    def _folder(self) -> tuple[str, ...]:
+    def _directory(self) -> tuple[str, ...]:
         return () if self.out is None else (os.fspath(self.out),)
 
     def __repr__(self) -> str:

@@ -84,8 +84,8 @@ def sweep() -> cwnd.SweepResult:
 
 
 def overlay() -> cwnd.Overlay:
-    with TemporaryDirectory() as folder:
-        scenario = Path(folder, "scenario.toml")
+    with TemporaryDirectory() as directory:
+        scenario = Path(directory, "scenario.toml")
         scenario.write_text(cwnd.Scenario.dumbbell("reno", **SHORT).to_toml(), encoding="utf-8")
         return cwnd.overlay(scenario)
 

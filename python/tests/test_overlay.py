@@ -25,10 +25,10 @@ def run(scenario: cwnd.Scenario) -> cwnd.RunResult:
 
 @pytest.fixture(scope="module")
 def files(scenario: cwnd.Scenario, run: cwnd.RunResult, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("overlay")
-    toml = folder / "scenario.toml"
+    directory = tmp_path_factory.mktemp("overlay")
+    toml = directory / "scenario.toml"
     toml.write_text(scenario.to_toml(), encoding="utf-8")
-    return [toml, *sorted(run.export(folder, ["qlog", "pcapng"]).iterdir())]
+    return [toml, *sorted(run.export(directory, ["qlog", "pcapng"]).iterdir())]
 
 
 @pytest.fixture(scope="module")
@@ -132,15 +132,15 @@ def test_connections_that_are_left_out_are_named(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _directory(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text").write_text("nothing of ours", encoding="utf-8")
-    Path("folder").mkdir()
+    Path("directory").mkdir()
     Path("wrong.toml").write_text("[dumbbell]\nrat = '1mbit'\n", encoding="utf-8")
     Path("log").write_bytes(files[1].read_bytes())
 
 
-@pytest.mark.usefixtures("_folder")
+@pytest.mark.usefixtures("_directory")
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
@@ -148,7 +148,7 @@ def _folder(files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["no such file"], {}, cwnd.FileError, "cannot read `no such file`"),
         ([1], {}, cwnd.ArgumentError, "paths: expected a path, got 1"),
         (["text"], {}, cwnd.FileError, "none of what can be laid over a run"),
-        (["folder"], {}, cwnd.FileError, "not a directory of results"),
+        (["directory"], {}, cwnd.FileError, "not a directory of results"),
         (["wrong.toml"], {}, cwnd.ScenarioError, "did you mean"),
         (["log", "log"], {"labels": ["a", "a"]}, cwnd.ArgumentError, "two inputs cannot both be `a`"),
         (["log"], {"labels": ["a", "b"]}, cwnd.ArgumentError, "labels: expected at most 1"),

@@ -75,7 +75,7 @@ def rows(result: cwnd.SweepResult) -> list[str]:
 
 
 def block(store: Path) -> tuple[Path, int]:
-    """Make cells impossible to store: the place of their folder is taken. Returns it, and how many they are."""
+    """Make cells impossible to store: the place of their directory is taken. Returns it, and how many they are."""
     place = sorted(path for path in store.rglob("*") if path.is_file())[0].parent
     cells = sum(len(file.read_text().splitlines()) - 1 for file in place.iterdir())
     shutil.rmtree(place)
@@ -124,7 +124,7 @@ def test_points_are_ranked(serial: cwnd.SweepResult, tmp_path: Path) -> None:
         cwnd.Sweep(BASE, grid=GRID, by="goodput")
 
 
-def test_the_folder_is_that_of_the_command(serial: cwnd.SweepResult) -> None:
+def test_the_directory_is_that_of_the_command(serial: cwnd.SweepResult) -> None:
     import polars  # noqa: PLC0415
 
     assert serial.out is not None
@@ -494,8 +494,8 @@ def test_the_command_writes_the_same_files(client: Client, tmp_path: Path) -> No
     )
     assert scheduled.stdout == native.stdout.replace(str(tmp_path / "native"), str(tmp_path / "cluster"))
     expected = files(here)
-    for folder in ("native", "cluster"):
-        here.out = tmp_path / folder
+    for directory in ("native", "cluster"):
+        here.out = tmp_path / directory
         assert differing(here, expected) == []
 
 

@@ -298,10 +298,10 @@ mod tests {
         let listed = PARTS.iter().flat_map(|(_, pages)| *pages);
         let lost: Vec<_> = listed.filter(|(_, page)| !workspace.path(page).exists()).collect();
         assert!(lost.is_empty(), "{lost:?}");
-        let copied = |page: &str| ROOT.contains(&page) || FOLDERS.iter().any(|folder| page.starts_with(folder));
+        let copied = |page: &str| ROOT.contains(&page) || FOLDERS.iter().any(|directory| page.starts_with(directory));
         let left: Vec<_> = PARTS.iter().flat_map(|(_, pages)| *pages).filter(|(_, page)| !copied(page)).collect();
         assert!(left.is_empty(), "{left:?}");
-        assert!(FOLDERS.iter().all(|folder| workspace.path(folder).is_dir()));
+        assert!(FOLDERS.iter().all(|directory| workspace.path(directory).is_dir()));
     }
 
     /// The pages of the repository, of which the generated ones have no sections that others could link.

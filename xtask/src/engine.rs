@@ -11,9 +11,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     let arguments = ["build", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
     run(&mut workspace.cargo(&arguments))?;
     let built = workspace.target().join(TARGET).join(PROFILE).join("cwnd_wasm.wasm");
-    let folder = workspace.target().join("engine");
-    let module = folder.join("cwnd.wasm");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let directory = workspace.target().join("engine");
+    let module = directory.join("cwnd.wasm");
+    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     fs::copy(&built, &module).map_err(|error| format!("{}: {error}", built.display()))?;
     Ok(module)
 }

@@ -12,9 +12,9 @@ use crate::workspace::{Workspace, run};
 pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let scratch = workspace.scratch().join("python");
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-    let environment = Environment { folder: scratch.join("venv"), beside: scratch.clone() };
+    let environment = Environment { directory: scratch.join("venv"), beside: scratch.clone() };
     let sources = workspace.path("python");
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.folder))?;
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.directory))?;
     environment.pip(&["install", MATURIN])?;
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
     // Most dependencies of the tests are never imported.
@@ -32,13 +32,13 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
 
 /// A virtual environment. Its programs run outside of the source directory, where they would import the sources instead of the wheel.
 struct Environment {
-    folder: PathBuf,
+    directory: PathBuf,
     beside: PathBuf,
 }
 
 impl Environment {
     fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.folder.join("bin").join(program));
+        let mut command = Command::new(self.directory.join("bin").join(program));
         command.current_dir(&self.beside);
         command
     }
@@ -48,7 +48,7 @@ impl Environment {
         run(self.command("ruff").arg("check").arg(sources))?;
         run(self.command("ruff").args(["format", "--check"]).arg(sources))?;
         let settings = sources.join("pyproject.toml");
-        let checked = ["tests", "examples", "benchmarks"].map(|folder| sources.join(folder));
+        let checked = ["tests", "examples", "benchmarks"].map(|directory| sources.join(directory));
         run(self.command("mypy").arg("--config-file").arg(&settings))?;
         run(self.command("mypy").arg("--config-file").arg(&settings).args(checked))
     }
@@ -78,21 +78,21 @@ impl Environment {
         run(self.command("pip").args(["--quiet", "--disable-pip-version-check"]).args(arguments))
     }
 
-    /// The wheel in `folder`, built anew. The profile is that of all tests: optimised enough, with overflow checks, and most of it
+    /// The wheel in `directory`, built anew. The profile is that of all tests: optimised enough, with overflow checks, and most of it
     /// is built by then.
-    fn wheel(&self, workspace: &Workspace, folder: &Path) -> Result<PathBuf, String> {
-        if folder.exists() {
-            fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fn wheel(&self, workspace: &Workspace, directory: &Path) -> Result<PathBuf, String> {
+        if directory.exists() {
+            fs::remove_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         }
         let mut build = self.command("maturin");
         build
             .current_dir(workspace.path("python"))
             .args(["build", "--profile", "dev", "--locked", "--out"])
-            .arg(folder);
+            .arg(directory);
         run(&mut build)?;
-        let mut built = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut built = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         let wheel = built.next().and_then(Result::ok).map(|entry| entry.path());
-        wheel.ok_or_else(|| format!("{}: maturin left no wheel", folder.display()))
+        wheel.ok_or_else(|| format!("{}: maturin left no wheel", directory.display()))
     }
 }
 

@@ -245,15 +245,15 @@ const PAPERS: Part = Part {
 fn examples(workspace: &Workspace) -> Result<(), String> {
     let outside = std::env::temp_dir().join(format!("cwnd-examples-{}", std::process::id()));
     let tested = ["own-controller", "own-stack"].into_iter().try_for_each(|name| {
-        let folder = outside.join(name);
-        moved(workspace, name, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let directory = outside.join(name);
+        moved(workspace, name, &directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         [["clippy", "--all-targets", "--", "-D", "warnings"].as_slice(), &["test"]].into_iter().try_for_each(
             |arguments| {
                 let mut command = workspace.cargo(&PROFILE.map(|setting| ["--config", setting]).concat());
                 if std::env::var_os(DEBUG).is_none() {
                     command.env(DEBUG, "line-tables-only");
                 }
-                run(command.args(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", workspace.target()))
+                run(command.args(arguments).current_dir(&directory).env("CARGO_TARGET_DIR", workspace.target()))
             },
         )
     });
@@ -278,20 +278,20 @@ const PROFILE: [&str; 10] = [
 /// The variable that `.ci/run` sets; `Cargo.toml` has the default.
 const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
-/// Copies the example `name` to `folder`, where it depends on the crates of this repository by their paths.
-fn moved(workspace: &Workspace, name: &str, folder: &Path) -> io::Result<()> {
+/// Copies the example `name` to `directory`, where it depends on the crates of this repository by their paths.
+fn moved(workspace: &Workspace, name: &str, directory: &Path) -> io::Result<()> {
     let from = workspace.path("examples").join(name);
-    fs::create_dir_all(folder.join("src"))?;
+    fs::create_dir_all(directory.join("src"))?;
     for source in fs::read_dir(from.join("src"))? {
         let source = source?;
-        fs::copy(source.path(), folder.join("src").join(source.file_name()))?;
+        fs::copy(source.path(), directory.join("src").join(source.file_name()))?;
     }
-    fs::copy(from.join("conform.txt"), folder.join("conform.txt"))?;
+    fs::copy(from.join("conform.txt"), directory.join("conform.txt"))?;
     let crates = format!("\"{}/", workspace.path("crates").display());
     let manifest = fs::read_to_string(from.join("Cargo.toml"))?.replace("\"../../crates/", &crates);
-    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::write(directory.join("Cargo.toml"), manifest)?;
     // The versions that everything else here is tested with.
-    fs::copy(workspace.path("Cargo.lock"), folder.join("Cargo.lock")).map(drop)
+    fs::copy(workspace.path("Cargo.lock"), directory.join("Cargo.lock")).map(drop)
 }
 
 /// Opens the pages of short runs in a browser, and the page of `cwnd live` in two.
@@ -318,8 +318,8 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     let report = compare.join("report.html");
     run(Command::new("node").arg(workspace.path("tests/browser/report.mjs")).arg(&report).arg(&program))?;
     let made = [paper.join("index.html"), paper.join("newaimd.html"), conform];
-    let folders = [sweep, evaluate].map(|folder| folder.join("report.html"));
-    let pages = [report].into_iter().chain(made).chain(folders);
+    let directories = [sweep, evaluate].map(|directory| directory.join("report.html"));
+    let pages = [report].into_iter().chain(made).chain(directories);
     run(Command::new("node").arg(workspace.path("tests/browser/pages.mjs")).arg(&program).args(pages))?;
     // The page in the program is the one that its sources make.
     let page = workspace.path("crates/cwnd-live/page");

@@ -43,8 +43,10 @@ impl Tool {
             Source::Debian(packages) if machine.installs() => machine.apt(packages)?,
             Source::Debian(packages) => return Err(format!("as root, apt-get install {}", packages.join(" "))),
             Source::Network => return Err("it cannot be reached".to_owned()),
-            Source::Npm(folder) => {
-                run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(workspace.path(folder)))?;
+            Source::Npm(directory) => {
+                run(Command::new("npm")
+                    .args(["ci", "--no-audit", "--no-fund"])
+                    .current_dir(workspace.path(directory)))?;
             }
             Source::Pip(list) => Environment::of(workspace, list).install(workspace)?,
             Source::Rustup(arguments) => run(Command::new("rustup").args(arguments))?,
@@ -60,17 +62,17 @@ impl Tool {
 /// A virtual environment with the packages of a list.
 struct Environment {
     list: &'static str,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Environment {
     fn of(workspace: &Workspace, list: &'static str) -> Self {
         let name = Path::new(list).file_stem().expect("a list is a file");
-        Self { list, folder: workspace.scratch().join(name) }
+        Self { list, directory: workspace.scratch().join(name) }
     }
 
     fn install(&self, workspace: &Workspace) -> Result<(), String> {
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&self.folder))?;
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&self.directory))?;
         let list = workspace.path(self.list);
         let quiet = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
         run(Command::new(self.program("pip")).args(quiet).arg(&list))?;
@@ -86,11 +88,11 @@ impl Environment {
 
     /// A copy of the list, written after the installation.
     fn installed(&self) -> PathBuf {
-        self.folder.join("installed.txt")
+        self.directory.join("installed.txt")
     }
 
     fn program(&self, name: &str) -> PathBuf {
-        self.folder.join("bin").join(name)
+        self.directory.join("bin").join(name)
     }
 }
 
@@ -287,15 +289,18 @@ pub(crate) fn firefox() -> Option<PathBuf> {
 /// The first of these names that is a program of the search path.
 fn program(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let folders: Vec<_> = std::env::split_paths(&path).collect();
-    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|program| program.is_file())
+    let directories: Vec<_> = std::env::split_paths(&path).collect();
+    names
+        .iter()
+        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)))
+        .find(|program| program.is_file())
 }
 
 /// Whether the packages that are locked in a directory are installed. npm leaves a copy of the lock file behind; an older copy is of an older
 /// lock file.
-fn has_locked(workspace: &Workspace, folder: &str) -> bool {
-    let folder = workspace.path(folder);
-    let modified = |path| fs::metadata(folder.join(path)).and_then(|file| file.modified()).ok();
+fn has_locked(workspace: &Workspace, directory: &str) -> bool {
+    let directory = workspace.path(directory);
+    let modified = |path| fs::metadata(directory.join(path)).and_then(|file| file.modified()).ok();
     let installed = modified("node_modules/.package-lock.json");
     installed.is_some() && installed >= modified("package-lock.json")
 }

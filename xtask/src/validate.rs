@@ -50,6 +50,6 @@ pub(crate) const STEPS: &[Step] = &[
 /// Draws the specifications that the comparisons left.
 fn draw(workspace: &Workspace) -> Result<(), String> {
     let script = workspace.path("xtask/render.py");
-    let [specifications, pictures] = ["out/validation", "docs/validation"].map(|folder| workspace.path(folder));
+    let [specifications, pictures] = ["out/validation", "docs/validation"].map(|directory| workspace.path(directory));
     run(renderer(workspace).arg(script).arg(specifications).arg(pictures))
 }

@@ -66,10 +66,10 @@ impl Workspace {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A cargo command in the workspace of its own below `folder`, which builds where this one does.
-    pub(crate) fn cargo_in(&self, folder: &str, arguments: &[&str]) -> Command {
+    /// A cargo command in the workspace of its own below `directory`, which builds where this one does.
+    pub(crate) fn cargo_in(&self, directory: &str, arguments: &[&str]) -> Command {
         let mut command = self.cargo(arguments);
-        command.current_dir(self.path(folder)).env("CARGO_TARGET_DIR", self.target());
+        command.current_dir(self.path(directory)).env("CARGO_TARGET_DIR", self.target());
         command
     }
 }

@@ -204,7 +204,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         None => comparison(None)?,
     };
     let progress = TimeProgress::start()?;
-    let folder = files.folder("compare")?;
+    let directory = files.directory("compare")?;
     let comparison = match &arguments.warmup {
         Some(Warmup::Fixed(_)) | None => first,
         Some(Warmup::Auto) => {
@@ -230,8 +230,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         let failed = failed.unwrap_or_else(|| "nothing was run".to_string());
         return Err(Failure::run(failed + &each.collect::<String>()));
     };
-    if let Some(folder) = folder {
-        let path = files::publish(folder, |path| write_comparison(path, &files::command(), &document, &compared))?;
+    if let Some(directory) = directory {
+        let path = files::publish(directory, |path| write_comparison(path, &files::command(), &document, &compared))?;
         arguments.figure.write_from(&path)?;
     }
     let text = if json { to_json(&document) } else { arguments.text(&document, usual.is_some()) };

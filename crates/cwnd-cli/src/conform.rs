@@ -186,9 +186,9 @@ fn distinct(arguments: &Arguments) -> Result<(), Failure> {
 
 /// A path without `.` and `..`, also of a file that does not exist.
 fn place(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    path.canonicalize().unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()))
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
+    path.canonicalize().unwrap_or_else(|_| directory.join(path.file_name().unwrap_or_default()))
 }
 
 fn suite(text: &str) -> Result<Suite, String> {

@@ -28,11 +28,11 @@ pub(crate) struct Crossed<'a> {
 pub(crate) fn run(options: &Crossed<'_>) -> Result<String, Failure> {
     let plan = Plan::written()?;
     let progress = TimeProgress::start_long(options.quiet)?;
-    let folder = files::folder(options.out, "cross", !options.json)?;
+    let directory = files::directory(options.out, "cross", !options.json)?;
     let crossing = cross(&plan, options.scale, &options.store.cells(), &progress)?;
     drop(progress);
-    if let Some(folder) = folder {
-        files::publish(folder, |path| write_crossing(path, &files::command(), &plan, &crossing))?;
+    if let Some(directory) = directory {
+        files::publish(directory, |path| write_crossing(path, &files::command(), &plan, &crossing))?;
     }
     Ok(if options.json { to_json(&crossing) } else { print(&plan, &crossing, options.all) })
 }

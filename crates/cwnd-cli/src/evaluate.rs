@@ -67,15 +67,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
     // Listens to Ctrl-C before there is a directory to remove.
     let progress = CellProgress::start(plan.len())?;
-    let folder = results.folder("evaluate")?;
+    let directory = results.directory("evaluate")?;
     let evaluated = plan.run(&arguments.store.cells(), &progress);
     drop(progress);
     let evaluation = evaluated.map_err(|_| {
         Failure::stopped("interrupted; finished runs are stored, and the same command continues".to_string())
     })?;
-    if let Some(folder) = folder {
+    if let Some(directory) = directory {
         let algorithm = arguments.algorithm.value();
-        let path = files::publish(folder, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
+        let path = files::publish(directory, |path| write_evaluation(path, &files::command(), &evaluation, algorithm))?;
         arguments.figure.write_from(&path)?;
     }
     let text = if arguments.json { to_json(&evaluation) } else { text::evaluation(&evaluation) };

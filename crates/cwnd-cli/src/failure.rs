@@ -2,7 +2,7 @@
 
 use clap::{Args, Command};
 use cwnd_run::execute::RunError;
-use cwnd_run::files::FolderError;
+use cwnd_run::files::DirectoryError;
 use cwnd_run::scenario::ScenarioError;
 use cwnd_sim::SetupError;
 use cwnd_terminal::failure::Failure as Shared;
@@ -80,8 +80,8 @@ impl From<Deaf> for Failure {
     }
 }
 
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
+impl From<DirectoryError> for Failure {
+    fn from(error: DirectoryError) -> Self {
         Self::input(format!("--out: {error}"))
     }
 }

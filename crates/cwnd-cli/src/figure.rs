@@ -83,8 +83,8 @@ impl Figure {
     }
 
     /// Writes the figure from the page in a directory of results.
-    pub(crate) fn write_from(&self, folder: &Path) -> Result<(), Failure> {
-        self.write_page(&folder.join("report.html"))
+    pub(crate) fn write_from(&self, directory: &Path) -> Result<(), Failure> {
+        self.write_page(&directory.join("report.html"))
     }
 
     /// Writes the figure from the file of a page.
@@ -120,9 +120,9 @@ mod drawing {
     pub(super) fn check(figure: &Figure, file: &Path) -> Result<(), Failure> {
         look(figure)?;
         Format::of(file).map_err(|error| refused("--figure", &error))?;
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let fault = format!("--figure: there is no directory `{}`", folder.display());
+        let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+        if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+            let fault = format!("--figure: there is no directory `{}`", directory.display());
             return Err(Failure::input(one_line(&fault)));
         }
         if file.is_dir() {

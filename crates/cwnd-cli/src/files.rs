@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cwnd_run::files::{Folder, fresh};
+use cwnd_run::files::{Directory, fresh};
 
 use crate::clock;
 use crate::failure::Failure;
@@ -28,19 +28,19 @@ impl Results {
     }
 
     /// Starts the directory of results, if one is wanted. Done before the work, so that it fails early.
-    pub(crate) fn folder(&self, command: &str) -> Result<Option<Folder>, Failure> {
-        folder(self.out.as_deref(), command, !self.json)
+    pub(crate) fn directory(&self, command: &str) -> Result<Option<Directory>, Failure> {
+        directory(self.out.as_deref(), command, !self.json)
     }
 }
 
 /// Starts the directory `out`; where none was given, one below out/ that is named after `command` if files are `wanted`.
-pub(crate) fn folder(out: Option<&Path>, command: &str, wanted: bool) -> Result<Option<Folder>, Failure> {
+pub(crate) fn directory(out: Option<&Path>, command: &str, wanted: bool) -> Result<Option<Directory>, Failure> {
     let path = match out {
         Some(path) => path.to_path_buf(),
         None if wanted => fresh(Path::new("out"), &format!("{command}-{}", clock::today())),
         None => return Ok(None),
     };
-    Ok(Some(Folder::start(&path)?))
+    Ok(Some(Directory::start(&path)?))
 }
 
 /// The command line that repeats this run.
@@ -60,9 +60,9 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
 }
 
 /// Fills the directory, moves it to its place, and prints the path.
-pub(crate) fn publish(folder: Folder, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
-    write(folder.path()).map_err(|error| Failure::run(format!("cannot write the results: {error}")))?;
-    let path = folder.publish().map_err(|error| Failure::run(error.to_string()))?;
+pub(crate) fn publish(directory: Directory, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
+    write(directory.path()).map_err(|error| Failure::run(format!("cannot write the results: {error}")))?;
+    let path = directory.publish().map_err(|error| Failure::run(error.to_string()))?;
     say!("wrote {}", one_line(&path.display().to_string()));
     Ok(path)
 }

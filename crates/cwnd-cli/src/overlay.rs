@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     reader.all_set()?;
     Offset::idle(&given, &inputs).into_iter().for_each(|idle| say!("warning: --offset {idle}"));
     let progress = TimeProgress::start()?;
-    let folder = files::folder(arguments.out.as_deref(), "overlay", true)?;
+    let directory = files::directory(arguments.out.as_deref(), "overlay", true)?;
     let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
     let runs = run_all(scenarios, &progress)?;
     drop(progress);
@@ -81,8 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let document = Overlay::of(&parts);
     let left_out: String = reader.left_out(&labels).into_iter().map(|note| note + "\n").collect();
     let text = document.print() + &left_out;
-    if let Some(folder) = folder {
-        let path = files::publish(folder, |path| write_overlay(path, &files::command(), &text, &document, &parts))?;
+    if let Some(directory) = directory {
+        let path = files::publish(directory, |path| write_overlay(path, &files::command(), &text, &document, &parts))?;
         arguments.figure.write_from(&path)?;
     }
     Ok(text)

@@ -96,11 +96,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     arguments.figure.check_with(without, &names::of_results(results))?;
     // Listens to Ctrl-C before there is a directory to remove.
     let progress = TimeProgress::start_long(arguments.quiet)?;
-    let folder = files::folder(arguments.out.as_deref(), "paper", wanted)?;
+    let directory = files::directory(arguments.out.as_deref(), "paper", wanted)?;
     let runs = selection.run(&settings, &arguments.store.cells(), &progress)?;
     drop(progress);
-    if let Some(folder) = folder {
-        let path = files::publish(folder, |path| write_papers(path, &files::command(), &settings, &runs))?;
+    if let Some(directory) = directory {
+        let path = files::publish(directory, |path| write_papers(path, &files::command(), &settings, &runs))?;
         if let Some(paper) = &arguments.paper {
             arguments.figure.write_page(&path.join(format!("{paper}.html")))?;
         }

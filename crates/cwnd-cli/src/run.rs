@@ -78,8 +78,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let wants_packets = arguments.trace.iter().any(|format| format.needs_packets());
     let scenario = if wants_packets { scenario.logging_packets() } else { scenario };
     let progress = TimeProgress::start()?;
-    let folder = arguments.files.folder("run")?;
-    if folder.is_none() && !arguments.trace.is_empty() {
+    let directory = arguments.files.directory("run")?;
+    if directory.is_none() && !arguments.trace.is_empty() {
         return Err(Failure::input("--trace writes files: with --json, name their directory with --out".to_string()));
     }
     let runs = run_all(vec![scenario], &progress)?;
@@ -87,9 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
     let runs = runs.first().expect("one scenario was run");
     let document = json::Run::of(runs).expect("a scenario has at least one seed");
-    if let Some(folder) = folder {
+    if let Some(directory) = directory {
         let command = files::command();
-        let path = files::publish(folder, |path| {
+        let path = files::publish(directory, |path| {
             write_run(path, &command, &document, runs)?;
             write_formats(path, &command, &arguments.trace, runs)
         })?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_run::files::{Folder, read_limited, write_whole};
+use cwnd_run::files::{Directory, read_limited, write_whole};
 use cwnd_text::counted;
 
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ served: browsers run no worker for a page that is opened as a file.")]
 pub(crate) struct Arguments {
     /// A new directory for the files
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    directory: PathBuf,
     /// The simulator as WebAssembly, built by `cargo xtask engine`
     #[arg(long, value_name = "FILE")]
     engine: PathBuf,
@@ -32,13 +32,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !engine.starts_with(MAGIC) {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
-    let folder = Folder::start(&arguments.folder)?;
+    let directory = Directory::start(&arguments.directory)?;
     let files = cwnd_live::site(&engine);
     for (name, bytes) in &files {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;
     }
-    let path = folder.publish()?;
+    let path = directory.publish()?;
     Ok(format!("{} in {}\n", counted(files.len(), "file"), path.display()))
 }
 

@@ -53,7 +53,7 @@ enum Other {
     Status {
         /// The directory
         #[arg(value_name = "DIR")]
-        folder: PathBuf,
+        directory: PathBuf,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
@@ -102,16 +102,16 @@ struct Run {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     match (&arguments.command, &arguments.run.sweep) {
-        (Some(Other::Status { folder, json, store }), _) => {
+        (Some(Other::Status { directory, json, store }), _) => {
             let wrong = |error: DatasetError| match error {
                 DatasetError::NoSweep(_) => {
-                    Failure::input(format!("DIR: `{}` is not the directory of a sweep", folder.display()))
+                    Failure::input(format!("DIR: `{}` is not the directory of a sweep", directory.display()))
                 }
                 error => Failure::input(format!("DIR: {error}")),
             };
             let cells = store.cells();
-            let status = Dataset::found(folder).map_err(wrong)?.status(&cells);
-            let place = cells.folder().map(|folder| folder.display().to_string());
+            let status = Dataset::found(directory).map_err(wrong)?.status(&cells);
+            let place = cells.directory().map(|directory| directory.display().to_string());
             Ok(if *json { to_json(&status) } else { text::sweep_status(&status, place.as_deref()) })
         }
         (None, Some(_)) if arguments.run.scheduler.is_some() && progress::memory().is_some() => {
@@ -149,15 +149,17 @@ impl Run {
         let shard = self.shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks));
         // Ctrl-C is listened to before anything is written.
         let progress = CellProgress::start(shard.iter().map(|chunk| chunk.len()).sum())?;
-        let folder = self.folder(path);
+        let directory = self.directory(path);
         let of_files = [("--format", self.format.is_some()), ("--chunk", self.chunk.is_some() && self.shard.is_none())];
-        if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && folder.is_none()) {
+        if let Some((option, _)) = of_files.into_iter().find(|(_, given)| *given && directory.is_none()) {
             return Err(Failure::input(format!(
                 "{option} is about files: with --json, name their directory with --out"
             )));
         }
-        let dataset = match &folder {
-            Some(folder) => Some(Dataset::open(folder, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?),
+        let dataset = match &directory {
+            Some(directory) => {
+                Some(Dataset::open(directory, &sweep, seconds, self.format.unwrap_or(PartFormat::USUAL))?)
+            }
             None => None,
         };
         let cells = self.store.cells();
@@ -178,20 +180,20 @@ impl Run {
             None => sweep,
         };
         let swept = gather(&sweep, &rows);
-        if let Some(folder) = &folder {
+        if let Some(directory) = &directory {
             let known = gather(&sweep, &with_stored(&sweep, &rows, &cells));
-            write_sweep(folder, &sweep, &known).map_err(|error| {
-                Failure::run(format!("cannot write `{}`: {error}", folder.join("report.html").display()))
+            write_sweep(directory, &sweep, &known).map_err(|error| {
+                Failure::run(format!("cannot write `{}`: {error}", directory.join("report.html").display()))
             })?;
-            self.figure.write_from(folder)?;
+            self.figure.write_from(directory)?;
             let shared = if equal == 0 { String::new() } else { format!(" ({equal} of them for an equal cell)") };
             say!(
                 "wrote {}: {} computed{shared}, {stored} found in the store, {failed} failed",
-                folder.display(),
+                directory.display(),
                 counted(computed + equal, "cell")
             );
         }
-        let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept, folder.as_deref()) };
+        let text = if self.json { to_json(&swept) } else { text::sweep(&sweep, &swept, directory.as_deref()) };
         let causes = causes(rows.iter().filter_map(|row| row.outcome.as_ref().err()));
         match cwnd_run::execute::failed(rows.len() as u64, &causes) {
             None => Ok(text),
@@ -209,7 +211,7 @@ impl Run {
         Ok(Sweep::read(&name, &text, path.parent().unwrap_or(Path::new("")), &self.set)?)
     }
 
-    fn folder(&self, path: &Path) -> Option<PathBuf> {
+    fn directory(&self, path: &Path) -> Option<PathBuf> {
         let usual = || {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             Path::new("out").join(format!("sweep-{name}"))

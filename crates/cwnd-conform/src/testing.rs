@@ -47,7 +47,7 @@ fn conforms(subject: &Subject, id: &str, baseline: Option<&str>, repeat: Option<
     if let Some(repeat) = repeat {
         results.iter_mut().flat_map(|result| &mut result.checks).for_each(|judged| judged.repeat.clone_from(&repeat));
     }
-    write(&folder(), (subject.name(), id), &junit::document(&results, &known));
+    write(&directory(), (subject.name(), id), &junit::document(&results, &known));
     let compared = known.compare(&results);
     let text: String = results.iter().map(|result| text::conformance(result, true)).collect();
     assert!(compared.new.is_empty(), "deviates\n{text}");
@@ -57,22 +57,23 @@ fn conforms(subject: &Subject, id: &str, baseline: Option<&str>, repeat: Option<
 }
 
 /// Below cargo's target directory, in which the program of the tests lies: `target/debug/deps/`.
-fn folder() -> PathBuf {
+fn directory() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
-    let target = program.ancestors().find(|folder| folder.ends_with("deps")).and_then(|deps| deps.parent()?.parent());
+    let target =
+        program.ancestors().find(|directory| directory.ends_with("deps")).and_then(|deps| deps.parent()?.parent());
     target.unwrap_or(Path::new("target")).join("conform")
 }
 
-fn write(folder: &Path, (subject, id): (&str, &str), xml: &str) {
-    let folder = folder.join(folder_name(subject));
-    let path = folder.join(format!("{id}.xml"));
-    fs::create_dir_all(&folder)
+fn write(directory: &Path, (subject, id): (&str, &str), xml: &str) {
+    let directory = directory.join(directory_name(subject));
+    let path = directory.join(format!("{id}.xml"));
+    fs::create_dir_all(&directory)
         .and_then(|()| fs::write(&path, xml))
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 /// The name of a subject as a directory: every byte but letters, digits, `-` and `_` becomes `%` and two digits, so that two names never share one.
-fn folder_name(subject: &str) -> String {
+fn directory_name(subject: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     subject
         .bytes()
@@ -85,8 +86,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_subjects_have_two_folders() {
-        let names = ["a:b", "a-b", "a b", "a%3ab", "..", "ä"].map(folder_name);
+    fn two_subjects_have_two_directories() {
+        let names = ["a:b", "a-b", "a b", "a%3ab", "..", "ä"].map(directory_name);
         assert_eq!(names, ["a%3ab", "a-b", "a%20b", "a%253ab", "%2e%2e", "%c3%a4"]);
     }
 

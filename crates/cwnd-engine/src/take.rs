@@ -49,7 +49,7 @@ fn is_plain(scenario: &Scenario, count: u32) -> bool {
     let reorder = dumbbell.impairments.as_ref().and_then(|impairments| impairments.reorder.clone());
     let impairments = reorder.map(|reorder| Impairments { reorder: Some(reorder), ..Impairments::default() });
     let plain = Document {
-        folder: document.folder.clone(),
+        directory: document.directory.clone(),
         title: document.title.clone(),
         duration: document.duration.clone(),
         warmup: document.warmup.clone(),

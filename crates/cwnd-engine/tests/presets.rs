@@ -69,10 +69,10 @@ fn each_says_what_it_claims_and_what_to_look_for() {
 }
 
 #[test]
-fn every_file_of_the_folder_is_offered() {
-    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/live")).unwrap();
+fn every_file_of_the_directory_is_offered() {
+    let directory = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/live")).unwrap();
     let mut files: Vec<String> =
-        folder.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        directory.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
     let mut offered: Vec<String> = PRESETS.iter().map(|preset| preset.id.to_string()).collect();
     files.sort();
     offered.sort();

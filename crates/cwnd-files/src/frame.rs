@@ -52,7 +52,7 @@ pub(crate) enum Frame<'a> {
 /// A file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
-    pub(crate) folder: bool,
+    pub(crate) directory: bool,
     pub(crate) size: u64,
     /// Permission bits.
     pub(crate) mode: u32,
@@ -86,7 +86,7 @@ impl Frame<'_> {
                 out.extend_from_slice(&bytes.to_le_bytes());
             }
             Frame::Entry(entry) => {
-                out.push(u8::from(entry.folder));
+                out.push(u8::from(entry.directory));
                 out.extend_from_slice(&entry.size.to_le_bytes());
                 out.extend_from_slice(&entry.mode.to_le_bytes());
                 out.extend_from_slice(&entry.modified.seconds.to_le_bytes());
@@ -152,7 +152,7 @@ impl Frame<'_> {
             REQUEST_END => Frame::RequestEnd,
             TOTAL => Frame::Total { files: fields.number()?, bytes: fields.number()? },
             ENTRY => Frame::Entry(Entry {
-                folder: match fields.byte()? {
+                directory: match fields.byte()? {
                     0 => false,
                     1 => true,
                     _ => return Err(Malformed::Field("kind of entry")),
@@ -415,7 +415,7 @@ mod tests {
             Frame::Request(b""),
             Frame::RequestEnd,
             Frame::Total { files: 3, bytes: u64::MAX },
-            Frame::Entry(Entry { folder: true, size: MAX_SIZE, mode: 0o755, modified, name: b"a/b" }),
+            Frame::Entry(Entry { directory: true, size: MAX_SIZE, mode: 0o755, modified, name: b"a/b" }),
             Frame::Unavailable { name: b"x", reason: Reason::Missing },
             Frame::BatchEnd,
             Frame::Accept { from: 9 },

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use std::os::unix::net::UnixStream;
-//! use cwnd_files::{Folder, ReceiveOptions, ServeOptions, Source, send, serve};
+//! use cwnd_files::{Directory, ReceiveOptions, ServeOptions, Source, send, serve};
 //!
 //! let place = tempfile::tempdir()?;
 //! let (letter, inbox) = (place.path().join("letter"), place.path().join("inbox"));
@@ -20,7 +20,7 @@
 //! std::fs::create_dir(&inbox)?;
 //!
 //! let (near, far) = UnixStream::pair()?;
-//! let directory = Folder::open(&inbox)?;
+//! let directory = Directory::open(&inbox)?;
 //! let options = ServeOptions::writable(ReceiveOptions::new());
 //! let server = std::thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
 //! let outcome = send(near, &[Source::at(&letter)?], &mut |event| {
@@ -36,8 +36,8 @@
 //! Symbolic links are left out, followed or kept ([`Links`]). Devices and sockets are not sent. Modification times and permission bits of
 //! files are kept; owners and the attributes of directories are not.
 
+mod directory;
 mod error;
-mod folder;
 mod frame;
 mod handshake;
 mod journal;
@@ -57,8 +57,8 @@ mod verification;
 mod walk;
 
 pub use cwnd_text::Printable;
+pub use directory::Directory;
 pub use error::{BUSY, Malformed, TransferError};
-pub use folder::Folder;
 #[cfg(any(test, feature = "testing"))]
 pub use frame::frames_in;
 pub use link::Links;

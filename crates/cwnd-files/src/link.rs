@@ -49,20 +49,20 @@ pub(crate) fn create(root: &Dir, name: &Name, target: &[u8], overwrite: bool) ->
     if !stays_inside(depth, target) {
         return Err(Reason::Target);
     }
-    let folder = if depth == 0 { root.try_clone() } else { root.open_dir(parent) }.map_err(|_| Reason::Other)?;
-    match folder.symlink_metadata(last) {
+    let directory = if depth == 0 { root.try_clone() } else { root.open_dir(parent) }.map_err(|_| Reason::Other)?;
+    match directory.symlink_metadata(last) {
         Ok(present) if present.is_dir() => return Err(Reason::NotAFile),
-        Ok(present) if present.is_symlink() && folder.read_link_contents(last).is_ok_and(|same| same == target) => {
+        Ok(present) if present.is_symlink() && directory.read_link_contents(last).is_ok_and(|same| same == target) => {
             return Ok(());
         }
         Ok(_) if !overwrite => return Err(Reason::Exists),
         Ok(_) => {}
-        Err(_) => return symlinkat(target, &folder, last).map_err(|_| Reason::Other),
+        Err(_) => return symlinkat(target, &directory, last).map_err(|_| Reason::Other),
     }
     // The existing link is replaced at once, or not at all.
-    let _left_by_an_earlier_one = unlinkat(&folder, TEMPORARY, AtFlags::empty());
-    symlinkat(target, &folder, TEMPORARY)
-        .and_then(|()| renameat(&folder, TEMPORARY, &folder, last))
+    let _left_by_an_earlier_one = unlinkat(&directory, TEMPORARY, AtFlags::empty());
+    symlinkat(target, &directory, TEMPORARY)
+        .and_then(|()| renameat(&directory, TEMPORARY, &directory, last))
         .map_err(|_| Reason::Other)
 }
 

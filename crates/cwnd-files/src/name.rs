@@ -74,8 +74,8 @@ impl Name {
     /// The path of its directory, which may be empty, and its last component.
     pub(crate) fn split(&self) -> (&Path, &OsStr) {
         let at = self.0.iter().rposition(|byte| *byte == b'/');
-        let (folder, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));
-        (Path::new(OsStr::from_bytes(folder)), OsStr::from_bytes(last))
+        let (directory, last) = at.map_or((&[][..], &self.0[..]), |at| (&self.0[..at], &self.0[at + 1..]));
+        (Path::new(OsStr::from_bytes(directory)), OsStr::from_bytes(last))
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_out_of_the_folder_are_refused() {
+    fn names_that_lead_out_of_the_directory_are_refused() {
         for bytes in [&b"a"[..], b"a/b", b"...", b"a/..b", b"\xff", b"-rf", b"a b"] {
             assert!(Name::new(bytes).is_ok(), "{bytes:?}");
         }
@@ -113,12 +113,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_name_leaves_its_folder(bytes in proptest::collection::vec(prop_oneof![Just(b'.'), Just(b'/'), Just(b'a'), any::<u8>()], 0..12)) {
+        fn no_name_leaves_its_directory(bytes in proptest::collection::vec(prop_oneof![Just(b'.'), Just(b'/'), Just(b'a'), any::<u8>()], 0..12)) {
             if let Ok(name) = Name::new(&bytes) {
                 let normal = |component| matches!(component, std::path::Component::Normal(_));
                 prop_assert!(name.as_path().components().all(normal));
-                let (folder, last) = name.split();
-                prop_assert_eq!(folder.join(last), name.as_path());
+                let (directory, last) = name.split();
+                prop_assert_eq!(directory.join(last), name.as_path());
             }
         }
     }

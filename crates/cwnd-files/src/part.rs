@@ -14,8 +14,8 @@ use cap_std::fs::{Dir, MetadataExt};
 use rustix::fs::{FlockOperation, RenameFlags, fchmod, flock, fstat, renameat_with};
 use rustix::io::Errno;
 
+use crate::directory::Reservation;
 use crate::error::TransferError;
-use crate::folder::Reservation;
 use crate::frame::Modified;
 use crate::journal::{Identity, Journal};
 use crate::limits::MAX_LOCK_WAITS;
@@ -43,7 +43,7 @@ pub(crate) struct Incoming {
 pub(crate) struct Part {
     pub(crate) incoming: Incoming,
     /// The directory that holds it, and will hold the file.
-    folder: Dir,
+    directory: Dir,
     names: Names,
     file: File,
     journal: Option<Journal>,
@@ -75,9 +75,9 @@ impl Names {
 pub(crate) fn proven(root: &Dir, identity: &Identity) -> u64 {
     let count = || {
         let (parent, last) = identity.name.split();
-        let (folder, names) = (subfolder(root, parent)?, Names::of(last));
-        let size = folder.symlink_metadata(&names.part)?.len();
-        let mut journal = private::open(&folder, &names.journal)?;
+        let (directory, names) = (subdirectory(root, parent)?, Names::of(last));
+        let size = directory.symlink_metadata(&names.part)?.len();
+        let mut journal = private::open(&directory, &names.journal)?;
         let values = crate::journal::proven(&mut journal, &identity.digest(), groups(identity.size))?;
         Ok::<_, io::Error>(whole_groups(size, identity.size).min(values.len() as u64))
     };
@@ -88,7 +88,7 @@ pub(crate) fn proven(root: &Dir, identity: &Identity) -> u64 {
 /// about to write its journal.
 pub(crate) fn wait_unlocked(root: &Dir, name: &Name, wait: &mut LockWait, observer: Observer<'_>) -> bool {
     let (parent, last) = name.split();
-    let unfinished = subfolder(root, parent).and_then(|folder| private::open(&folder, &Names::of(last).part));
+    let unfinished = subdirectory(root, parent).and_then(|directory| private::open(&directory, &Names::of(last).part));
     // A file that does not exist is not locked.
     unfinished.and_then(|file| wait.lock(&file, observer)).unwrap_or(true)
 }
@@ -96,10 +96,10 @@ pub(crate) fn wait_unlocked(root: &Dir, name: &Name, wait: &mut LockWait, observ
 /// Removes the journal of a transfer that ended between the renaming of the file and the removal of the journal.
 pub(crate) fn remove_stale_journal(root: &Dir, name: &Name) {
     let (parent, last) = name.split();
-    if let Ok(folder) = subfolder(root, parent) {
+    if let Ok(directory) = subdirectory(root, parent) {
         let names = Names::of(last);
-        if folder.symlink_metadata(&names.part).is_err() {
-            let _ = folder.remove_file(&names.journal);
+        if directory.symlink_metadata(&names.part).is_err() {
+            let _ = directory.remove_file(&names.journal);
         }
     }
 }
@@ -118,9 +118,9 @@ impl Part {
         observer: Observer<'_>,
     ) -> io::Result<Result<Self, Reason>> {
         let (parent, last) = incoming.name.split();
-        let (folder, names) = (subfolder(root, parent)?, Names::of(last));
+        let (directory, names) = (subdirectory(root, parent)?, Names::of(last));
         let mut file = loop {
-            let file = match private::open_or_create(&folder, &names.part) {
+            let file = match private::open_or_create(&directory, &names.part) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
                 opened => opened?,
             };
@@ -134,7 +134,7 @@ impl Part {
         };
         // Another transfer may have renamed it between opening and locking: then its name is free, or that of another file.
         let opened = cap_std::fs::Metadata::from_just_metadata(file.metadata()?);
-        if !folder.symlink_metadata(&names.part).is_ok_and(|named| named.ino() == opened.ino()) {
+        if !directory.symlink_metadata(&names.part).is_ok_and(|named| named.ino() == opened.ino()) {
             return Ok(Err(Reason::Busy));
         }
         fchmod(&file, private::PRIVATE)?;
@@ -142,7 +142,7 @@ impl Part {
         let mut journal = None;
         if groups(incoming.size) > 1 {
             let complete = whole_groups(opened.len(), incoming.size).min(incoming.from);
-            let file = match private::open_or_create(&folder, &names.journal) {
+            let file = match private::open_or_create(&directory, &names.journal) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Err(Reason::NotAFile)),
                 opened => opened?,
             };
@@ -160,7 +160,7 @@ impl Part {
             true => None,
             false => Some(Verification::start(&file, incoming.size, values.clone())?),
         };
-        Ok(Ok(Self { incoming, folder, names, file, journal, values, recorded, verification }))
+        Ok(Ok(Self { incoming, directory, names, file, journal, values, recorded, verification }))
     }
 
     /// Adds the next group.
@@ -252,7 +252,7 @@ impl Part {
         }
         let flags = if options.overwrite { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
         let last = self.incoming.name.split().1;
-        match renameat_with(&self.folder, &self.names.part, &self.folder, last, flags) {
+        match renameat_with(&self.directory, &self.names.part, &self.directory, last, flags) {
             Ok(()) => {}
             Err(Errno::EXIST) => {
                 self.discard()?;
@@ -265,18 +265,18 @@ impl Part {
             Err(error) => return Err(error.into()),
         }
         if self.journal.is_some() {
-            self.folder.remove_file(&self.names.journal)?;
+            self.directory.remove_file(&self.names.journal)?;
         }
         if sync {
-            self.folder.open(".")?.sync_all()?;
+            self.directory.open(".")?.sync_all()?;
         }
         Ok(Ok(()))
     }
 
     /// Removes the unfinished file and its journal.
     pub(crate) fn discard(&self) -> io::Result<()> {
-        self.folder.remove_file(&self.names.part)?;
-        if self.journal.is_some() { self.folder.remove_file(&self.names.journal) } else { Ok(()) }
+        self.directory.remove_file(&self.names.part)?;
+        if self.journal.is_some() { self.directory.remove_file(&self.names.journal) } else { Ok(()) }
     }
 
     fn failed(&self, error: io::Error) -> TransferError {
@@ -337,7 +337,7 @@ fn is_zero(block: &[u8]) -> bool {
 }
 
 /// Opens the directory at `path` below `root`; `root` itself for an empty path.
-fn subfolder(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
+fn subdirectory(root: &Dir, path: &std::path::Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() { root.try_clone() } else { root.open_dir(path) }
 }
 

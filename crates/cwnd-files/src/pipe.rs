@@ -86,7 +86,7 @@ impl Pipe<'_> {
 
     fn announce(&mut self, entry: &Entry<'_>) -> Result<(), TransferError> {
         self.announced += 1;
-        if entry.folder || self.announced > 1 {
+        if entry.directory || self.announced > 1 {
             return Err(TransferError::NotOneFile);
         }
         let name = entry.name().map_err(|_| TransferError::NotOneFile)?;

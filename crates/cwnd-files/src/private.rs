@@ -12,12 +12,12 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// Opens the file `name`, directly in `folder`, for reading and writing.
+/// Opens the file `name`, directly in `directory`, for reading and writing.
 ///
 /// # Errors
 /// It does not exist, cannot be opened, or is not a private file: then [`io::ErrorKind::InvalidInput`].
-pub(crate) fn open(folder: &Dir, name: &str) -> io::Result<File> {
-    match openat(folder, name, FLAGS, Mode::empty()).map(File::from) {
+pub(crate) fn open(directory: &Dir, name: &str) -> io::Result<File> {
+    match openat(directory, name, FLAGS, Mode::empty()).map(File::from) {
         Ok(file) if is_private(&file)? => Ok(file),
         Ok(_) | Err(Errno::LOOP | Errno::NXIO | Errno::ISDIR) => Err(io::ErrorKind::InvalidInput.into()),
         Err(error) => Err(error.into()),
@@ -28,17 +28,17 @@ pub(crate) fn open(folder: &Dir, name: &str) -> io::Result<File> {
 ///
 /// # Errors
 /// The file can be neither opened nor created, or another one in its place cannot be removed: then [`io::ErrorKind::InvalidInput`].
-pub(crate) fn open_or_create(folder: &Dir, name: &str) -> io::Result<File> {
+pub(crate) fn open_or_create(directory: &Dir, name: &str) -> io::Result<File> {
     for _ in 0..TRIES {
-        match openat(folder, name, FLAGS | OFlags::CREATE | OFlags::EXCL, PRIVATE) {
+        match openat(directory, name, FLAGS | OFlags::CREATE | OFlags::EXCL, PRIVATE) {
             Ok(file) => return Ok(file.into()),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        match open(folder, name) {
+        match open(directory, name) {
             Ok(file) => return Ok(file),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                unlinkat(folder, name, AtFlags::empty()).map_err(|_| io::ErrorKind::InvalidInput)?;
+                unlinkat(directory, name, AtFlags::empty()).map_err(|_| io::ErrorKind::InvalidInput)?;
             }
             // It was removed in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::thread;
 use std::time::Duration;
 
+use crate::directory::Directory;
 use crate::error::TransferError;
-use crate::folder::Folder;
 use crate::frame::{Entry, Frame, Frames};
 use crate::journal::Identity;
 use crate::limits::{BATCH, MAX_NEW_FOLDERS, MAX_PENDING};
@@ -19,21 +19,21 @@ use crate::tree::{GROUP, groups};
 use crate::walk::modified;
 use cwnd_text::Printable;
 
-/// Receives what the sender has into `folder`. Of that, `names` were requested; everything was if there are none.
+/// Receives what the sender has into `directory`. Of that, `names` were requested; everything was if there are none.
 pub(crate) fn receive_into<T: Read + Write>(
     frames: &mut Frames<T>,
     names: &[Name],
-    folder: &Folder,
+    directory: &Directory,
     options: &ReceiveOptions,
     observer: Observer<'_>,
 ) -> Result<Outcome, TransferError> {
     let mut receiver = Receiver {
         frames,
         names,
-        folder,
+        directory,
         options,
         observer,
-        allowance: Allowance { new_folders: MAX_NEW_FOLDERS, wait: LockWait::new() },
+        allowance: Allowance { new_directories: MAX_NEW_FOLDERS, wait: LockWait::new() },
         replies: Vec::new(),
         pending: VecDeque::new(),
         current: None,
@@ -51,7 +51,7 @@ struct Receiver<'a, T> {
     frames: &'a mut Frames<T>,
     /// The requested names.
     names: &'a [Name],
-    folder: &'a Folder,
+    directory: &'a Directory,
     options: &'a ReceiveOptions,
     observer: Observer<'a>,
     allowance: Allowance,
@@ -66,7 +66,7 @@ struct Receiver<'a, T> {
 /// The limits that are left to this transfer.
 struct Allowance {
     /// How many directories may be created.
-    new_folders: u32,
+    new_directories: u32,
     wait: LockWait,
 }
 
@@ -103,7 +103,7 @@ enum Message {
 /// The decision about an entry.
 enum Decision {
     /// The directory exists.
-    Folder,
+    Directory,
     /// The link exists.
     Link(Name),
     /// The file exists, and is the same.
@@ -139,7 +139,7 @@ impl<T: Read + Write> Receiver<'_, T> {
     /// Receives a frame, and does what needs its payload.
     fn receive(&mut self) -> Result<Message, TransferError> {
         if self.current.is_none() && self.frames.next_is_group()? {
-            self.current = Some(open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer)?);
+            self.current = Some(open_next(&mut self.pending, self.directory, &mut self.allowance.wait, self.observer)?);
         }
         let (observer, mut reported) = (&mut *self.observer, 0);
         let frame = self.frames.receive_in_pieces(|piece| {
@@ -149,7 +149,7 @@ impl<T: Read + Write> Receiver<'_, T> {
         Ok(match frame {
             Frame::Total { files, bytes } => Message::Total { files, bytes },
             Frame::Entry(entry) if self.replies.len() < BATCH && self.pending.len() < MAX_PENDING => {
-                let decision = decide(self.folder, self.options, &mut self.allowance, self.observer, &entry);
+                let decision = decide(self.directory, self.options, &mut self.allowance, self.observer, &entry);
                 Message::Entry(match decision {
                     Decision::Reject(name, reason) => {
                         let reason = of_requested(self.names, name.as_bytes(), reason);
@@ -180,7 +180,7 @@ impl<T: Read + Write> Receiver<'_, T> {
 
     fn apply(&mut self, decision: Decision) -> Result<(), TransferError> {
         match decision {
-            Decision::Folder => self.replies.push(Ok(None)),
+            Decision::Directory => self.replies.push(Ok(None)),
             Decision::Link(name) => {
                 self.replies.push(Ok(None));
                 self.outcome.linked += 1;
@@ -218,7 +218,7 @@ impl<T: Read + Write> Receiver<'_, T> {
     fn take_current(&mut self) -> Result<Current, TransferError> {
         match self.current.take() {
             Some(current) => Ok(current),
-            None => open_next(&mut self.pending, self.folder, &mut self.allowance.wait, self.observer),
+            None => open_next(&mut self.pending, self.directory, &mut self.allowance.wait, self.observer),
         }
     }
 
@@ -286,7 +286,7 @@ pub(crate) fn of_requested(names: &[Name], name: &[u8], reason: Reason) -> Reaso
 
 /// Decides about an entry, and reserves the room that an accepted file needs.
 fn decide(
-    folder: &Folder,
+    directory: &Directory,
     options: &ReceiveOptions,
     allowance: &mut Allowance,
     observer: Observer<'_>,
@@ -294,41 +294,43 @@ fn decide(
 ) -> Decision {
     if let Some((name, target)) = link::parse(entry.name) {
         let reject = |reason| Decision::Reject(Printable::new(name).to_string(), reason);
-        return create_link(folder, options, allowance, name, target).map_or_else(reject, Decision::Link);
+        return create_link(directory, options, allowance, name, target).map_or_else(reject, Decision::Link);
     }
     let reject = |reason| Decision::Reject(Printable::new(entry.name).to_string(), reason);
     let Ok(name) = entry.name() else { return reject(Reason::Name) };
-    if folder.passes_link(&name) {
+    if directory.passes_link(&name) {
         return reject(Reason::NotAFile);
     }
-    if !entry.folder
+    if !entry.directory
         && groups(entry.size) > 1
-        && !part::wait_unlocked(folder.dir(), &name, &mut allowance.wait, observer)
+        && !part::wait_unlocked(directory.dir(), &name, &mut allowance.wait, observer)
     {
         return reject(Reason::Busy);
     }
-    if entry.folder {
-        return match folder.create_folders(name.as_path(), options.keep_free, &mut allowance.new_folders) {
-            Ok(()) => Decision::Folder,
+    if entry.directory {
+        return match directory.create_directories(name.as_path(), options.keep_free, &mut allowance.new_directories) {
+            Ok(()) => Decision::Directory,
             Err(reason) => reject(reason),
         };
     }
     let file = Identity { name, size: entry.size, modified: entry.modified };
-    match folder.dir().symlink_metadata(file.name.as_path()).ok() {
+    match directory.dir().symlink_metadata(file.name.as_path()).ok() {
         Some(present) if !present.is_file() => return reject(Reason::NotAFile),
         Some(present) if present.len() == file.size && modified(&present) == file.modified => {
-            part::remove_stale_journal(folder.dir(), &file.name);
+            part::remove_stale_journal(directory.dir(), &file.name);
             return Decision::Present(file.name, file.size);
         }
         Some(_) if !options.overwrite => return reject(Reason::Exists),
         _ => {}
     }
-    if let Err(reason) = folder.create_folders(file.name.split().0, options.keep_free, &mut allowance.new_folders) {
+    if let Err(reason) =
+        directory.create_directories(file.name.split().0, options.keep_free, &mut allowance.new_directories)
+    {
         return reject(reason);
     }
-    let from = part::proven(folder.dir(), &file);
+    let from = part::proven(directory.dir(), &file);
     let missing = file.size - (from * GROUP).min(file.size);
-    match folder.reserve(missing, options.keep_free) {
+    match directory.reserve(missing, options.keep_free) {
         Ok(Some(room)) => Decision::Accept(Incoming {
             name: file.name,
             size: file.size,
@@ -344,7 +346,7 @@ fn decide(
 
 /// Creates a link that the sender keeps, if links are wanted here.
 fn create_link(
-    folder: &Folder,
+    directory: &Directory,
     options: &ReceiveOptions,
     allowance: &mut Allowance,
     name: &[u8],
@@ -355,19 +357,19 @@ fn create_link(
     if options.links != Links::Keep {
         return Err(Reason::Link);
     }
-    if folder.passes_link(&name) {
+    if directory.passes_link(&name) {
         return Err(Reason::NotAFile);
     }
-    folder.create_folders(name.split().0, options.keep_free, &mut allowance.new_folders)?;
-    let _room = folder.reserve(0, options.keep_free).map_err(|_| Reason::Other)?.ok_or(Reason::Space)?;
-    link::create(folder.dir(), &name, target, options.overwrite)?;
+    directory.create_directories(name.split().0, options.keep_free, &mut allowance.new_directories)?;
+    let _room = directory.reserve(0, options.keep_free).map_err(|_| Reason::Other)?.ok_or(Reason::Space)?;
+    link::create(directory.dir(), &name, target, options.overwrite)?;
     Ok(name)
 }
 
 /// Opens the next accepted file.
 fn open_next(
     pending: &mut VecDeque<Incoming>,
-    folder: &Folder,
+    directory: &Directory,
     wait: &mut LockWait,
     observer: Observer<'_>,
 ) -> Result<Current, TransferError> {
@@ -375,7 +377,7 @@ fn open_next(
     let from = (incoming.from * GROUP).min(incoming.size);
     emit(observer, Event::Started { name: &incoming.name, size: incoming.size, from })?;
     let (name, size) = (incoming.name.clone(), incoming.size);
-    match Part::open(folder.dir(), incoming, wait, observer) {
+    match Part::open(directory.dir(), incoming, wait, observer) {
         Ok(Ok(part)) => Ok(Current::Part(Box::new(part))),
         Ok(Err(reason)) => Ok(Current::Discarded { name, size, reason }),
         Err(error) => Err(TransferError::File { name, error }),

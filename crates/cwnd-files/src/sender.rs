@@ -108,7 +108,7 @@ impl<T: Read + Write> Sender<'_, T> {
                 Ok(item) => {
                     let link = item.target.as_ref().map(|target| link::announced(&item.name, target));
                     self.frames.send(&Frame::Entry(Entry {
-                        folder: item.is_folder,
+                        directory: item.is_directory,
                         size: item.size,
                         mode: item.mode,
                         modified: item.modified,
@@ -139,7 +139,7 @@ impl<T: Read + Write> Sender<'_, T> {
     /// Receives the reply to an entry, and sends the file if it was accepted.
     fn handle_reply(&mut self, source: &Source, item: Item) -> Result<(), TransferError> {
         match self.receive_reply()? {
-            Reply::Present if item.is_folder => Ok(()),
+            Reply::Present if item.is_directory => Ok(()),
             Reply::Present if item.target.is_some() => {
                 self.outcome.linked += 1;
                 self.emit(Event::Linked { name: &item.name })

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
 
+use crate::directory::Directory;
 use crate::error::{Malformed, TransferError};
-use crate::folder::Folder;
 use crate::frame::{Frame, Frames};
 use crate::handshake::{VERSION, await_welcome};
 use crate::limits::{MAX_NAME_BYTES, MAX_NAMES};
@@ -32,14 +32,14 @@ pub fn send<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// Receives the files and directories with `names` into `folder`, as a client; everything the server has if `names` is empty.
+/// Receives the files and directories with `names` into `directory`, as a client; everything the server has if `names` is empty.
 ///
 /// # Errors
 /// As [`send`]; also if a file that was begun cannot be written.
 pub fn receive<T: Read + Write>(
     connection: T,
     names: &[Name],
-    folder: &Folder,
+    directory: &Directory,
     options: &ReceiveOptions,
     observer: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
@@ -52,7 +52,8 @@ pub fn receive<T: Read + Write>(
         frames.send(&Frame::Request(b""))?;
     }
     frames.send(&Frame::RequestEnd)?;
-    let result = await_welcome(&mut frames).and_then(|()| receive_into(&mut frames, names, folder, options, observer));
+    let result =
+        await_welcome(&mut frames).and_then(|()| receive_into(&mut frames, names, directory, options, observer));
     close(&mut frames, result)
 }
 
@@ -76,18 +77,18 @@ pub fn receive_to<T: Read + Write>(
     close(&mut frames, result)
 }
 
-/// Handles one client, as a server: sends it the requested files of `folder`, or receives its files into `folder`.
+/// Handles one client, as a server: sends it the requested files of `directory`, or receives its files into `directory`.
 ///
 /// # Errors
 /// As [`receive`].
 pub fn serve<T: Read + Write>(
     connection: T,
-    folder: &Folder,
+    directory: &Directory,
     options: &ServeOptions,
     observer: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
     let mut frames = Frames::new(connection);
-    let result = handle_client(&mut frames, folder, options, observer);
+    let result = handle_client(&mut frames, directory, options, observer);
     close_client(&mut frames, result)
 }
 
@@ -117,7 +118,7 @@ pub fn refuse<T: Read + Write>(connection: T, why: &str) -> io::Result<()> {
 
 fn handle_client<T: Read + Write>(
     frames: &mut Frames<T>,
-    folder: &Folder,
+    directory: &Directory,
     options: &ServeOptions,
     observer: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<Outcome, TransferError> {
@@ -126,13 +127,13 @@ fn handle_client<T: Read + Write>(
         (Role::Send, Some(options)) => {
             frames.send(&Frame::Welcome)?;
             frames.flush()?;
-            return receive_into(frames, &[], folder, options, observer);
+            return receive_into(frames, &[], directory, options, observer);
         }
         (Role::Receive, _) => frames.send(&Frame::Welcome)?,
     }
     let (mut sources, mut unavailable) = (Vec::new(), Vec::new());
     for name in receive_request(frames)? {
-        match Source::below(folder, &name, options.links) {
+        match Source::below(directory, &name, options.links) {
             Ok(source) => sources.push(source),
             Err(missing) => unavailable.push(missing),
         }

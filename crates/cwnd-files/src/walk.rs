@@ -10,7 +10,7 @@ use std::{fs, io, iter};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt};
 use rustix::io::Errno;
 
-use crate::folder::{Folder, open_without_waiting};
+use crate::directory::{Directory, open_without_waiting};
 use crate::frame::Modified;
 use crate::limits::MAX_NAME;
 use crate::link::{self, Links};
@@ -20,7 +20,7 @@ use crate::outcome::Reason;
 /// A file or directory to send.
 #[derive(Clone, Debug)]
 pub struct Source {
-    folder: Folder,
+    directory: Directory,
     /// Below the directory.
     path: PathBuf,
     /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
@@ -37,7 +37,7 @@ pub struct Source {
 pub(crate) struct Item {
     pub(crate) path: PathBuf,
     pub(crate) name: Name,
-    pub(crate) is_folder: bool,
+    pub(crate) is_directory: bool,
     pub(crate) size: u64,
     pub(crate) mode: u32,
     pub(crate) modified: Modified,
@@ -85,10 +85,10 @@ impl Source {
         }
         let anywhere = links == Links::Follow;
         let root = Path::new("/");
-        let (folder, below) =
+        let (directory, below) =
             if anywhere { (root, path.strip_prefix(root).unwrap_or(&path)) } else { (parent, name.as_ref()) };
         Ok(Self {
-            folder: Folder::open(folder)?,
+            directory: Directory::open(directory)?,
             path: below.to_owned(),
             name: called.to_vec(),
             links,
@@ -102,25 +102,25 @@ impl Source {
     /// # Errors
     /// The root of the file system may not be read.
     pub fn of_file(file: fs::File, name: &Name) -> io::Result<Self> {
-        let (folder, name) = (Folder::open(Path::new("/"))?, name.as_bytes().to_vec());
+        let (directory, name) = (Directory::open(Path::new("/"))?, name.as_bytes().to_vec());
         let file = Some(Arc::new(file));
-        Ok(Self { folder, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
+        Ok(Self { directory, path: PathBuf::new(), name, links: Links::Skip, anywhere: false, file })
     }
 
-    /// The file or directory that `requested` names below `folder`. Its name at the receiver is the last component of `requested`. All of
-    /// `folder` if `requested` is empty.
-    pub(crate) fn below(folder: &Folder, requested: &[u8], links: Links) -> Result<Self, Unavailable> {
+    /// The file or directory that `requested` names below `directory`. Its name at the receiver is the last component of `requested`. All of
+    /// `directory` if `requested` is empty.
+    pub(crate) fn below(directory: &Directory, requested: &[u8], links: Links) -> Result<Self, Unavailable> {
         let unavailable = |reason| Unavailable { name: requested.to_vec(), reason };
-        let folder = folder.clone();
+        let directory = directory.clone();
         if requested.is_empty() {
-            return Ok(Self { folder, path: ".".into(), name: Vec::new(), links, anywhere: false, file: None });
+            return Ok(Self { directory, path: ".".into(), name: Vec::new(), links, anywhere: false, file: None });
         }
         let name = Name::new(requested).map_err(|_| unavailable(Reason::Name))?;
-        if links != Links::Follow && folder.passes_link(&name) {
+        if links != Links::Follow && directory.passes_link(&name) {
             return Err(unavailable(Reason::NamedLink));
         }
         let last = name.split().1.as_bytes().to_vec();
-        Ok(Self { folder, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
+        Ok(Self { directory, path: name.as_path().to_owned(), name: last, links, anywhere: false, file: None })
     }
 
     /// Its name at the receiver; empty for a directory whose content is sent without the directory itself.
@@ -133,8 +133,8 @@ impl Source {
     pub(crate) fn walk(&self) -> Walk<'_> {
         let first = Pending { path: self.path.clone(), name: self.name.clone(), through: None };
         let file = self.file.as_deref();
-        let (folder, links, anywhere) = (self.folder.dir(), self.links, self.anywhere);
-        Walk { folder, links, anywhere, file, at_root: true, pending: vec![first] }
+        let (directory, links, anywhere) = (self.directory.dir(), self.links, self.anywhere);
+        Walk { directory, links, anywhere, file, at_root: true, pending: vec![first] }
     }
 
     /// Opens a file that was found.
@@ -145,7 +145,7 @@ impl Source {
         let file = match &self.file {
             // It shares its position with the other copies: a reader begins with a seek.
             Some(file) => file.try_clone().map(File::from_std),
-            None => open_without_waiting(self.folder.dir(), &item.path),
+            None => open_without_waiting(self.directory.dir(), &item.path),
         };
         let file = file.map_err(|_| Reason::Unreadable)?;
         if item.is_still(&file) { Ok(file) } else { Err(Reason::Changed) }
@@ -157,7 +157,7 @@ impl Item {
         Self {
             path,
             name,
-            is_folder: metadata.is_dir(),
+            is_directory: metadata.is_dir(),
             size: if metadata.is_dir() { 0 } else { metadata.len() },
             mode: metadata.mode() & 0o777,
             modified: modified(metadata),
@@ -172,7 +172,7 @@ impl Item {
 
     /// Whether it has bytes to send.
     pub(crate) fn is_file(&self) -> bool {
-        !self.is_folder && self.target.is_none()
+        !self.is_directory && self.target.is_none()
     }
 
     /// Whether the open file still has the size and the modification time that were found.
@@ -191,7 +191,7 @@ pub(crate) fn modified(metadata: &Metadata) -> Modified {
 
 /// The iterator of [`Source::walk`].
 pub(crate) struct Walk<'a> {
-    folder: &'a Dir,
+    directory: &'a Dir,
     links: Links,
     anywhere: bool,
     file: Option<&'a fs::File>,
@@ -219,7 +219,7 @@ impl Walk<'_> {
     /// Lists a directory, whose content is visited next.
     fn descend(&mut self, Pending { path, name, through }: &Pending) -> io::Result<()> {
         let mut names =
-            self.folder.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+            self.directory.read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
         names.sort_by(|a, b| b.cmp(a));
         let below = |child: &OsStr| {
             let separator: &[u8] = if name.is_empty() { b"" } else { b"/" };
@@ -236,7 +236,7 @@ impl Walk<'_> {
         let to = if self.anywhere {
             Path::new("/").join(path).canonicalize().map(|to| to.strip_prefix("/").map_or(to.clone(), Path::to_owned))
         } else {
-            self.folder.canonicalize(path)
+            self.directory.canonicalize(path)
         };
         let to = to.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Reason::Missing,
@@ -248,7 +248,7 @@ impl Walk<'_> {
         if followed.any(|link| plain(&link.at).starts_with(plain(&to))) {
             return Err(Reason::Loop);
         }
-        let metadata = self.folder.symlink_metadata(&to).map_err(|_| Reason::Unreadable)?;
+        let metadata = self.directory.symlink_metadata(&to).map_err(|_| Reason::Unreadable)?;
         Ok((Pending { path: to, name: name.clone(), through: Some(Rc::new(through)) }, metadata))
     }
 }
@@ -263,7 +263,7 @@ impl Iterator for Walk<'_> {
             let unavailable = |name, reason| Some(Err(Unavailable { name, reason }));
             let found = match self.file {
                 Some(file) => file.metadata().map(Metadata::from_just_metadata),
-                None => self.folder.symlink_metadata(&next.path),
+                None => self.directory.symlink_metadata(&next.path),
             };
             let mut metadata = match found {
                 Ok(metadata) => metadata,
@@ -277,7 +277,7 @@ impl Iterator for Walk<'_> {
                 match self.links {
                     Links::Skip if named => return unavailable(next.name, Reason::NamedLink),
                     Links::Skip => return unavailable(next.name, Reason::Link),
-                    Links::Keep => target = self.folder.read_link_contents(&next.path).ok(),
+                    Links::Keep => target = self.directory.read_link_contents(&next.path).ok(),
                     Links::Follow => match self.follow(&next) {
                         Ok(to) => (next, metadata) = to,
                         Err(Reason::Link) if named => return unavailable(next.name, Reason::Target),
@@ -316,14 +316,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_keeps_the_names_of_the_folders_it_is_in() {
+    fn a_walk_keeps_the_names_of_the_directories_it_is_in() {
         let place = tempfile::tempdir().unwrap();
-        for folder in 0..20 {
-            let path = place.path().join(folder.to_string());
+        for directory in 0..20 {
+            let path = place.path().join(directory.to_string());
             fs::create_dir(&path).unwrap();
             (0..50).for_each(|file| fs::write(path.join(file.to_string()), "").unwrap());
         }
-        let source = Source::below(&Folder::open(place.path()).unwrap(), b"", Links::Skip).unwrap();
+        let source = Source::below(&Directory::open(place.path()).unwrap(), b"", Links::Skip).unwrap();
         let mut walk = source.walk();
         let (mut found, mut most) = (0, 0);
         while walk.next().is_some() {
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_what_is_in_the_folder_in_order_and_nothing_outside() {
+    fn a_walk_finds_what_is_in_the_directory_in_order_and_nothing_outside() {
         let place = tempfile::tempdir().unwrap();
         let tree = place.path().join("tree");
         fs::create_dir_all(tree.join("b/empty")).unwrap();
@@ -346,28 +346,28 @@ mod tests {
 
         let found = |source: &Source| -> Vec<String> {
             let line = |found| match found {
-                Ok(Item { name, is_folder, size, .. }) => {
-                    format!("{name} {}", if is_folder { "-".into() } else { size.to_string() })
+                Ok(Item { name, is_directory, size, .. }) => {
+                    format!("{name} {}", if is_directory { "-".into() } else { size.to_string() })
                 }
                 Err(Unavailable { name, reason }) => format!("{} {reason:?}", String::from_utf8_lossy(&name)),
             };
             source.walk().map(line).collect()
         };
         let all = [".cwnd-0.part Name", "a 3", "b -", "b/2 3", "b/empty -", "out Link"];
-        let folder = Folder::open(&tree).unwrap();
-        assert_eq!(found(&Source::below(&folder, b"", Links::Skip).unwrap()), all);
+        let directory = Directory::open(&tree).unwrap();
+        assert_eq!(found(&Source::below(&directory, b"", Links::Skip).unwrap()), all);
         let mut named: Vec<_> = all.iter().map(|line| format!("tree/{line}")).collect();
         named.insert(0, "tree -".to_owned());
         assert_eq!(found(&Source::at(&tree).unwrap()), named);
-        assert_eq!(found(&Source::below(&folder, b"b/2", Links::Skip).unwrap()), ["2 3"]);
-        assert_eq!(found(&Source::below(&folder, b"c", Links::Skip).unwrap()), ["c Missing"]);
+        assert_eq!(found(&Source::below(&directory, b"b/2", Links::Skip).unwrap()), ["2 3"]);
+        assert_eq!(found(&Source::below(&directory, b"c", Links::Skip).unwrap()), ["c Missing"]);
         // It lies outside.
-        assert_eq!(found(&Source::below(&folder, b"out/secret", Links::Follow).unwrap()), ["secret Unreadable"]);
+        assert_eq!(found(&Source::below(&directory, b"out/secret", Links::Follow).unwrap()), ["secret Unreadable"]);
         for links in [Links::Skip, Links::Keep] {
-            let behind = Source::below(&folder, b"out/secret", links).unwrap_err();
+            let behind = Source::below(&directory, b"out/secret", links).unwrap_err();
             assert_eq!(behind.reason, Reason::NamedLink);
         }
-        assert_eq!(found(&Source::below(&folder, b"out", Links::Skip).unwrap()), ["out NamedLink"]);
-        assert!(Source::below(&folder, b"../secret", Links::Skip).is_err());
+        assert_eq!(found(&Source::below(&directory, b"out", Links::Skip).unwrap()), ["out NamedLink"]);
+        assert!(Source::below(&directory, b"../secret", Links::Skip).is_err());
     }
 }

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use cwnd_files::{
-    Event, Folder, GROUP, Links, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve,
+    Directory, Event, GROUP, Links, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve,
 };
 
 /// A directory to send from, one to receive into, and a file of some groups in the first.
@@ -41,10 +41,10 @@ impl Place {
     /// Sends the file to a server, which ends the transfer after `groups` groups.
     fn transfer(&self, groups: u64) -> Result<Outcome, TransferError> {
         let (near, far) = UnixStream::pair().unwrap();
-        let (folder, source) = (Folder::open(&self.inbox).unwrap(), Source::at(&self.source).unwrap());
+        let (directory, source) = (Directory::open(&self.inbox).unwrap(), Source::at(&self.source).unwrap());
         let server = thread::spawn(move || {
             let mut transferred = 0;
-            serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+            serve(far, &directory, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
                 if let Event::Transferred(bytes) = event {
                     transferred += bytes;
                 }
@@ -124,7 +124,7 @@ fn what_others_put_under_temporary_names_is_neither_waited_for_nor_written_to() 
 }
 
 #[test]
-fn a_folder_under_a_temporary_name_fails_the_file_and_not_the_transfer() {
+fn a_directory_under_a_temporary_name_fails_the_file_and_not_the_transfer() {
     for extension in ["part", "journal"] {
         let place = Arc::new(Place::with_file(3 * GROUP));
         fs::create_dir(place.unfinished(extension)).unwrap();
@@ -138,10 +138,10 @@ fn a_fifo_in_the_place_of_the_file_is_refused() {
     let place = Arc::new(Place::with_file(3 * GROUP));
     fifo(&place.inbox.join("file"));
     assert_eq!(place.transfer_in_time().unwrap().failed, 1);
-    let folder = Folder::open(&place.inbox).unwrap();
+    let directory = Directory::open(&place.inbox).unwrap();
     for overwrite in [false, true] {
         let options = ReceiveOptions::new().overwrite(overwrite);
-        let (mut client, _) = Raw::client(&folder, ServeOptions::writable(options), 1);
+        let (mut client, _) = Raw::client(&directory, ServeOptions::writable(options), 1);
         assert_eq!(client.receive().0, WELCOME);
         assert_eq!(client.reply_to(false, 1, b"file"), (REJECT, Some(NOT_A_FILE)));
     }
@@ -151,16 +151,16 @@ fn a_fifo_in_the_place_of_the_file_is_refused() {
 struct Raw(UnixStream);
 
 impl Raw {
-    /// A client that opens a session with a server for `folder` to send (1) or receive (2).
+    /// A client that opens a session with a server for `directory` to send (1) or receive (2).
     fn client(
-        folder: &Folder,
+        directory: &Directory,
         options: ServeOptions,
         role: u8,
     ) -> (Self, thread::JoinHandle<Result<Outcome, TransferError>>) {
         let (near, far) = UnixStream::pair().unwrap();
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let folder = folder.clone();
-        let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+        let directory = directory.clone();
+        let server = thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
         let mut raw = Self(near);
         raw.send(b'c', &[&b"wndfiles"[..], &[1, role]].concat());
         (raw, server)
@@ -175,10 +175,10 @@ impl Raw {
         self.0.write_all(&[&header, payload].concat())
     }
 
-    fn entry(&mut self, is_folder: bool, size: u64, name: &[u8]) -> std::io::Result<()> {
+    fn entry(&mut self, is_directory: bool, size: u64, name: &[u8]) -> std::io::Result<()> {
         let times = [0; 12];
         let mode = 0o644_u32.to_le_bytes();
-        self.try_send(6, &[&[u8::from(is_folder)][..], &size.to_le_bytes(), &mode, &times, name].concat())
+        self.try_send(6, &[&[u8::from(is_directory)][..], &size.to_le_bytes(), &mode, &times, name].concat())
     }
 
     fn receive(&mut self) -> (u8, Vec<u8>) {
@@ -191,8 +191,8 @@ impl Raw {
     }
 
     /// Announces one entry; the kind of the reply, and its reason if it is a rejection.
-    fn reply_to(&mut self, is_folder: bool, size: u64, name: &[u8]) -> (u8, Option<u8>) {
-        self.entry(is_folder, size, name).unwrap();
+    fn reply_to(&mut self, is_directory: bool, size: u64, name: &[u8]) -> (u8, Option<u8>) {
+        self.entry(is_directory, size, name).unwrap();
         self.send(8, b"");
         let (kind, payload) = self.receive();
         (kind, payload.first().copied().filter(|_| kind == REJECT))
@@ -210,13 +210,13 @@ const NAME: u8 = 8;
 #[test]
 fn clients_reserve_the_free_space_together() {
     let place = tempfile::tempdir().unwrap();
-    let folder = Folder::open(place.path()).unwrap();
+    let directory = Directory::open(place.path()).unwrap();
     let system = rustix::fs::statvfs(place.path()).unwrap();
     let free = system.f_bavail * system.f_frsize;
     // Half of the free space may be used; each client wants a third of it.
     let options = ServeOptions::writable(ReceiveOptions::new().keep_free(free / 2));
     let connect = || {
-        let (mut client, server) = Raw::client(&folder, options, 1);
+        let (mut client, server) = Raw::client(&directory, options, 1);
         assert_eq!(client.receive().0, WELCOME);
         (client, server)
     };
@@ -231,10 +231,10 @@ fn clients_reserve_the_free_space_together() {
 }
 
 #[test]
-fn one_name_creates_few_folders() {
+fn one_name_creates_few_directories() {
     let place = tempfile::tempdir().unwrap();
-    let folder = Folder::open(place.path()).unwrap();
-    let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    let directory = Directory::open(place.path()).unwrap();
+    let (mut client, _) = Raw::client(&directory, ServeOptions::writable(ReceiveOptions::new()), 1);
     assert_eq!(client.receive().0, WELCOME);
     assert_eq!(client.reply_to(true, 0, &b"a/".repeat(2001)[..4001]), (REJECT, Some(NAME)));
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
@@ -266,8 +266,8 @@ const BUSY: u8 = 4;
 #[test]
 fn wanted_names_cost_no_open_files() {
     let place = Place::with_file(GROUP);
-    let folder = Folder::open(&place.inbox).unwrap();
-    let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    let directory = Directory::open(&place.inbox).unwrap();
+    let (mut client, server) = Raw::client(&directory, ServeOptions::read_only(), 2);
     assert_eq!(client.receive().0, WELCOME);
     (0..9_000).for_each(|n| client.send(REQUEST, format!("name {n}").as_bytes()));
     // The server has handled all of them when it answers one too many.
@@ -283,9 +283,9 @@ fn wanted_names_cost_no_open_files() {
 #[test]
 fn a_request_has_an_end() {
     let place = tempfile::tempdir().unwrap();
-    let folder = Folder::open(place.path()).unwrap();
+    let directory = Directory::open(place.path()).unwrap();
     for (count, length) in [(10_001, 5), (300, 4000)] {
-        let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+        let (mut client, server) = Raw::client(&directory, ServeOptions::read_only(), 2);
         assert_eq!(client.receive().0, WELCOME);
         let sent = (0..count).all(|n| client.try_send(REQUEST, format!("{n:0length$}").as_bytes()).is_ok());
         // Without a bound the server would go on, and fail otherwise.
@@ -301,8 +301,8 @@ fn a_request_has_an_end() {
 fn a_tree_that_is_wanted_many_times_is_walked_once() {
     let place = tempfile::tempdir().unwrap();
     (0..100).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
-    let folder = Folder::open(place.path()).unwrap();
-    let (mut client, _) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    let directory = Directory::open(place.path()).unwrap();
+    let (mut client, _) = Raw::client(&directory, ServeOptions::read_only(), 2);
     assert_eq!(client.receive().0, WELCOME);
     (0..9_000).for_each(|_| client.send(REQUEST, b""));
     client.send(REQUEST_END, b"");
@@ -315,16 +315,16 @@ fn counting_ends_when_the_observer_says_so() {
     let place = tempfile::tempdir().unwrap();
     (0..3000).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
     let (near, far) = UnixStream::pair().unwrap();
-    let folder = Folder::open(place.path()).unwrap();
+    let directory = Directory::open(place.path()).unwrap();
     let server = thread::spawn(move || {
         let mut events = 0;
-        let served = serve(far, &folder, &ServeOptions::read_only(), &mut |event| {
+        let served = serve(far, &directory, &ServeOptions::read_only(), &mut |event| {
             events += 1;
             !matches!(event, Event::Waiting)
         });
         (served, events)
     });
-    let client = Folder::open(place.path()).unwrap();
+    let client = Directory::open(place.path()).unwrap();
     let _received = cwnd_files::receive(near, &[], &client, &ReceiveOptions::new(), &mut |_| true);
     let (served, events) = server.join().unwrap();
     assert!(matches!(served, Err(TransferError::Interrupted)) && events == 1, "{served:?} after {events} events");
@@ -335,14 +335,14 @@ fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there(
     let place = Place::with_file(3 * GROUP);
     let part = fs::File::create(place.unfinished("part")).unwrap();
     rustix::fs::flock(&part, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let folder = Folder::open(&place.inbox).unwrap();
+    let directory = Directory::open(&place.inbox).unwrap();
     let entries = |client: &mut Raw| {
         // The server may end the transfer before the last one.
         let _ = (0..1000).try_for_each(|_| client.entry(false, 3 * GROUP, b"file"));
         let _ = client.try_send(8, b"");
     };
     // One that stays has its answer after a single wait of 15 s.
-    let (mut client, _) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    let (mut client, _) = Raw::client(&directory, ServeOptions::writable(ReceiveOptions::new()), 1);
     client.0.set_read_timeout(Some(Duration::from_secs(25))).unwrap();
     // The server reads no more entries while it waits.
     client.0.set_write_timeout(Some(Duration::from_secs(25))).unwrap();
@@ -355,7 +355,7 @@ fn many_entries_for_a_locked_file_wait_once_and_only_for_a_client_that_is_there(
     let (done, ended) = mpsc::channel();
     thread::spawn(move || {
         let (options, mut waited) = (ServeOptions::writable(ReceiveOptions::new()), false);
-        done.send(serve(far, &folder, &options, &mut |event| {
+        done.send(serve(far, &directory, &options, &mut |event| {
             waited |= matches!(event, Event::Waiting);
             !waited
         }))
@@ -381,10 +381,10 @@ fn what_peers_say_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
 
     // The name of a file that is accepted, of one that is not, and of one that the sender cannot send.
     let (near, far) = UnixStream::pair().unwrap();
-    let folder = Folder::open(&place.inbox).unwrap();
+    let directory = Directory::open(&place.inbox).unwrap();
     let server = thread::spawn(move || {
         let mut shown = Vec::new();
-        let _ended = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+        let _ended = serve(far, &directory, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
             match event {
                 Event::Completed { name, .. } | Event::Started { name, .. } => shown.push(name.to_string()),
                 Event::Failed { name, .. } => shown.push(name.to_owned()),
@@ -412,8 +412,8 @@ fn what_peers_say_cannot_act_on_a_terminal_or_forge_a_line_of_a_log() {
 fn a_client_that_sends_no_results_is_not_remembered_without_end() {
     let place = tempfile::tempdir().unwrap();
     (0..4200).for_each(|n| fs::write(place.path().join(n.to_string()), "x").unwrap());
-    let folder = Folder::open(place.path()).unwrap();
-    let (mut client, server) = Raw::client(&folder, ServeOptions::read_only(), 2);
+    let directory = Directory::open(place.path()).unwrap();
+    let (mut client, server) = Raw::client(&directory, ServeOptions::read_only(), 2);
     client.send(REQUEST, b"");
     client.send(REQUEST_END, b"");
     let mut announced = 0;
@@ -434,8 +434,8 @@ fn a_client_that_sends_no_results_is_not_remembered_without_end() {
 #[test]
 fn so_many_files_are_announced_and_accepted_and_no_more() {
     let place = tempfile::tempdir().unwrap();
-    let folder = Folder::open(place.path()).unwrap();
-    let (mut client, server) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    let directory = Directory::open(place.path()).unwrap();
+    let (mut client, server) = Raw::client(&directory, ServeOptions::writable(ReceiveOptions::new()), 1);
     assert_eq!(client.receive().0, WELCOME);
     // Two batches are accepted; none of their files comes.
     for batch in 0..2 {
@@ -449,7 +449,7 @@ fn so_many_files_are_announced_and_accepted_and_no_more() {
     assert!(matches!(server.join().unwrap(), Err(TransferError::Protocol(_))));
 
     // And a batch has an end.
-    let (mut client, server) = Raw::client(&folder, ServeOptions::writable(ReceiveOptions::new()), 1);
+    let (mut client, server) = Raw::client(&directory, ServeOptions::writable(ReceiveOptions::new()), 1);
     assert_eq!(client.receive().0, WELCOME);
     let _ = (0..1025).try_for_each(|n| client.entry(false, 1, format!("batch {n}").as_bytes()));
     assert_eq!(client.receive().0, 2, "an error");
@@ -464,10 +464,10 @@ fn a_connection_has_few_open_files_however_many_it_transfers() {
     fs::create_dir(&inbox).unwrap();
     (0..300).for_each(|n| fs::write(source.join(n.to_string()), "x").unwrap());
     let (near, far) = UnixStream::pair().unwrap();
-    let folder = Folder::open(&inbox).unwrap();
+    let directory = Directory::open(&inbox).unwrap();
     let server = thread::spawn(move || {
         let mut most = 0;
-        let served = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+        let served = serve(far, &directory, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
             if matches!(event, Event::Completed { .. }) {
                 most = most.max(fs::read_dir("/proc/self/fd").unwrap().count());
             }
@@ -494,12 +494,12 @@ fn a_link_leads_to_no_place_outside_and_nothing_is_written_through_one() {
     let (inbox, outside) = (place.path().join("inbox"), place.path().join("outside"));
     fs::create_dir(&inbox).unwrap();
     fs::create_dir(&outside).unwrap();
-    let folder = Folder::open(&inbox).unwrap();
-    let reply = |links, is_folder, name: &[u8]| {
+    let directory = Directory::open(&inbox).unwrap();
+    let reply = |links, is_directory, name: &[u8]| {
         let options = ReceiveOptions::new().overwrite(true).links(links);
-        let (mut client, _) = Raw::client(&folder, ServeOptions::writable(options), 1);
+        let (mut client, _) = Raw::client(&directory, ServeOptions::writable(options), 1);
         assert_eq!(client.receive().0, WELCOME);
-        client.reply_to(is_folder, 0, name)
+        client.reply_to(is_directory, 0, name)
     };
     let kept = |name: &str, target: &str| reply(Links::Keep, false, &link(name, target));
     for links in [Links::Skip, Links::Follow] {
@@ -564,7 +564,7 @@ fn a_file_of_which_nothing_is_verified_leaves_nothing() {
     for (what, left) in [("unreadable", 0), ("cut off in a group", 0), ("damaged", 0), ("a group, and cut off", 2)] {
         let inbox = tempfile::tempdir().unwrap();
         let options = ServeOptions::writable(ReceiveOptions::new());
-        let (mut client, server) = Raw::client(&Folder::open(inbox.path()).unwrap(), options, 1);
+        let (mut client, server) = Raw::client(&Directory::open(inbox.path()).unwrap(), options, 1);
         assert_eq!(client.receive().0, WELCOME);
         assert_eq!(client.reply_to(false, size, b"file").0, ACCEPT);
         match what {

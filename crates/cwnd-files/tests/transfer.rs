@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use cwnd_files::{
-    Event, Folder, GROUP, Links, Name, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, receive, send,
+    Directory, Event, GROUP, Links, Name, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, receive, send,
     serve,
 };
 
@@ -66,8 +66,8 @@ impl Write for Line {
 fn content(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![root.to_owned()];
-    while let Some(folder) = ahead.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
+    while let Some(directory) = ahead.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_owned();
             if path.is_dir() {
@@ -113,7 +113,7 @@ fn transfer(
     line: (Line, Line),
 ) -> (Result<Outcome, TransferError>, Result<Outcome, TransferError>) {
     let (near, far) = line;
-    let into = Folder::open(into).unwrap();
+    let into = Directory::open(into).unwrap();
     let server = thread::spawn(move || serve(far, &into, &ServeOptions::writable(options), &mut |_| true));
     let sent = send(near, &[Source::at(from).unwrap()], &mut |_| true);
     (sent, server.join().unwrap())
@@ -142,12 +142,12 @@ fn a_client_fetches_what_it_names() {
     let place = tree();
     let into = tempfile::tempdir().unwrap();
     let (near, far) = Line::pair();
-    let served = Folder::open(place.path()).unwrap();
+    let served = Directory::open(place.path()).unwrap();
     let server = thread::spawn(move || serve(far, &served, &ServeOptions::read_only(), &mut |_| true));
     let names = ["tree/deep", "tree/small", "tree/none"].map(|name| Name::new(name.as_bytes()).unwrap());
     let mut failed = Vec::new();
     let mut hashes = BTreeMap::new();
-    let outcome = receive(near, &names, &Folder::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |event| {
+    let outcome = receive(near, &names, &Directory::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |event| {
         match event {
             Event::Failed { name, reason } => failed.push(format!("{name}: {reason}")),
             Event::Completed { name, hash, .. } => drop(hashes.insert(name.to_string(), hash)),
@@ -167,7 +167,7 @@ fn a_client_fetches_what_it_names() {
 fn a_read_only_server_refuses_files() {
     let place = tree();
     let (near, far) = Line::pair();
-    let served = Folder::open(place.path()).unwrap();
+    let served = Directory::open(place.path()).unwrap();
     let server = thread::spawn(move || serve(far, &served, &ServeOptions::read_only(), &mut |_| true));
     let sent = send(near, &[Source::at(&place.path().join("tree")).unwrap()], &mut |_| true);
     assert_eq!(sent.unwrap_err().to_string(), "the other side: this server does not receive files");
@@ -225,8 +225,8 @@ fn transfer_links(from: &Path, links: Links, kept: Links) -> (Outcome, tempfile:
     let into = tempfile::tempdir().unwrap();
     let (near, far) = Line::pair();
     let options = ServeOptions::writable(ReceiveOptions::new().links(kept));
-    let folder = Folder::open(into.path()).unwrap();
-    let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+    let directory = Directory::open(into.path()).unwrap();
+    let server = thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
     let sent = send(near, &[Source::with_links(from, links).unwrap()], &mut |_| true).unwrap();
     assert_eq!(sent, server.join().unwrap().unwrap());
     (sent, into)
@@ -272,7 +272,7 @@ fn links_are_left_out_followed_or_kept() {
 
 /// Links that are followed for a client stay in the directory that is served.
 #[test]
-fn a_server_follows_no_link_out_of_its_folder() {
+fn a_server_follows_no_link_out_of_its_directory() {
     let place = tempfile::tempdir().unwrap();
     let (tree, into) = (place.path().join("tree"), tempfile::tempdir().unwrap());
     fs::create_dir(&tree).unwrap();
@@ -282,12 +282,12 @@ fn a_server_follows_no_link_out_of_its_folder() {
         std::os::unix::fs::symlink(target, tree.join(name)).unwrap();
     }
     let (near, far) = Line::pair();
-    let folder = Folder::open(&tree).unwrap();
+    let directory = Directory::open(&tree).unwrap();
     let options = ServeOptions::read_only().links(Links::Follow);
-    let server = thread::spawn(move || serve(far, &folder, &options, &mut |_| true));
+    let server = thread::spawn(move || serve(far, &directory, &options, &mut |_| true));
     let names = ["in", "out", "far"].map(|name| Name::new(name.as_bytes()).unwrap());
     let received =
-        receive(near, &names, &Folder::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |_| true).unwrap();
+        receive(near, &names, &Directory::open(into.path()).unwrap(), &ReceiveOptions::new(), &mut |_| true).unwrap();
     server.join().unwrap().unwrap();
     assert_eq!((received.completed, received.skipped, received.failed), (1, 0, 2));
     assert_eq!(fs::read_to_string(into.path().join("in")).unwrap(), "content");
@@ -298,19 +298,19 @@ fn a_server_follows_no_link_out_of_its_folder() {
 #[test]
 fn a_link_that_is_requested_by_name_fails_where_links_are_left_out() {
     let (place, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    fs::create_dir(place.path().join("folder")).unwrap();
-    fs::write(place.path().join("folder/file"), "content").unwrap();
-    std::os::unix::fs::symlink("folder", place.path().join("link")).unwrap();
-    std::os::unix::fs::symlink("file", place.path().join("folder/near")).unwrap();
+    fs::create_dir(place.path().join("directory")).unwrap();
+    fs::write(place.path().join("directory/file"), "content").unwrap();
+    std::os::unix::fs::symlink("directory", place.path().join("link")).unwrap();
+    std::os::unix::fs::symlink("file", place.path().join("directory/near")).unwrap();
     for links in [Links::Skip, Links::Keep] {
-        for name in ["link", "link/file", "folder/near"] {
+        for name in ["link", "link/file", "directory/near"] {
             let (near, far) = Line::pair();
-            let folder = Folder::open(place.path()).unwrap();
+            let directory = Directory::open(place.path()).unwrap();
             let server =
-                thread::spawn(move || serve(far, &folder, &ServeOptions::read_only().links(links), &mut |_| true));
+                thread::spawn(move || serve(far, &directory, &ServeOptions::read_only().links(links), &mut |_| true));
             let mut reasons = Vec::new();
             let names = [Name::new(name.as_bytes()).unwrap()];
-            let into = Folder::open(into.path()).unwrap();
+            let into = Directory::open(into.path()).unwrap();
             let received = receive(near, &names, &into, &ReceiveOptions::new(), &mut |event| {
                 if let Event::Failed { reason, .. } = event {
                     reasons.push(reason);
@@ -338,10 +338,10 @@ fn a_file_goes_on_where_its_journal_ends() {
     assert_eq!(left.len(), 2, "{left:?}");
 
     let (near, far) = Line::pair();
-    let folder = Folder::open(into.path()).unwrap();
+    let directory = Directory::open(into.path()).unwrap();
     let server = thread::spawn(move || {
         let mut begun = 0;
-        let received = serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+        let received = serve(far, &directory, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
             if let Event::Started { from, .. } = event {
                 begun = from;
             }
@@ -384,9 +384,9 @@ fn a_changed_byte_is_noticed_and_costs_a_group() {
 fn two_transfers_of_one_file_do_not_meet() {
     let (place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
-    let folder = Folder::open(into.path()).unwrap();
+    let directory = Directory::open(into.path()).unwrap();
     let serving = ServeOptions::writable(ReceiveOptions::new());
-    let server = thread::spawn(move || serve(far, &folder, &serving, &mut |_| true));
+    let server = thread::spawn(move || serve(far, &directory, &serving, &mut |_| true));
     let mut second = None;
     let first = send(near, &[Source::at(&from).unwrap()], &mut |event| {
         // Far enough ahead that the server must have begun: the line holds less than a group.
@@ -461,11 +461,11 @@ fn follow(pieces: &mut Vec<Option<u64>>, event: &Event<'_>) -> bool {
 fn progress_is_that_of_the_bytes_that_pass_and_not_of_whole_groups() {
     let (_place, from, into) = large(2 * GROUP + 17);
     let (near, far) = UnixStream::pair().unwrap();
-    let folder = Folder::open(into.path()).unwrap();
+    let directory = Directory::open(into.path()).unwrap();
     let serving = ServeOptions::writable(ReceiveOptions::new());
     let server = thread::spawn(move || {
         let mut pieces = Vec::new();
-        serve(Records(far), &folder, &serving, &mut |event| follow(&mut pieces, &event)).map(|_| pieces)
+        serve(Records(far), &directory, &serving, &mut |event| follow(&mut pieces, &event)).map(|_| pieces)
     });
     let mut sent = Vec::new();
     send(Records(near), &[Source::at(&from).unwrap()], &mut |event| follow(&mut sent, &event)).unwrap();
@@ -481,10 +481,10 @@ fn progress_is_that_of_the_bytes_that_pass_and_not_of_whole_groups() {
 fn an_interrupted_transfer_leaves_what_it_has() {
     let (_place, from, into) = large(9 * GROUP);
     let (near, far) = Line::pair();
-    let folder = Folder::open(into.path()).unwrap();
+    let directory = Directory::open(into.path()).unwrap();
     let mut moved = 0;
     let server = thread::spawn(move || {
-        serve(far, &folder, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
+        serve(far, &directory, &ServeOptions::writable(ReceiveOptions::new()), &mut |event| {
             if let Event::Transferred(bytes) = event {
                 moved += bytes;
             }

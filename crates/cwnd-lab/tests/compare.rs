@@ -9,7 +9,7 @@ use cwnd_lab::compare::{Compared, ComparedAlgorithm, Comparison, DEFAULT};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Interrupted, Progress, RunError, Threads};
-use cwnd_run::files::{Folder, FolderError, fresh};
+use cwnd_run::files::{Directory, DirectoryError, fresh};
 use cwnd_run::measure::{Estimate, Estimates};
 use cwnd_run::measure::{MEASURES, Reach, table};
 use cwnd_run::run::{FailedRun, Runs, run, run_by, run_each, run_until};
@@ -297,22 +297,22 @@ fn a_path_that_changes_once_is_not_stationary() {
 }
 
 #[test]
-fn a_folder_appears_complete_or_not_at_all() {
+fn a_directory_appears_complete_or_not_at_all() {
     let root = tempfile::TempDir::new().expect("a temporary directory");
     let target = root.path().join("a/b/results");
     let entries = || std::fs::read_dir(root.path()).expect("readable").count();
 
-    let folder = Folder::start(&target).expect("writable");
-    std::fs::write(folder.path().join("file"), "text").expect("writable");
+    let directory = Directory::start(&target).expect("writable");
+    std::fs::write(directory.path().join("file"), "text").expect("writable");
     assert!(!target.exists());
-    drop(folder);
+    drop(directory);
     assert_eq!(entries(), 0, "what was begun is gone, and the directories above it");
 
-    let folder = Folder::start(&target).expect("writable");
-    std::fs::write(folder.path().join("file"), "text").expect("writable");
-    assert_eq!(folder.publish().expect("still free"), target);
+    let directory = Directory::start(&target).expect("writable");
+    std::fs::write(directory.path().join("file"), "text").expect("writable");
+    assert_eq!(directory.publish().expect("still free"), target);
     assert_eq!(std::fs::read_to_string(target.join("file")).expect("published"), "text");
-    assert!(matches!(Folder::start(&target), Err(FolderError::Exists(_))));
+    assert!(matches!(Directory::start(&target), Err(DirectoryError::Exists(_))));
     assert_eq!(fresh(&root.path().join("a"), "c"), root.path().join("a/c-1"));
 }
 

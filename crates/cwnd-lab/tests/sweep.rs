@@ -141,8 +141,8 @@ fn a_task_run_elsewhere_gives_the_rows_of_here() {
     let sweep = sweep();
     let [chunk] = sweep.chunks(10.0)[..] else { panic!("one chunk") };
     let expected = run(&sweep, &[chunk]);
-    let folder = tempfile::TempDir::new().expect("a directory");
-    let cells = Cells::stored(folder.path());
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(directory.path());
     // Some are in the store: from the middle of a point to that of another.
     run_chunks(&sweep, &[Chunk { first: 4, end: 10 }], &cells, None, &()).expect("not interrupted");
     let pending = Pending::of(&sweep, chunk, &cells);
@@ -167,8 +167,8 @@ fn a_task_run_elsewhere_gives_the_rows_of_here() {
 fn a_failure_elsewhere_is_a_row_and_is_not_stored() {
     let sweep = sweep();
     let chunk = Chunk { first: 0, end: 2 };
-    let folder = tempfile::TempDir::new().expect("a directory");
-    let cells = Cells::stored(folder.path());
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(directory.path());
     let pending = Pending::of(&sweep, chunk, &cells);
     let mut outcomes = pending.task(&sweep).run(&()).expect("it can be run");
     outcomes[1] = Err(CellError::Elsewhere("no luck".to_string()));
@@ -212,8 +212,8 @@ fn an_algorithm_from_outside_is_where_its_stand_in_is_and_is_never_stored() {
     let sweep = with_four(SWEEP, "four").expect("valid");
     assert!(sweep.has_outside());
     let chunk = Chunk { first: 0, end: sweep.len() };
-    let folder = tempfile::TempDir::new().expect("a directory");
-    let cells = Cells::stored(folder.path());
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(directory.path());
     let rows = run_chunks(&sweep, &[chunk], &cells, None, &()).expect("not interrupted");
     for row in &rows {
         let point = &sweep.points()[row.cell.point];
@@ -290,9 +290,9 @@ fn columns_have_parameters_seeds_and_measures_with_units() {
 }
 
 #[test]
-fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
-    let folder = tempfile::TempDir::new().expect("a directory");
-    let path = folder.path().join("out");
+fn a_directory_takes_one_sweep_and_says_how_far_it_is() {
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let path = directory.path().join("out");
     let sweep = sweep();
     let dataset = Dataset::open(&path, &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
@@ -323,8 +323,8 @@ fn a_folder_takes_one_sweep_and_says_how_far_it_is() {
     {
         assert!(matches!(Dataset::open(&path, sweep, seconds, format), Err(DatasetError::Other(_))));
     }
-    std::fs::write(folder.path().join("x"), "").expect("writable");
-    let taken = Dataset::open(folder.path(), &sweep, 0.004, PartFormat::Csv);
+    std::fs::write(directory.path().join("x"), "").expect("writable");
+    let taken = Dataset::open(directory.path(), &sweep, 0.004, PartFormat::Csv);
     assert!(matches!(taken, Err(DatasetError::NoSweep(_))));
 }
 
@@ -447,11 +447,12 @@ fn the_measure_is_named_in_the_file_and_changes_no_run() {
 }
 
 #[test]
-fn a_folder_counts_what_the_store_has() {
-    let folder = tempfile::TempDir::new().expect("a directory");
-    let cells = Cells::stored(&folder.path().join("cells"));
+fn a_directory_counts_what_the_store_has() {
+    let directory = tempfile::TempDir::new().expect("a directory");
+    let cells = Cells::stored(&directory.path().join("cells"));
     let sweep = sweep();
-    let dataset = Dataset::open(&folder.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new directory");
+    let dataset =
+        Dataset::open(&directory.path().join("out"), &sweep, 0.004, PartFormat::Csv).expect("a new directory");
     let chunks = dataset.chunks();
     // A smaller sweep has filled the store, and one file is written.
     let smaller = read(SWEEP, &["seeds=2"]).expect("valid");

@@ -45,20 +45,20 @@ fn both_echoes_answer_both_clients() {
 
 #[test]
 fn both_copies_copy() {
-    let folder = std::env::temp_dir().join(format!("cwnd-net-copies-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
-    let here = folder.join("here").to_str().unwrap().to_owned();
+    let directory = std::env::temp_dir().join(format!("cwnd-net-copies-{}", std::process::id()));
+    std::fs::create_dir(&directory).unwrap();
+    let here = directory.join("here").to_str().unwrap().to_owned();
     let content: Vec<u8> = (0..3_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(&here, &content).unwrap();
     for (receiver, sender) in [("copy", "copy_async"), ("copy_async", "copy")] {
         // A port that was free a moment ago.
         let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let there = folder.join(receiver).to_str().unwrap().to_owned();
+        let there = directory.join(receiver).to_str().unwrap().to_owned();
         let mut running = Running(example(receiver, &["receive", &there, &address]).spawn().unwrap());
         // A client asks again for three seconds.
         assert!(example(sender, &["send", &here, &address]).status().unwrap().success());
         assert!(running.0.wait().unwrap().success());
         assert!(std::fs::read(&there).unwrap() == content, "{sender} to {receiver}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
 }

@@ -47,7 +47,7 @@ pub(crate) fn evaluate(
     }
     let plan = plan(&algorithm, EvaluationScale::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
-    let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
+    let cells = store.map_or_else(Cells::default, |directory| Cells::stored(Path::new(directory)));
     let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, memory, &errors))?;
     Ok(Evaluated { evaluation, algorithm: algorithm.value().clone() })
 }

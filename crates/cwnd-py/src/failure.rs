@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     File(String),
     /// A directory of results cannot be written.
     #[error(transparent)]
-    Folder(DatasetError),
+    Directory(DatasetError),
     /// Python raised something.
     #[error(transparent)]
     Python(#[from] PyErr),
@@ -68,7 +68,7 @@ impl Failure {
             Self::Argument(_) => "ArgumentError",
             Self::File(_) => "FileError",
             Self::Scenario(_) => "ScenarioError",
-            Self::Folder(_) | Self::Store(_) => "StoreError",
+            Self::Directory(_) | Self::Store(_) => "StoreError",
             Self::Simulation(_) | Self::Unexpected(_) | Self::Python(_) => "SimulationError",
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn paper(
     let selection = Selection::of(paper, result)?;
     let settings = Settings { scale: if full { Scale::Full } else { Scale::Quick }, assumptions, variant: None };
     selection.check(&settings)?;
-    let cells = store.map_or_else(Cells::default, |folder| Cells::stored(Path::new(folder)));
+    let cells = store.map_or_else(Cells::default, |directory| Cells::stored(Path::new(directory)));
     // Its computations on paper do not look whether to go on.
     let runs = work::left_behind(py, memory, move |progress| Ok(selection.run(&settings, &cells, progress)?))?;
     Ok(to_json(&runs.iter().flat_map(PaperRun::rows).collect::<Vec<&JudgedRow>>()))

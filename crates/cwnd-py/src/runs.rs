@@ -108,21 +108,21 @@ impl Runs {
         Ok(run_html(&self.document(), of_seed(self.runs(), None)?, command))
     }
 
-    /// Writes the traces into the directory `traces` of `folder`, in these formats. Those that need every packet run the first seed again.
-    fn export(&self, py: Python<'_>, folder: PathBuf, formats: Vec<String>, command: &str) -> Result<(), Failure> {
+    /// Writes the traces into the directory `traces` of `directory`, in these formats. Those that need every packet run the first seed again.
+    fn export(&self, py: Python<'_>, directory: PathBuf, formats: Vec<String>, command: &str) -> Result<(), Failure> {
         let named = |name: &String| name.parse().map_err(|error| Failure::Argument(format!("formats: {error}")));
         let formats: Vec<Format> = formats.iter().map(named).collect::<Result<_, _>>()?;
         let (packets, others): (Vec<_>, Vec<_>) = formats.into_iter().partition(|format| format.needs_packets());
-        let failed = |error| Failure::File(format!("directory: cannot write below `{}`: {error}", folder.display()));
+        let failed = |error| Failure::File(format!("directory: cannot write below `{}`: {error}", directory.display()));
         let runs = self.runs();
-        py.detach(|| write_formats(&folder, command, &others, runs)).map_err(failed)?;
+        py.detach(|| write_formats(&directory, command, &others, runs)).map_err(failed)?;
         if packets.is_empty() {
             return Ok(());
         }
         let scenario = runs.scenario.with_seeds(runs.scenario.document().first_seed, 1).logging_packets();
         let again = work::runs(py, vec![scenario], None, &Arc::default())?;
         let again = again.first().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
-        py.detach(|| write_formats(&folder, command, &packets, again)).map_err(failed)
+        py.detach(|| write_formats(&directory, command, &packets, again)).map_err(failed)
     }
 
     /// A plot of the run of a seed, or of the first: its numbers, and its Vega-Lite.

@@ -36,7 +36,7 @@ pub(crate) struct Sweep {
 struct Text {
     name: String,
     text: String,
-    folder: PathBuf,
+    directory: PathBuf,
     overrides: Vec<String>,
     /// Algorithms in Python, each with its stand-in in the text.
     outside: Vec<(String, Py<PyAny>)>,
@@ -74,18 +74,18 @@ type Failed<'a> = (u64, u64, Vec<(&'a str, &'a str)>, String);
 
 #[pymethods]
 impl Sweep {
-    /// Reads a TOML document called `name`; files it names are relative to `folder`. It has stand-ins of the algorithms `outside`.
+    /// Reads a TOML document called `name`; files it names are relative to `directory`. It has stand-ins of the algorithms `outside`.
     #[new]
-    #[pyo3(signature = (name, text, folder, overrides, outside = Vec::new()))]
+    #[pyo3(signature = (name, text, directory, overrides, outside = Vec::new()))]
     fn new(
         py: Python<'_>,
         name: String,
         text: String,
-        folder: PathBuf,
+        directory: PathBuf,
         overrides: Vec<String>,
         outside: Vec<(String, Py<PyAny>)>,
     ) -> Result<Self, Failure> {
-        let text = Text { name, text, folder, overrides, outside };
+        let text = Text { name, text, directory, overrides, outside };
         Ok(Self { sweep: text.read(py, &Arc::default())?, text: Arc::new(text) })
     }
 
@@ -143,7 +143,7 @@ impl Sweeping {
         let shard: Option<Shard> = shard.map(|text| text.parse().map_err(named("shard"))).transpose()?;
         let format = format.map_or(Ok(PartFormat::USUAL), |name| name.parse().map_err(named("format")))?;
         let chunks = sweep.chunks(seconds);
-        let dataset = out.map(|folder| Dataset::open(&folder, &sweep, seconds, format)).transpose()?;
+        let dataset = out.map(|directory| Dataset::open(&directory, &sweep, seconds, format)).transpose()?;
         Ok(Self {
             chunks: shard.map_or_else(|| chunks.clone(), |shard| shard.of(&chunks)),
             cells: store.cells(),
@@ -241,8 +241,8 @@ impl Text {
         let algorithms = all_written("algorithm", &given, errors)?;
         let stand_ins = self.outside.iter().map(|(stand_in, _)| stand_in.clone());
         let outside = stand_ins.zip(algorithms).map(|(stand_in, algorithm)| Outside { stand_in, algorithm }).collect();
-        let Self { name, text, folder, overrides, .. } = self;
-        errors.or_result(Ok(LabSweep::read_with(name, text, folder, overrides, outside)?))
+        let Self { name, text, directory, overrides, .. } = self;
+        errors.or_result(Ok(LabSweep::read_with(name, text, directory, overrides, outside)?))
     }
 }
 
@@ -321,10 +321,10 @@ impl Swept {
         to_json(&self.swept)
     }
 
-    /// The output of `cwnd sweep`; `folder` has its files, if there is one.
-    #[pyo3(signature = (folder=None))]
-    fn text(&self, folder: Option<PathBuf>) -> String {
-        text::sweep(&self.sweep, &self.swept, folder.as_deref())
+    /// The output of `cwnd sweep`; `directory` has its files, if there is one.
+    #[pyo3(signature = (directory=None))]
+    fn text(&self, directory: Option<PathBuf>) -> String {
+        text::sweep(&self.sweep, &self.swept, directory.as_deref())
     }
 
     /// The report.
@@ -372,7 +372,7 @@ pub(crate) fn sweep_task(py: Python<'_>, task: &str) -> Result<Vec<Travelling>, 
 #[derive(FromPyObject)]
 pub(crate) enum Store {
     Usual(bool),
-    Folder(PathBuf),
+    Directory(PathBuf),
 }
 
 impl Store {
@@ -380,7 +380,7 @@ impl Store {
         match self {
             Self::Usual(true) => Cells::of_user(),
             Self::Usual(false) => Cells::default(),
-            Self::Folder(folder) => Cells::stored(&folder),
+            Self::Directory(directory) => Cells::stored(&directory),
         }
     }
 }
@@ -432,7 +432,7 @@ impl From<DatasetError> for Failure {
     fn from(error: DatasetError) -> Self {
         match error {
             DatasetError::Sweep(error) => (*error).into(),
-            DatasetError::Unwritable { .. } => Self::Folder(error),
+            DatasetError::Unwritable { .. } => Self::Directory(error),
             DatasetError::NoSweep(_) | DatasetError::Other(_) => Self::Argument(format!("out: {error}")),
         }
     }

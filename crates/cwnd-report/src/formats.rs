@@ -79,13 +79,13 @@ impl FromStr for Format {
     }
 }
 
-/// Writes the traces of one scenario's runs into `folder`, in each of `formats`. `command` repeats them.
+/// Writes the traces of one scenario's runs into `directory`, in each of `formats`. `command` repeats them.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write_formats(folder: &Path, command: &str, formats: &[Format], runs: &Runs) -> io::Result<()> {
-    let folder = folder.join("traces");
-    std::fs::create_dir_all(&folder)?;
+pub fn write_formats(directory: &Path, command: &str, formats: &[Format], runs: &Runs) -> io::Result<()> {
+    let directory = directory.join("traces");
+    std::fs::create_dir_all(&directory)?;
     let title = title(runs);
     let seeds: Vec<(u64, &Trace)> = runs.scenario.seeds().zip(&runs.traces).collect();
     let about = |seed| About { title: &title, program: PROGRAM, command, seed };
@@ -94,7 +94,7 @@ pub fn write_formats(folder: &Path, command: &str, formats: &[Format], runs: &Ru
         match format {
             Format::Pcapng => {
                 for (seed, trace) in first() {
-                    save(&folder.join("scenario.pcapng"), |out| pcapng::write(out, trace, &about(*seed)))?;
+                    save(&directory.join("scenario.pcapng"), |out| pcapng::write(out, trace, &about(*seed)))?;
                 }
             }
             Format::Qlog | Format::QlogLegacy => {
@@ -102,29 +102,29 @@ pub fn write_formats(folder: &Path, command: &str, formats: &[Format], runs: &Ru
                 for (seed, trace) in first() {
                     for (flow, number) in trace.flows.iter().zip(1..) {
                         let name = format!("{number}-{}.{}", slug(&flow.name), dialect.ending());
-                        save(&folder.join(name), |out| qlog::write(out, trace, flow, dialect, &about(*seed)))?;
+                        save(&directory.join(name), |out| qlog::write(out, trace, flow, dialect, &about(*seed)))?;
                     }
                 }
             }
             Format::Flent => {
                 for (seed, trace) in &seeds {
-                    save(&folder.join(format!("scenario-{seed}.flent")), |out| {
+                    save(&directory.join(format!("scenario-{seed}.flent")), |out| {
                         flent::write(out, trace, &about(*seed))
                     })?;
                 }
             }
-            Format::Parquet => write_parquet(&folder, &about(0), &seeds)?,
+            Format::Parquet => write_parquet(&directory, &about(0), &seeds)?,
         }
     }
     Ok(())
 }
 
 #[cfg(feature = "parquet")]
-fn write_parquet(folder: &Path, about: &About<'_>, runs: &[(u64, &Trace)]) -> io::Result<()> {
+fn write_parquet(directory: &Path, about: &About<'_>, runs: &[(u64, &Trace)]) -> io::Result<()> {
     let About { title, program, command, .. } = *about;
     let about = cwnd_parquet::About { title, program, command };
     for table in cwnd_parquet::Tables::ALL {
-        let path = folder.join(format!("{}.parquet", table.name()));
+        let path = directory.join(format!("{}.parquet", table.name()));
         save(&path, |out| table.write(out, runs, &about).map_err(io::Error::other))?;
     }
     Ok(())

@@ -6,7 +6,7 @@
 
 pub mod crossed;
 mod csv;
-mod folder;
+mod directory;
 pub mod formats;
 pub mod json;
 mod made;
@@ -20,7 +20,7 @@ pub mod table;
 pub mod text;
 mod traffic;
 
-pub use folder::{
+pub use directory::{
     write_comparison, write_crossing, write_evaluation, write_model, write_overlay, write_papers, write_run,
     write_sweep,
 };

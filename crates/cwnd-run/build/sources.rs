@@ -32,13 +32,13 @@ impl Workspace<'_> {
         toolchain.iter().for_each(|part| hasher.add(part));
         let mut used = BTreeSet::new();
         for name in self.crates {
-            let folder = self.root.join("crates").join(name);
-            let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
+            let directory = self.root.join("crates").join(name);
+            let manifest = fs::read_to_string(directory.join("Cargo.toml"))?;
             let tables = ["[dependencies]", "[features]"].map(|table| table_of(&manifest, table));
             tables.iter().flatten().for_each(|line| hasher.add(line));
             used.extend(tables[0].iter().map(|line| key_of(line).to_string()));
             let mut tokens = Tokens { text: String::new() };
-            tokens.file(&folder.join("src/lib.rs"), &folder.join("src"))?;
+            tokens.file(&directory.join("src/lib.rs"), &directory.join("src"))?;
             hasher.add(name);
             hasher.add(&tokens.text);
         }
@@ -67,15 +67,15 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Adds a file whose modules lie in `folder`.
-    fn file(&mut self, path: &Path, folder: &Path) -> io::Result<()> {
+    /// Adds a file whose modules lie in `directory`.
+    fn file(&mut self, path: &Path, directory: &Path) -> io::Result<()> {
         let wrong = |error: &dyn std::fmt::Display| io::Error::other(format!("{}: {error}", path.display()));
         let content = fs::read_to_string(path).map_err(|error| wrong(&error))?;
         let tokens: TokenStream = content.parse().map_err(|error| wrong(&error))?;
-        self.stream(tokens, folder)
+        self.stream(tokens, directory)
     }
 
-    fn stream(&mut self, tokens: TokenStream, folder: &Path) -> io::Result<()> {
+    fn stream(&mut self, tokens: TokenStream, directory: &Path) -> io::Result<()> {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
         while at < tokens.len() {
@@ -84,21 +84,21 @@ impl Tokens {
                     Attribute::Doc => at += length,
                     Attribute::Test => at += length + item(&tokens[at + length..]),
                     Attribute::Other => {
-                        tokens[at..at + length].iter().try_for_each(|token| self.token(token, folder))?;
+                        tokens[at..at + length].iter().try_for_each(|token| self.token(token, directory))?;
                         at += length;
                     }
                 }
                 continue;
             }
-            self.token(&tokens[at], folder)?;
+            self.token(&tokens[at], directory)?;
             if let [TokenTree::Ident(word), TokenTree::Ident(name), body, ..] = &tokens[at..]
                 && word == "mod"
             {
-                let folder = folder.join(name.to_string());
-                self.token(&tokens[at + 1], &folder)?;
+                let directory = directory.join(name.to_string());
+                self.token(&tokens[at + 1], &directory)?;
                 match body {
-                    TokenTree::Punct(end) if end.as_char() == ';' => self.module(&folder)?,
-                    body => self.token(body, &folder)?,
+                    TokenTree::Punct(end) if end.as_char() == ';' => self.module(&directory)?,
+                    body => self.token(body, &directory)?,
                 }
                 at += 2;
             }
@@ -107,16 +107,16 @@ impl Tokens {
         Ok(())
     }
 
-    /// Adds the file of a module whose own modules lie in `folder`.
-    fn module(&mut self, folder: &Path) -> io::Result<()> {
-        let beside = folder.with_extension("rs");
-        let path: PathBuf = if beside.exists() { beside } else { folder.join("mod.rs") };
-        self.file(&path, folder)
+    /// Adds the file of a module whose own modules lie in `directory`.
+    fn module(&mut self, directory: &Path) -> io::Result<()> {
+        let beside = directory.with_extension("rs");
+        let path: PathBuf = if beside.exists() { beside } else { directory.join("mod.rs") };
+        self.file(&path, directory)
     }
 
-    fn token(&mut self, token: &TokenTree, folder: &Path) -> io::Result<()> {
+    fn token(&mut self, token: &TokenTree, directory: &Path) -> io::Result<()> {
         match token {
-            TokenTree::Group(group) => self.group(group, folder)?,
+            TokenTree::Group(group) => self.group(group, directory)?,
             TokenTree::Ident(ident) => self.line(&ident.to_string()),
             TokenTree::Literal(literal) => self.line(&literal.to_string()),
             TokenTree::Punct(punct) => {
@@ -128,7 +128,7 @@ impl Tokens {
         Ok(())
     }
 
-    fn group(&mut self, group: &Group, folder: &Path) -> io::Result<()> {
+    fn group(&mut self, group: &Group, directory: &Path) -> io::Result<()> {
         let (open, close) = match group.delimiter() {
             Delimiter::Parenthesis => ("(", ")"),
             Delimiter::Brace => ("{", "}"),
@@ -136,7 +136,7 @@ impl Tokens {
             Delimiter::None => ("", ""),
         };
         self.line(open);
-        self.stream(group.stream(), folder)?;
+        self.stream(group.stream(), directory)?;
         self.line(close);
         Ok(())
     }

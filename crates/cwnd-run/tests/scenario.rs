@@ -689,9 +689,9 @@ to = "c"
 
 /// A scenario in a directory of its own next to a trace.
 fn with_trace(trace: &str, keys: &str) -> Result<Scenario, String> {
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    std::fs::write(folder.path().join("up.trace"), trace).expect("it can be written");
-    let name = folder.path().join("test.toml").display().to_string();
+    let directory = tempfile::tempdir().expect("a directory for the test");
+    std::fs::write(directory.path().join("up.trace"), trace).expect("it can be written");
+    let name = directory.path().join("test.toml").display().to_string();
     let text = format!("[dumbbell]\nrtt = \"40ms\"\n{keys}\n[[flow]]\nalgorithm = \"reno\"\n");
     Scenario::read(&name, &text, &[]).map_err(|error| error.to_string())
 }

@@ -204,7 +204,7 @@ fn try_out(base: &Value, settings: &[&Setting]) -> Outcome {
         set(&mut document, key, value.clone());
     }
     let Ok(mut document) = serde_json::from_value::<Document>(document) else { return Outcome::Refused };
-    document.folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    document.directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let Ok(scenario) = Scenario::check(document) else { return Outcome::Refused };
     let Ok(runs) = run(vec![scenario], &()) else { return Outcome::Refused };
     let runs = &runs[0];

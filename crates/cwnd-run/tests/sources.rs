@@ -21,7 +21,7 @@ impl House {
         house.write("crates/a/src/lib.rs", LIB);
         house.write("crates/a/src/half.rs", HALF);
         house.write("crates/a/src/half/deep.rs", "pub fn deep() -> u8 { 4 }\n");
-        house.write("crates/a/src/folder/mod.rs", "pub const FIVE: u8 = 5;\n");
+        house.write("crates/a/src/directory/mod.rs", "pub const FIVE: u8 = 5;\n");
         house.write("crates/a/src/tests.rs", "#[test]\nfn it_is_one() { assert_eq!(super::one(), 1) }\n");
         house
     }
@@ -95,7 +95,7 @@ fn what_decides_a_run_changes_the_key() {
         (lib, "inner: u8", "inner: u16"),
         ("crates/a/src/half.rs", "3", "30"),
         ("crates/a/src/half/deep.rs", "4", "40"),
-        ("crates/a/src/folder/mod.rs", "5", "50"),
+        ("crates/a/src/directory/mod.rs", "5", "50"),
         ("Cargo.lock", "name = \"libm\"\nversion = \"0.2.16\"", "name = \"libm\"\nversion = \"0.2.17\""),
         ("Cargo.lock", "checksum = \"aa\"", "checksum = \"ab\""),
         ("Cargo.lock", "name = \"below\"\nversion = \"1.0.0\"", "name = \"below\"\nversion = \"1.0.1\""),
@@ -146,7 +146,7 @@ fn the_crates_of_this_workspace_can_be_hashed() {
 const LIB: &str = r#"//! The crate.
 
 mod half;
-mod folder;
+mod directory;
 #[cfg(any(test, feature = "testing"))]
 pub mod absent;
 

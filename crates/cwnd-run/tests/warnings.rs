@@ -163,12 +163,12 @@ fn a_link_that_follows_a_trace_needs_no_rate() {
 fn the_scenarios_of_the_project_have_no_idle_settings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut read, mut idle) = (0, Vec::new());
-    let mut folders = vec![root.join("scenarios"), root.join("papers")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder") {
+    let mut directories = vec![root.join("scenarios"), root.join("papers")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                folders.push(path);
+                directories.push(path);
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap_or_default();

@@ -22,7 +22,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use cwnd_files::{Folder, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve};
+use cwnd_files::{Directory, Outcome, ReceiveOptions, ServeOptions, Source, TransferError, send, serve};
 use cwnd_secure::{Access, Code, Proof, SecureError, accept, connect};
 
 use line::PathCounts;
@@ -47,7 +47,7 @@ struct Totals {
 /// One connection; what the client and the server say.
 fn transfer(from: &Path, to: &Path, seed: u64, attack: Attack) -> ([Ended; 2], PathCounts, f64) {
     let (world, [client, server]) = World::new(seed, attack);
-    let (code, inbox) = (Code::from_bits([seed as u8; 16]), Folder::open(to).unwrap());
+    let (code, inbox) = (Code::from_bits([seed as u8; 16]), Directory::open(to).unwrap());
     let access = Access::by_codes(vec![code.clone()]);
     let failed = |error: SecureError| TransferError::Io(error.into());
     let serving = thread::spawn(move || {
@@ -64,8 +64,8 @@ fn transfer(from: &Path, to: &Path, seed: u64, attack: Attack) -> ([Ended; 2], P
 }
 
 /// The files under their final names; unfinished files have others.
-fn finished(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+fn finished(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
     let named = entries.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with(".cwnd-"));
     named.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())).collect()
 }

@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("text");
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("text");
         let kind = |bytes: &[u8]| {
             fs::write(&file, bytes).expect("writable");
             read_text(&file).map_err(|error| error.kind())
@@ -136,8 +136,8 @@ mod tests {
         use std::thread;
         use std::time::Duration;
 
-        let folder = tempfile::tempdir().expect("a folder");
-        let pipe = folder.path().join("pipe");
+        let directory = tempfile::tempdir().expect("a directory");
+        let pipe = directory.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a new pipe");
         let error = read_text(&pipe).expect_err("nothing writes").to_string();
@@ -158,7 +158,7 @@ mod tests {
             let seen = text.is_ok_and(|length| length == pieces * 10_000);
             assert!(seen || pieces == 0, "{pieces}");
         }
-        let socket = folder.path().join("socket");
+        let socket = directory.path().join("socket");
         let _listener = UnixListener::bind(&socket).expect("a socket");
         for (path, what) in [(Path::new("/dev/zero"), "a device"), (&socket, "a socket")] {
             let error = read_text(path).expect_err("no file").to_string();

@@ -62,9 +62,9 @@ fn read(path: &Path) -> io::Result<PrivateKey> {
 }
 
 /// Writes a key to a new file that only this user can read.
-fn write(path: &Path, key: &PrivateKey, make_folder: bool) -> io::Result<()> {
-    if let (true, Some(folder)) = (make_folder, path.parent()) {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+fn write(path: &Path, key: &PrivateKey, make_directory: bool) -> io::Result<()> {
+    if let (true, Some(directory)) = (make_directory, path.parent()) {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{}", key.to_secret_text())?;
@@ -72,11 +72,11 @@ fn write(path: &Path, key: &PrivateKey, make_folder: bool) -> io::Result<()> {
 }
 
 fn place(file: Option<&Path>) -> Result<PathBuf, Failure> {
-    let folder = || {
+    let directory = || {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))
     };
-    let default = || folder().map(|folder| folder.join("cwnd/key"));
+    let default = || directory().map(|directory| directory.join("cwnd/key"));
     let place = file.map(Path::to_owned).or_else(default);
     place.ok_or_else(|| Failure::Input("HOME is not set: name the file of the key".to_owned()))
 }

@@ -39,8 +39,8 @@ fn no_other_place_lists_algorithms() {
     let names: BTreeSet<&str> = ALGORITHMS.iter().map(|entry| entry.name).collect();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
-    for folder in fs::read_dir(&crates).expect("a folder") {
-        let sources = folder.expect("an entry").path().join("src");
+    for directory in fs::read_dir(&crates).expect("a directory") {
+        let sources = directory.expect("an entry").path().join("src");
         // What papers compare is theirs.
         if sources.is_dir() && !sources.to_string_lossy().contains("cwnd-papers") {
             collect(&sources, &mut files);
@@ -79,8 +79,8 @@ fn lists(code: &str, names: &BTreeSet<&str>) -> Vec<String> {
     lists
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         if path.file_stem().is_some_and(|name| name == "tests") {
             continue;

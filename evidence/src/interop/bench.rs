@@ -16,7 +16,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Result<Self, Error> {
-        Ok(Self { programs: Programs::build(&Programs::folder())?, scratch: tempfile::tempdir()? })
+        Ok(Self { programs: Programs::build(&Programs::directory())?, scratch: tempfile::tempdir()? })
     }
 
     /// Starts a partner, and waits until it can be reached.

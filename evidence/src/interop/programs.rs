@@ -14,7 +14,7 @@ use crate::interop::{Error, clock};
 /// Where the programs are.
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 /// A program that is running. It is killed when this goes out of scope.
@@ -103,7 +103,7 @@ pub(crate) enum Demo {
 impl Programs {
     /// Where they are kept from run to run.
     #[must_use]
-    pub(crate) fn folder() -> PathBuf {
+    pub(crate) fn directory() -> PathBuf {
         let target = option_env!("CARGO_TARGET_DIR").map(PathBuf::from);
         target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target")).join("libudt")
     }
@@ -112,9 +112,9 @@ impl Programs {
     ///
     /// # Errors
     /// A source of libudt's demos is missing, the directory cannot be written, or g++ or gzip fails.
-    pub(crate) fn build(folder: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        let programs = Self { folder: folder.to_owned() };
+    pub(crate) fn build(directory: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(directory).map_err(Error::file(directory))?;
+        let programs = Self { directory: directory.to_owned() };
         compile(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("interop/partner.cpp"),
             &programs.partner(),
@@ -132,13 +132,13 @@ impl Programs {
     /// The partner.
     #[must_use]
     pub(crate) fn partner(&self) -> PathBuf {
-        self.folder.join("partner")
+        self.directory.join("partner")
     }
 
     /// A demo.
     #[must_use]
     pub(crate) fn demo(&self, demo: Demo) -> PathBuf {
-        self.folder.join(demo.name())
+        self.directory.join(demo.name())
     }
 
     /// The source of a demo; Debian compresses some of them, depending on their size.
@@ -147,12 +147,12 @@ impl Programs {
         if !packed.exists() {
             return Ok(Path::new(EXAMPLES).join(format!("{}.cpp", demo.name())));
         }
-        let unpacked = self.folder.join(format!("{}.cpp", demo.name()));
+        let unpacked = self.directory.join(format!("{}.cpp", demo.name()));
         let file = File::create(&unpacked).map_err(Error::file(&unpacked))?;
         run(Command::new("gzip").arg("-dc").arg(&packed).stdout(file))?;
         // It includes a header of its directory.
         for header in ["cc.h", "test_util.h"] {
-            fs::copy(Path::new(EXAMPLES).join(header), self.folder.join(header)).map_err(Error::file(&unpacked))?;
+            fs::copy(Path::new(EXAMPLES).join(header), self.directory.join(header)).map_err(Error::file(&unpacked))?;
         }
         Ok(unpacked)
     }

@@ -18,21 +18,21 @@ pub(crate) fn version() -> Result<String, Error> {
 
 /// Builds the library of an agent, if it is not there.
 pub(crate) fn build(root: &Path, agent: &Agent) -> Result<PathBuf, Error> {
-    let folder = scratch().join(format!("udt-{}", agent.release));
-    let library = folder.join("udt.so");
+    let directory = scratch().join(format!("udt-{}", agent.release));
+    let library = directory.join("udt.so");
     if library.exists() {
         return Ok(library);
     }
     let headers = headers()?;
     let repository = repository()?;
-    create(&folder)?;
+    create(&directory)?;
     for file in ["udt.cc", "udt.h"] {
         let mut git = Command::new("git");
         git.arg("--git-dir").arg(&repository).arg("show").arg(format!("{}:sim/{file}", agent.commit));
-        write(&folder.join(file), &output(&mut git)?)?;
+        write(&directory.join(file), &output(&mut git)?)?;
     }
     let mut command = Command::new("g++");
-    command.args(OPTIONS).arg("-I").arg(&folder).arg("-I").arg(scratch());
+    command.args(OPTIONS).arg("-I").arg(&directory).arg("-I").arg(scratch());
     for part in PARTS {
         command.arg("-I").arg(headers.join(part));
     }
@@ -70,14 +70,14 @@ fn repository() -> Result<PathBuf, Error> {
 
 /// ns-2's headers, which Debian packs with the sources only.
 fn headers() -> Result<PathBuf, Error> {
-    let folder = scratch().join("source");
-    let unpacked = folder.join("ns-2.35");
+    let directory = scratch().join("source");
+    let unpacked = directory.join("ns-2.35");
     if !unpacked.exists() {
-        let lists = folder.join("lists");
+        let lists = directory.join("lists");
         create(&lists.join("partial"))?;
         let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
         let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).unwrap_or("stable");
-        let sources = folder.join("sources.list");
+        let sources = directory.join("sources.list");
         write(&sources, &format!("deb-src http://deb.debian.org/debian {suite} main\n"))?;
         // Lists of its own: those of the machine need not name sources.
         let apt = |words: &[&str]| {
@@ -85,18 +85,18 @@ fn headers() -> Result<PathBuf, Error> {
             command.arg("-qq").arg("-o").arg(format!("Dir::Etc::sourcelist={}", sources.display()));
             command.args(["-o", "Dir::Etc::sourceparts=-", "-o", "APT::Sandbox::User="]);
             command.arg("-o").arg(format!("Dir::State::lists={}", lists.display()));
-            output(command.args(words).current_dir(&folder))
+            output(command.args(words).current_dir(&directory))
         };
         apt(&["update"])?;
         apt(&["source", "--download-only", "--tar-only", "ns2"])?;
         let archives =
-            std::fs::read_dir(&folder).map_err(at(&folder))?.filter_map(Result::ok).map(|entry| entry.path());
+            std::fs::read_dir(&directory).map_err(at(&directory))?.filter_map(Result::ok).map(|entry| entry.path());
         let archive = archives.filter(|path| path.to_string_lossy().contains(".orig.tar")).last();
         let archive = archive.ok_or_else(|| Error::Program {
             command: "apt-get source ns2".to_owned(),
             reason: "no archive".to_owned(),
         })?;
-        output(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&folder).args(["--wildcards", "*.h"]))?;
+        output(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(&directory).args(["--wildcards", "*.h"]))?;
     }
     // The options have the results of ns-2's `configure`; the file must be there.
     write(&scratch().join("autoconf.h"), "")?;
@@ -107,8 +107,8 @@ fn output(command: &mut Command) -> Result<String, Error> {
     crate::ns3::output(command)
 }
 
-fn create(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(at(folder))
+fn create(directory: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(directory).map_err(at(directory))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

@@ -75,16 +75,16 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool, repeats: Optio
     // Before the measurements, during which the sources may change.
     let sources = if quick { Provenance::here(root) } else { Provenance::of_record(root) }?;
     let asked = |part: Part| chosen.is_empty() || chosen.contains(&part);
-    let folder = root.join("evidence/udt");
-    let mut records = Records::read(folder.join("recorded.json"))?;
-    let mut load = Records::read(folder.join("load.json"))?;
+    let directory = root.join("evidence/udt");
+    let mut records = Records::read(directory.join("recorded.json"))?;
+    let mut load = Records::read(directory.join("load.json"))?;
     if asked(Part::Load) {
         let mut measured = Measured::new("load", &sources);
         measured.put("cwnd", load::measure(&times.load).map_err(Error::Load)?);
         load.put(measured);
     }
     if chosen != [Part::Load] {
-        let bench = Bench { programs: Programs::build(&Programs::folder())?, sources, quick };
+        let bench = Bench { programs: Programs::build(&Programs::directory())?, sources, quick };
         if asked(Part::Files) {
             files::measure(root, &bench, quick)?;
         }
@@ -102,8 +102,9 @@ pub(crate) fn validate(root: &Path, chosen: &[Part], quick: bool, repeats: Optio
 
 /// Rewrites the page from the records.
 pub(crate) fn rewrite(root: &Path) -> Result<(), Error> {
-    let folder = root.join("evidence/udt");
-    let (records, load) = (Records::read(folder.join("recorded.json"))?, Records::read(folder.join("load.json"))?);
+    let directory = root.join("evidence/udt");
+    let (records, load) =
+        (Records::read(directory.join("recorded.json"))?, Records::read(directory.join("load.json"))?);
     page::write(root, &records, &load)?;
     paths::write(root, &records)
 }

@@ -194,8 +194,8 @@ fn toml(seconds: u64) -> String {
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(path);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
+    let directory = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(path, text));
     written.map_err(|source| Error::File { path: path.to_owned(), source })
 }
 

@@ -25,34 +25,34 @@ fn free() -> String {
     socket.local_addr().expect("it is bound").to_string()
 }
 
-fn program(arguments: &[&str], folder: &Path) -> Command {
+fn program(arguments: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_noq-copy"));
-    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments).current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
 #[test]
 fn a_file_is_copied_with_simd_over_a_link() {
     let udt = std::env::var_os("CWND_COMMAND").expect("CWND_COMMAND is the command `udt`, which has the link");
-    let folder = tempfile::tempdir().expect("a new folder");
+    let directory = tempfile::tempdir().expect("a new directory");
     let content: Vec<u8> = (0..6_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    fs::write(folder.path().join("file"), &content).expect("room for it");
+    fs::write(directory.path().join("file"), &content).expect("room for it");
     let (receiver, link) = (free(), free());
     let mut receiving =
-        Running(program(&["receive", &receiver, "certificate", "copy"], folder.path()).spawn().expect("it starts"));
+        Running(program(&["receive", &receiver, "certificate", "copy"], directory.path()).spawn().expect("it starts"));
     let path = ["--rate", "40mbit", "--delay", "10ms", "--queue", "droptail:1bdp", "--duration", "60s"];
     let linking = Command::new(udt).args(["link", &link, &receiver]).args(path).stdout(Stdio::null()).spawn();
     let _linking = Running(linking.expect("CWND_COMMAND starts"));
     let begin = Instant::now();
-    while !folder.path().join("certificate").exists() {
+    while !directory.path().join("certificate").exists() {
         assert!(begin.elapsed() < Duration::from_secs(20), "no receiver");
         thread::sleep(Duration::from_millis(20));
     }
-    let sent = program(&["send", &link, "certificate", "file", "simd"], folder.path()).output().expect("it starts");
+    let sent = program(&["send", &link, "certificate", "file", "simd"], directory.path()).output().expect("it starts");
     let (out, err) = (String::from_utf8_lossy(&sent.stdout), String::from_utf8_lossy(&sent.stderr));
     assert!(sent.status.success(), "{err}");
     assert!(receiving.0.wait().expect("it ends").success());
-    assert!(fs::read(folder.path().join("copy")).expect("it was written") == content, "the copy differs");
+    assert!(fs::read(directory.path().join("copy")).expect("it was written") == content, "the copy differs");
     let rate =
         out.split(" at ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|rate| rate.parse::<f64>().ok());
     // It has passed the link, whose 40 Mbit/s are 39 of payload; half of that leaves room for slow start and a busy machine.
@@ -61,9 +61,9 @@ fn a_file_is_copied_with_simd_over_a_link() {
 
 #[test]
 fn what_noq_cannot_have_is_refused_with_the_reason() {
-    let folder = tempfile::tempdir().expect("a new folder");
+    let directory = tempfile::tempdir().expect("a new directory");
     let refused = |arguments: &[&str]| {
-        let output = program(arguments, folder.path()).output().expect("it starts");
+        let output = program(arguments, directory.path()).output().expect("it starts");
         assert!(!output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };

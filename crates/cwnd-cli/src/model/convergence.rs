@@ -45,7 +45,7 @@ impl Convergence {
         };
         check_sum(&self.start, self.capacity)?;
         let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
-        let folder = self.output.folder(names::OF_WALKS)?;
+        let directory = self.output.directory(names::OF_WALKS)?;
         let algorithms = synchronous(&self.algorithms)?;
         let run: Vec<&Spec> = algorithms.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
         started(&run, &model::convergence_setup(pair))?;
@@ -67,7 +67,7 @@ impl Convergence {
         let page = |printed: Printed<'_>| {
             report::convergence(&document, &model::convergence_walks(&algorithms, pair), printed)
         };
-        self.output.finish(folder, &document, text, &algorithms, page)
+        self.output.finish(directory, &document, text, &algorithms, page)
     }
 }
 

@@ -13,7 +13,7 @@ use cwnd::{Spec, quantity};
 use cwnd_lab::model::{self, Idle, Origin, Setup};
 use cwnd_report::page::model::Printed;
 use cwnd_report::write_model;
-use cwnd_run::files::Folder;
+use cwnd_run::files::Directory;
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::Written;
 use serde::Serialize;
@@ -51,26 +51,26 @@ struct Output {
 
 impl Output {
     /// Starts the directory of a page with such plots, if one is wanted. Done before the work, so that it fails early.
-    fn folder(&self, plots: &[&str]) -> Result<Option<Folder>, Failure> {
+    fn directory(&self, plots: &[&str]) -> Result<Option<Directory>, Failure> {
         // A model computes without asking whether to go on.
         progress::end_when_interrupted()?;
         self.figure.check(plots)?;
-        Ok(self.out.as_deref().map(Folder::start).transpose()?)
+        Ok(self.out.as_deref().map(Directory::start).transpose()?)
     }
 
     /// Fills the directory with the document and its page, and chooses what to print of `document` and `text`.
     fn finish(
         &self,
-        folder: Option<Folder>,
+        directory: Option<Directory>,
         document: &impl Serialize,
         text: String,
         algorithms: &[&Spec],
         page: impl FnOnce(Printed<'_>) -> String,
     ) -> Result<String, Failure> {
-        if folder.is_some() || self.figure.is_wanted() {
+        if directory.is_some() || self.figure.is_wanted() {
             let page = page(Printed { command: &files::command(), text: &text, algorithms });
-            if let Some(folder) = folder {
-                files::publish(folder, |path| write_model(path, document, &page))?;
+            if let Some(directory) = directory {
+                files::publish(directory, |path| write_model(path, document, &page))?;
             }
             self.figure.write(&page)?;
         }

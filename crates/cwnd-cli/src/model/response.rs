@@ -45,7 +45,7 @@ pub(crate) struct Response {
 
 impl Response {
     pub(super) fn run(&self) -> Result<String, Failure> {
-        let folder = self.output.folder(names::OF_RESPONSES)?;
+        let directory = self.output.directory(names::OF_RESPONSES)?;
         let algorithms = specs(&self.algorithms);
         model::bounded(&algorithms, &self.loss, self.random)
             .map_err(|error| Failure::input(format!("--random, --loss: {error}")))?;
@@ -86,6 +86,6 @@ impl Response {
         }
         text.push_str(&table.print());
         let page = |printed: Printed<'_>| report::response(&document, printed);
-        self.output.finish(folder, &document, text, &algorithms, page)
+        self.output.finish(directory, &document, text, &algorithms, page)
     }
 }

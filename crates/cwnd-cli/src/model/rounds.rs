@@ -85,7 +85,7 @@ impl Rounds {
             events: self.events as usize,
             ..Setup::default()
         };
-        let folder = self.output.folder(names::OF_WALKS)?;
+        let directory = self.output.directory(names::OF_WALKS)?;
         let algorithms = synchronous(&self.algorithms)?;
         started(&algorithms, &setup)?;
         warn(&algorithms, Origin::Rounds);
@@ -114,7 +114,7 @@ impl Rounds {
         text.push_str(&table.print());
         document.ends.iter().for_each(|end| text.push_str(&self.ending(end)));
         let page = |printed: Printed<'_>| report::rounds(&document, &walks, printed);
-        self.output.finish(folder, &document, text, &algorithms, page)
+        self.output.finish(directory, &document, text, &algorithms, page)
     }
 }
 

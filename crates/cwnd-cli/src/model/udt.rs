@@ -45,7 +45,7 @@ pub(crate) struct Udt {
 
 impl Udt {
     pub(super) fn run(&self) -> Result<String, Failure> {
-        let folder = self.output.folder(names::OF_UDT)?;
+        let directory = self.output.directory(names::OF_UDT)?;
         let document = model::stages(model::Udt {
             capacity: self.capacity,
             packet: self.packet,
@@ -98,6 +98,6 @@ impl Udt {
             delays.print()
         ));
         let page = |printed: Printed<'_>| report::udt(&document, printed);
-        self.output.finish(folder, &document, text, &[], page)
+        self.output.finish(directory, &document, text, &[], page)
     }
 }

@@ -265,7 +265,7 @@ fn overrides() {
 }
 
 #[test]
-fn folders() {
+fn directories() {
     let cwnd = Cwnd::new();
     cwnd.file("taken", "");
     cwnd.refuses(&["compare", "--out", "taken"], "error: --out: `taken` exists already: name a new directory");

@@ -42,7 +42,7 @@ fn json_is_all_of_standard_output_and_writes_nothing() {
 }
 
 #[test]
-fn a_folder_of_results_is_complete() {
+fn a_directory_of_results_is_complete() {
     let cwnd = Cwnd::new();
     let result = cwnd.run(&[&COMPARE[..], &["--out", "results"]].concat());
     assert_eq!((result.code, result.err.as_str()), (Some(0), "wrote results\n"));
@@ -77,7 +77,7 @@ fn a_folder_of_results_is_complete() {
 }
 
 #[test]
-fn results_on_paper_make_a_folder_when_asked() {
+fn results_on_paper_make_a_directory_when_asked() {
     let cwnd = Cwnd::new();
     let walk = ["model", "rounds", "reno", "--start", "20,20", "--flow-rtt", "100ms,200ms", "--events", "3"];
     let result = cwnd.run(&[&walk[..], &["--out", "paper"]].concat());
@@ -105,7 +105,7 @@ fn results_on_paper_make_a_folder_when_asked() {
 }
 
 #[test]
-fn folders_have_fresh_names_unless_named() {
+fn directories_have_fresh_names_unless_named() {
     let cwnd = Cwnd::new();
     let name = cwnd.file("short.toml", SHORT);
     for number in 1..=2 {

@@ -24,8 +24,8 @@ fn cwnd() -> Cwnd {
 }
 
 /// The rows in a directory, by file.
-fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
-    let entries = fs::read_dir(cwnd.path().join(folder).join("cells")).expect("a directory of rows");
+fn parts(cwnd: &Cwnd, directory: &str) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(cwnd.path().join(directory).join("cells")).expect("a directory of rows");
     let read = |path: &Path| fs::read_to_string(path).expect("a file");
     entries
         .map(|entry| entry.expect("an entry"))
@@ -34,8 +34,8 @@ fn parts(cwnd: &Cwnd, folder: &str) -> BTreeMap<String, String> {
 }
 
 /// The page in a directory.
-fn page(cwnd: &Cwnd, folder: &str) -> String {
-    fs::read_to_string(cwnd.path().join(folder).join("report.html")).expect("a page")
+fn page(cwnd: &Cwnd, directory: &str) -> String {
+    fs::read_to_string(cwnd.path().join(directory).join("report.html")).expect("a page")
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn shards_together_are_the_whole_and_nothing_is_run_twice() {
     let status = cwnd.succeed(&["sweep", "status", "parts"]);
     assert!(status.starts_with("8 of 8 cells, "), "{status}");
     // The page of the last shard also has the stored cells of the others: it is the page of the whole sweep.
-    let [one, other] = ["whole", "parts"].map(|folder| page(&cwnd, folder));
+    let [one, other] = ["whole", "parts"].map(|directory| page(&cwnd, directory));
     assert!(one == other && one.contains("8 of 8 runs"), "{}", one.len());
     // The directory's own sweep needs no other file.
     cwnd.succeed(&["sweep", "parts/sweep.toml", "--check"]);

@@ -136,7 +136,7 @@ impl Reader {
     /// It cannot be read or is not recognised, needs more than the memory that is left, or its scenario cannot be run.
     pub fn read(&mut self, path: &Path) -> Result<Input, InputError> {
         let mut left_out = (0, 0);
-        let input = if path.is_dir() { self.folder(path)? } else { self.file(path, &mut left_out)? };
+        let input = if path.is_dir() { self.directory(path)? } else { self.file(path, &mut left_out)? };
         self.left_out.push(left_out);
         self.kept += match &input {
             Input::Scenario(_) => 0,
@@ -175,10 +175,10 @@ impl Reader {
     }
 
     /// The traces of a directory of results, or its scenario where it has none or where keys are to be set.
-    fn folder(&mut self, path: &Path) -> Result<Input, InputError> {
+    fn directory(&mut self, path: &Path) -> Result<Input, InputError> {
         let summary = path.join("summary.json");
         if !summary.exists() {
-            return Err(InputError::NoResults { folder: path.to_path_buf() });
+            return Err(InputError::NoResults { directory: path.to_path_buf() });
         }
         let wrong = |reason| InputError::NoSummary { file: summary.clone(), reason };
         let mut document: serde_json::Value = serde_json::from_slice(&self.bytes(&summary)?).map_err(wrong)?;
@@ -186,10 +186,10 @@ impl Reader {
         if files.is_empty() {
             let scenario = document["scenario"].take();
             if scenario["flow"].as_array().is_none_or(Vec::is_empty) {
-                let folder = path.to_path_buf();
+                let directory = path.to_path_buf();
                 return Err(match self.overrides.first() {
-                    Some(item) => InputError::NotRunAgain { item: item.clone(), folder },
-                    None => InputError::NoTraces { folder },
+                    Some(item) => InputError::NotRunAgain { item: item.clone(), directory },
+                    None => InputError::NoTraces { directory },
                 });
             }
             let document: Document = serde_json::from_value(scenario).map_err(wrong)?;
@@ -251,10 +251,10 @@ pub enum InputError {
         most: u64,
     },
     /// A directory without a summary.
-    #[error("`{}` is not a directory of results: it has no summary.json", shown(.folder))]
+    #[error("`{}` is not a directory of results: it has no summary.json", shown(.directory))]
     NoResults {
         /// Which.
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// A summary that is none.
     #[error("`{}` is no summary of a run: {}", shown(.file), one_line(&.reason.to_string()))]
@@ -265,18 +265,18 @@ pub enum InputError {
         reason: serde_json::Error,
     },
     /// A directory of results from which no trace comes.
-    #[error("`{}` has no traces and is not a directory of `cwnd run`, which could be run again", shown(.folder))]
+    #[error("`{}` has no traces and is not a directory of `cwnd run`, which could be run again", shown(.directory))]
     NoTraces {
         /// Which.
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// A directory of results in which nothing can be changed.
-    #[error("{item}: `{}` is not a directory of `cwnd run`; only those can be run again", shown(.folder))]
+    #[error("{item}: `{}` is not a directory of `cwnd run`; only those can be run again", shown(.directory))]
     NotRunAgain {
         /// The change, `KEY=VALUE`.
         item: String,
         /// Which.
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// No input is a scenario.
     #[error("{item}: none of the inputs is a scenario or a run")]
@@ -311,8 +311,8 @@ fn shown(path: &Path) -> String {
 }
 
 /// The files of flows in a directory of results, by name; of a comparison those of each algorithm alone.
-fn tables(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder.join("traces")).into_iter().flatten().flatten();
+fn tables(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory.join("traces")).into_iter().flatten().flatten();
     let is_table = |path: &PathBuf| {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         name.ends_with(FLOWS) && !name.contains("-versus-")

@@ -27,7 +27,7 @@ use cwnd_text::cell;
 /// The directory of a sweep.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    folder: PathBuf,
+    directory: PathBuf,
     manifest: Manifest,
     sweep: Sweep,
 }
@@ -126,25 +126,25 @@ impl Dataset {
     ///
     /// # Errors
     /// The directory holds another sweep or other files, or cannot be written.
-    pub fn open(folder: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
+    pub fn open(directory: &Path, sweep: &Sweep, chunk_s: f64, format: PartFormat) -> Result<Self, DatasetError> {
         let manifest = Manifest {
             id: sweep.id(),
             cells: sweep.len(),
             chunk_seconds: chunk_s,
             format: format.ending().to_string(),
         };
-        let dataset = Self { folder: folder.to_path_buf(), manifest, sweep: sweep.clone() };
-        match read_manifest(folder) {
+        let dataset = Self { directory: directory.to_path_buf(), manifest, sweep: sweep.clone() };
+        match read_manifest(directory) {
             Some(found) if found == dataset.manifest => return Ok(dataset),
-            Some(_) => return Err(DatasetError::Other(folder.to_path_buf())),
+            Some(_) => return Err(DatasetError::Other(directory.to_path_buf())),
             // An empty directory may have been made for this.
-            None if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) => {
+            None if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) => {
                 // Another process may just be making it: the first file written is the sweep.
-                if fs::read_to_string(folder.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
+                if fs::read_to_string(directory.join(SWEEP)).is_ok_and(|text| text == sweep.to_toml()) {
                     dataset.put(MANIFEST, to_json(&dataset.manifest).as_bytes())?;
                     return Ok(dataset);
                 }
-                return Err(DatasetError::NoSweep(folder.to_path_buf()));
+                return Err(DatasetError::NoSweep(directory.to_path_buf()));
             }
             None => {}
         }
@@ -157,16 +157,16 @@ impl Dataset {
     ///
     /// # Errors
     /// The directory holds no sweep, or that of a program whose sources differ in what a run computes.
-    pub fn found(folder: &Path) -> Result<Self, DatasetError> {
-        let none = || DatasetError::NoSweep(folder.to_path_buf());
-        let manifest = read_manifest(folder).ok_or_else(none)?;
-        let path = folder.join(SWEEP);
+    pub fn found(directory: &Path) -> Result<Self, DatasetError> {
+        let none = || DatasetError::NoSweep(directory.to_path_buf());
+        let manifest = read_manifest(directory).ok_or_else(none)?;
+        let path = directory.join(SWEEP);
         let text = fs::read_to_string(&path).map_err(|_| none())?;
-        let sweep = Sweep::read(&path.display().to_string(), &text, folder, &[]).map_err(Box::new)?;
+        let sweep = Sweep::read(&path.display().to_string(), &text, directory, &[]).map_err(Box::new)?;
         if sweep.id() != manifest.id {
-            return Err(DatasetError::Other(folder.to_path_buf()));
+            return Err(DatasetError::Other(directory.to_path_buf()));
         }
-        Ok(Self { folder: folder.to_path_buf(), manifest, sweep })
+        Ok(Self { directory: directory.to_path_buf(), manifest, sweep })
     }
 
     /// Its chunks.
@@ -186,7 +186,7 @@ impl Dataset {
         let failed = format!("{FAILED}/{}.jsonl", chunk.name());
         if failures.is_empty() {
             // Cells that failed in an earlier attempt have not failed now.
-            match fs::remove_file(self.folder.join(&failed)) {
+            match fs::remove_file(self.directory.join(&failed)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.unwritable(&failed, error)),
                 _ => {}
             }
@@ -202,9 +202,9 @@ impl Dataset {
     pub fn status(&self, cells: &Cells) -> SweepStatus {
         let chunks = self.chunks();
         let (present, missing): (Vec<&Chunk>, Vec<&Chunk>) =
-            chunks.iter().partition(|chunk| self.folder.join(self.part(**chunk)).exists());
+            chunks.iter().partition(|chunk| self.directory.join(self.part(**chunk)).exists());
         let found = |chunk: &&Chunk| Pending::of(&self.sweep, **chunk, cells).found() as u64;
-        let failed = |chunk: &Chunk| fs::read_to_string(self.folder.join(FAILED).join(chunk.name() + ".jsonl"));
+        let failed = |chunk: &Chunk| fs::read_to_string(self.directory.join(FAILED).join(chunk.name() + ".jsonl"));
         let lines: String = present.iter().filter_map(|chunk| failed(chunk).ok()).collect();
         let failures: Vec<Unfinished> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         SweepStatus {
@@ -237,11 +237,11 @@ impl Dataset {
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), DatasetError> {
-        write_whole(&self.folder.join(name), bytes).map_err(|error| self.unwritable(name, error))
+        write_whole(&self.directory.join(name), bytes).map_err(|error| self.unwritable(name, error))
     }
 
     fn unwritable(&self, name: &str, error: io::Error) -> DatasetError {
-        DatasetError::Unwritable { path: self.folder.join(name), error }
+        DatasetError::Unwritable { path: self.directory.join(name), error }
     }
 }
 
@@ -287,8 +287,8 @@ impl FromStr for PartFormat {
     }
 }
 
-fn read_manifest(folder: &Path) -> Option<Manifest> {
-    serde_json::from_str(&fs::read_to_string(folder.join(MANIFEST)).ok()?).ok()
+fn read_manifest(directory: &Path) -> Option<Manifest> {
+    serde_json::from_str(&fs::read_to_string(directory.join(MANIFEST)).ok()?).ok()
 }
 
 fn csv(columns: &[Column], rows: usize) -> String {

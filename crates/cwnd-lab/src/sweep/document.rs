@@ -54,14 +54,14 @@ pub fn schema() -> schemars::Schema {
 pub(super) fn read(
     name: &str,
     text: &str,
-    folder: &Path,
+    directory: &Path,
     overrides: &[String],
     outside: Vec<Outside>,
 ) -> Result<Sweep, ScenarioError> {
     let source = Source::read(name, text, &[])?;
     let written: Written = source.document()?;
     let external = match (&written.scenario, &written.base) {
-        (Some(file), None) => Some(external(&source, folder, file)?),
+        (Some(file), None) => Some(external(&source, directory, file)?),
         (None, Some(_)) => None,
         (Some(_), Some(_)) => return Err(fault(source.place_of("base"), "both `scenario` and `[base]`: give one")),
         (None, None) => {
@@ -303,8 +303,8 @@ fn merge(keys: &[String], listed: &mut Listed, axes: &mut Axes) -> Vec<String> {
 }
 
 /// The name and the text of the base scenario's file.
-fn external(source: &Source<'_>, folder: &Path, file: &str) -> Result<(String, String), ScenarioError> {
-    let path = folder.join(file);
+fn external(source: &Source<'_>, directory: &Path, file: &str) -> Result<(String, String), ScenarioError> {
+    let path = directory.join(file);
     let name = path.display().to_string();
     match read_text(&path) {
         Ok(text) => Ok((name, text)),

@@ -120,13 +120,13 @@ pub struct Shard {
 pub struct ShardError;
 
 impl Sweep {
-    /// Reads a TOML document called `name`, in which the name of a scenario's file is relative to `folder`. Overrides
+    /// Reads a TOML document called `name`, in which the name of a scenario's file is relative to `directory`. Overrides
     /// (`key.key=value`) are laid over the base scenario.
     ///
     /// # Errors
     /// `text` is no TOML, has a key or value that no sweep has, or its base or one of its points is no valid scenario: the first place.
-    pub fn read(name: &str, text: &str, folder: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
-        Self::read_with(name, text, folder, overrides, Vec::new())
+    pub fn read(name: &str, text: &str, directory: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
+        Self::read_with(name, text, directory, overrides, Vec::new())
     }
 
     /// Reads a sweep with algorithms from outside. The text has a stand-in in place of each. Their runs are not stored.
@@ -136,11 +136,11 @@ impl Sweep {
     pub fn read_with(
         name: &str,
         text: &str,
-        folder: &Path,
+        directory: &Path,
         overrides: &[String],
         outside: Vec<Outside>,
     ) -> Result<Self, ScenarioError> {
-        document::read(name, text, folder, overrides, outside)
+        document::read(name, text, directory, overrides, outside)
     }
 
     /// Whether an algorithm is not in the registry. [`id`](Self::id) then does not show whether that algorithm has changed.

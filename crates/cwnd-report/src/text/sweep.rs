@@ -9,9 +9,9 @@ use cwnd_text::{counted, one_line};
 
 use crate::table::{Table, cut, fits, short, wrapped};
 
-/// The output of `cwnd sweep`: a ranking, then the place of the points, which is `folder`, if there is one.
+/// The output of `cwnd sweep`: a ranking, then the place of the points, which is `directory`, if there is one.
 #[must_use]
-pub fn sweep(sweep: &Sweep, swept: &Swept, folder: Option<&Path>) -> String {
+pub fn sweep(sweep: &Sweep, swept: &Swept, directory: Option<&Path>) -> String {
     let Swept { cells, done_cells, points, path, .. } = swept;
     let mut text = swept.title.as_ref().map_or_else(String::new, |title| wrapped(&one_line(title)));
     text.push_str(&wrapped(&format!("base: {}", one_line(path))));
@@ -35,8 +35,8 @@ pub fn sweep(sweep: &Sweep, swept: &Swept, folder: Option<&Path>) -> String {
         (Some(_), None) => text.push_str(&best_points(sweep, swept, &ranking)),
     }
     text.push_str(&wrapped(&format!("{} {TIED}", legend(seeds.unwrap_or(0)))));
-    if let Some(folder) = folder {
-        let file = |name: &str| one_line(&folder.join(name).display().to_string());
+    if let Some(directory) = directory {
+        let file = |name: &str| one_line(&directory.join(name).display().to_string());
         text.push_str(&format!("every point: {}\nevery run: {}\n", file("report.html"), file("cells")));
     }
     text

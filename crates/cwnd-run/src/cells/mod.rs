@@ -52,10 +52,10 @@ impl PartialEq for StoreError {
 }
 
 impl Cells {
-    /// Cells in `folder`, which is made when the first is written.
+    /// Cells in `directory`, which is made when the first is written.
     #[must_use]
-    pub fn stored(folder: &Path) -> Self {
-        Self { store: Some(Arc::new(Store::new(folder))) }
+    pub fn stored(directory: &Path) -> Self {
+        Self { store: Some(Arc::new(Store::new(directory))) }
     }
 
     /// Cells where every command keeps them: in the user's cache directory, if there is one.
@@ -66,8 +66,8 @@ impl Cells {
 
     /// Where they are stored; none where they are not.
     #[must_use]
-    pub fn folder(&self) -> Option<&Path> {
-        self.store.as_deref().map(Store::folder)
+    pub fn directory(&self) -> Option<&Path> {
+        self.store.as_deref().map(Store::directory)
     }
 
     /// The cell stored under `key`. A cell that cannot be read or is incomplete counts as missing and is computed again, as is one that another

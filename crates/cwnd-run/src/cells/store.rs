@@ -15,7 +15,7 @@ use super::{CellKey, Key, StoreError, record};
 use crate::probe::Reduction;
 
 pub(super) struct Store {
-    folder: PathBuf,
+    directory: PathBuf,
     series: Mutex<BTreeMap<Key, Arc<Mutex<Series>>>>,
     /// The files opened last, the newest at the end.
     open: Mutex<VecDeque<(Key, u32, Arc<File>)>>,
@@ -43,12 +43,12 @@ struct Place {
 }
 
 impl Store {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf(), series: Mutex::default(), open: Mutex::default() }
+    pub(super) fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_path_buf(), series: Mutex::default(), open: Mutex::default() }
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     pub(super) fn find(&self, key: CellKey) -> Option<Reduction> {
@@ -137,7 +137,7 @@ impl Store {
             let created = match options.open(&path) {
                 // The directory nearly always exists: it is made when writing finds none.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+                    fs::create_dir_all(path.parent().unwrap_or(&self.directory))?;
                     options.open(&path)
                 }
                 created => created,
@@ -178,13 +178,13 @@ impl Store {
     /// Directories of at most a few thousand files each.
     fn path(&self, key: Key, number: u32) -> PathBuf {
         let name = key.to_string();
-        self.folder.join(&name[..2]).join(format!("{}.{number}", &name[2..]))
+        self.directory.join(&name[..2]).join(format!("{}.{number}", &name[2..]))
     }
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Store").field("folder", &self.folder).finish_non_exhaustive()
+        out.debug_struct("Store").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
 
@@ -213,19 +213,19 @@ mod tests {
         CellKey { series: Key::of_parts(&[series]), seed }
     }
 
-    fn folder() -> TempDir {
+    fn directory() -> TempDir {
         TempDir::new().expect("a directory")
     }
 
     #[test]
     fn a_cell_is_found_by_who_stored_it_and_by_others() {
-        let folder = folder();
-        let store = Store::new(folder.path());
+        let directory = directory();
+        let store = Store::new(directory.path());
         assert_eq!(store.find(key("a", 1)), None);
         for (series, seed) in [("a", 1), ("b", 1), ("a", 2), ("a", 1 << 60)] {
             store.keep(key(series, seed), &kept(seed as f64)).expect("stored");
         }
-        for store in [store, Store::new(folder.path())] {
+        for store in [store, Store::new(directory.path())] {
             for seed in [1, 2, 1 << 60] {
                 assert_eq!(store.find(key("a", seed)), Some(kept(seed as f64)));
             }
@@ -236,15 +236,15 @@ mod tests {
 
     #[test]
     fn each_writer_has_files_of_its_own() {
-        let folder = folder();
-        let stores = [(); 3].map(|()| Store::new(folder.path()));
+        let directory = directory();
+        let stores = [(); 3].map(|()| Store::new(directory.path()));
         for (seed, store) in (0..9).zip(stores.iter().cycle()) {
             store.keep(key("a", seed), &kept(seed as f64)).expect("stored");
         }
         let texts =
             (0..3).map(|number| fs::read_to_string(stores[0].path(Key::of_parts(&["a"]), number)).expect("a file"));
         assert_eq!(texts.map(|text| text.lines().count()).collect::<Vec<_>>(), [4, 4, 4]);
-        let all = Store::new(folder.path());
+        let all = Store::new(directory.path());
         assert!((0..9).all(|seed| all.find(key("a", seed)) == Some(kept(seed as f64))));
         all.keep(key("a", 9), &kept(9.0)).expect("stored");
         assert!(all.path(Key::of_parts(&["a"]), 3).exists());
@@ -252,14 +252,14 @@ mod tests {
 
     #[test]
     fn what_is_not_whole_is_not_found_and_costs_nothing_else() {
-        let folder = folder();
-        let store = Store::new(folder.path());
+        let directory = directory();
+        let store = Store::new(directory.path());
         (0..3).for_each(|seed| store.keep(key("a", seed), &kept(seed as f64)).expect("stored"));
         let path = store.path(Key::of_parts(&["a"]), 0);
         let text = fs::read_to_string(&path).expect("a file");
         let found = |damaged: &str| {
             fs::write(&path, damaged).expect("writable");
-            let store = Store::new(folder.path());
+            let store = Store::new(directory.path());
             let found = [0, 1, 2].map(|seed| store.find(key("a", seed)));
             found.map(|kept| kept.and_then(|kept| kept.one("value")))
         };
@@ -274,41 +274,41 @@ mod tests {
 
     #[test]
     fn files_are_opened_again_where_many_are_used_in_turn() {
-        let folder = folder();
-        let store = Store::new(folder.path());
+        let directory = directory();
+        let store = Store::new(directory.path());
         let many: Vec<String> = (0..OPEN + 2).map(|nth| nth.to_string()).collect();
         for seed in 0..3 {
             for series in &many {
                 store.keep(key(series, seed), &kept(seed as f64)).expect("stored");
             }
         }
-        for store in [&store, &Store::new(folder.path())] {
+        for store in [&store, &Store::new(directory.path())] {
             let found = |seed| many.iter().all(|series| store.find(key(series, seed)) == Some(kept(seed as f64)));
             assert!((0..3).all(found));
         }
         assert!(many.iter().all(|series| !store.path(Key::of_parts(&[series]), 1).exists()), "one file each");
         // Cells stored after others were read are appended.
         store.keep(key(&many[0], 3), &kept(3.0)).expect("stored");
-        assert_eq!(Store::new(folder.path()).find(key(&many[0], 3)), Some(kept(3.0)));
+        assert_eq!(Store::new(directory.path()).find(key(&many[0], 3)), Some(kept(3.0)));
     }
 
     #[test]
     fn a_store_that_is_removed_meanwhile_is_made_anew() {
-        let folder = folder();
-        let store = Store::new(folder.path());
+        let directory = directory();
+        let store = Store::new(directory.path());
         store.keep(key("a", 1), &kept(1.0)).expect("stored");
         lock(&store.open).clear();
-        fs::remove_dir_all(folder.path().join(&Key::of_parts(&["a"]).to_string()[..2])).expect("a folder");
+        fs::remove_dir_all(directory.path().join(&Key::of_parts(&["a"]).to_string()[..2])).expect("a directory");
         assert_eq!(store.find(key("a", 1)), None);
         store.keep(key("a", 2), &kept(2.0)).expect("stored");
         assert_eq!(store.find(key("a", 2)), Some(kept(2.0)));
-        assert_eq!(Store::new(folder.path()).find(key("a", 2)), Some(kept(2.0)));
+        assert_eq!(Store::new(directory.path()).find(key("a", 2)), Some(kept(2.0)));
     }
 
     #[test]
     fn where_nothing_can_be_written_the_file_is_named() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let error = Store::new(file.path()).keep(key("a", 1), &kept(1.0)).expect_err("a file is no folder");
+        let error = Store::new(file.path()).keep(key("a", 1), &kept(1.0)).expect_err("a file is no directory");
         assert!(error.to_string().contains(&file.path().display().to_string()), "{error}");
     }
 }

@@ -16,7 +16,8 @@ pub(super) struct Unfinished {
 impl Unfinished {
     /// Registers `path` before it is made. Directories above it that do not exist yet belong to it.
     pub(super) fn begin(path: PathBuf) -> Self {
-        let missing = path.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let missing =
+            path.ancestors().skip(1).take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists());
         let mut above: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
         above.reverse();
         all().push((path.clone(), above.clone()));
@@ -52,8 +53,8 @@ pub fn remove_unfinished() {
 fn remove(path: &Path, above: &[PathBuf]) {
     // Nothing more can be done where removing fails, and the user needs the reason for it.
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    for folder in above.iter().rev() {
-        let _ = fs::remove_dir(folder);
+    for directory in above.iter().rev() {
+        let _ = fs::remove_dir(directory);
     }
 }
 

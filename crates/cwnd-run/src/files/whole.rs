@@ -41,17 +41,17 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The directory cannot be made, or the file cannot be written or moved.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The standard library's random keys: 64 bits of the operating system's randomness, and nothing that results depend on.
     let unique = RandomState::new().build_hasher().finish();
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".partial-{unique:016x}"));
-    let partial = Unfinished::begin(folder.join(name));
+    let partial = Unfinished::begin(directory.join(name));
     // The directory nearly always exists, and a sweep writes a hundred thousand files: it is looked for where it turns out to be missing.
     match fs::write(partial.path(), bytes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(folder)?;
+            fs::create_dir_all(directory)?;
             fs::write(partial.path(), bytes)?;
         }
         written => written?,
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_named_is_written_where_its_name_leads() {
-        let place = tempfile::tempdir().expect("a folder");
+        let place = tempfile::tempdir().expect("a directory");
         let [file, link, dangling] = ["file", "link", "dangling"].map(|name| place.path().join(name));
         write_named(&file, b"first").expect("a new file");
         symlink(&file, &link).expect("a link");

@@ -24,7 +24,7 @@ use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
 pub struct Document {
     /// Where the names of files in it begin; empty for the working directory.
     #[serde(skip)]
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// What this scenario shows, in a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -326,7 +326,7 @@ impl Document {
     /// # Errors
     /// A key is unknown, or its value has another type.
     pub fn of(source: &Source<'_>) -> Result<Self, ScenarioError> {
-        let document = Self { folder: source.folder().to_path_buf(), ..source.document()? };
+        let document = Self { directory: source.directory().to_path_buf(), ..source.document()? };
         if source.root().contains_key("warmup") {
             return Ok(document);
         }
@@ -368,7 +368,7 @@ impl Document {
 impl Default for Document {
     fn default() -> Self {
         Self {
-            folder: PathBuf::new(),
+            directory: PathBuf::new(),
             title: None,
             duration: Written::literal("60s"),
             warmup: Written::literal("10s"),

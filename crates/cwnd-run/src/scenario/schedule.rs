@@ -98,12 +98,12 @@ pub enum StepRate {
 pub struct TraceFile(PathBuf);
 
 impl TraceFile {
-    /// Reads it, if its name begins at `folder`.
+    /// Reads it, if its name begins at `directory`.
     ///
     /// # Errors
     /// [`Fault::Trace`] names the file, and the line that is wrong: it cannot be read, or is no delivery trace.
-    pub fn read_in(&self, folder: &Path) -> Result<Arc<DeliveryTrace>, Fault> {
-        let path = folder.join(&self.0);
+    pub fn read_in(&self, directory: &Path) -> Result<Arc<DeliveryTrace>, Fault> {
+        let path = directory.join(&self.0);
         let fault = |reason: &dyn std::fmt::Display| Fault::Trace(format!("`{}`: {reason}", path.display()));
         let bytes = read_limited(&path, MOST_OF_TRACE).map_err(|error| fault(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| fault(&error))?;
@@ -129,7 +129,7 @@ pub fn with_outages(rate: u64, steps: &[(Span, u64)], outages: &[Stage]) -> Vec<
 /// Lets `link` follow a delivery trace, and pauses it; `key` is that of the link.
 pub(super) fn vary(
     link: &mut LinkSetup,
-    (trace, folder): (&Option<Written<TraceFile>>, &Path),
+    (trace, directory): (&Option<Written<TraceFile>>, &Path),
     outages: &[Written<Stage>],
     key: &str,
 ) -> Result<(), Located> {
@@ -141,7 +141,8 @@ pub(super) fn vary(
         if !link.rate_steps.steps.is_empty() {
             return Err(range(key, "trace", &format!("`{trace}`"), "none with a `schedule` with rates"));
         }
-        let deliveries = trace.value().read_in(folder).map_err(|fault| Located::at(&format!("{key}.trace"), fault))?;
+        let deliveries =
+            trace.value().read_in(directory).map_err(|fault| Located::at(&format!("{key}.trace"), fault))?;
         link.rate = Some(deliveries.mean_rate());
         link.deliveries = Some(deliveries);
     }

@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
     }
 
     /// The directory of the file, to which names of files in it are relative.
-    pub(super) fn folder(&self) -> &Path {
+    pub(super) fn directory(&self) -> &Path {
         Path::new(self.name).parent().unwrap_or(Path::new(""))
     }
 

@@ -27,7 +27,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["flows", "count", "num-flows", "streams", "parallel"],
     &["seeds", "seed", "runs", "repetitions", "repeat"],
     &["versus", "against", "competitor"],
-    &["out", "output", "output-dir", "dir", "folder"],
+    &["out", "output", "output-dir", "dir", "directory"],
     &["figure", "plot", "pdf", "svg", "png"],
     &["listen", "port", "bind"],
     &["algorithm", "congestion", "cc", "cca"],

@@ -28,15 +28,15 @@ impl Topology {
     pub(super) fn of(document: &Document) -> Result<Self, Located> {
         let packet = *document.packet.value();
         match (&document.dumbbell, &document.parking_lot, document.link.as_slice()) {
-            (Some(dumbbell), None, []) => Self::dumbbell(dumbbell, packet, &document.folder),
+            (Some(dumbbell), None, []) => Self::dumbbell(dumbbell, packet, &document.directory),
             (None, Some(lot), []) => Self::parking_lot(lot, packet),
             (None, None, []) => Err(Located::at("", Fault::Topology("no"))),
-            (None, None, links) => Self::graph(links, packet, &document.folder),
+            (None, None, links) => Self::graph(links, packet, &document.directory),
             _ => Err(Located::at("", Fault::Topology("several"))),
         }
     }
 
-    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes, folder: &Path) -> Result<Self, Located> {
+    fn dumbbell(dumbbell: &Dumbbell, packet: Bytes, directory: &Path) -> Result<Self, Located> {
         let rtt = *dumbbell.rtt.value();
         let rate = *dumbbell.rate.value();
         let reverse_rate = *dumbbell.reverse_rate.as_ref().unwrap_or(&dumbbell.rate).value();
@@ -57,7 +57,7 @@ impl Topology {
             if let Some(schedule) = &dumbbell.schedule {
                 schedule.apply(bottleneck, "dumbbell")?;
             }
-            vary(bottleneck, (&dumbbell.trace, folder), &dumbbell.outage, "dumbbell")?;
+            vary(bottleneck, (&dumbbell.trace, directory), &dumbbell.outage, "dumbbell")?;
             let rate =
                 bottleneck.rate.filter(|_| bottleneck.deliveries.is_some()).map_or(rate, |mean| BitRate(mean as f64));
             (bottleneck.queue, bottleneck.discipline) =
@@ -96,7 +96,7 @@ impl Topology {
         Self { nodes, links, ends, access_rtt: rtt - rtt / 4 * 2 }
     }
 
-    fn graph(links: &[Link], packet: Bytes, folder: &Path) -> Result<Self, Located> {
+    fn graph(links: &[Link], packet: Bytes, directory: &Path) -> Result<Self, Located> {
         let mut topology = Self::default();
         for (index, link) in links.iter().enumerate() {
             let key = format!("link.{index}");
@@ -125,7 +125,7 @@ impl Topology {
             if let Some(schedule) = &link.schedule {
                 schedule.apply(&mut forward, &key)?;
             }
-            vary(&mut forward, (&link.trace, folder), &link.outage, &key)?;
+            vary(&mut forward, (&link.trace, directory), &link.outage, &key)?;
             forward.impairments = impairments(&link.impairments);
             if let Some(schedule) = &link.schedule {
                 let sized = |queue: &Written<Queue>, key: &str| {

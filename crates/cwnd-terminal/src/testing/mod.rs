@@ -140,9 +140,9 @@ impl Place {
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let mut folders = vec![self.path().to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            let entries = match fs::read_dir(&folder) {
+        let mut directories = vec![self.path().to_path_buf()];
+        while let Some(directory) = directories.pop() {
+            let entries = match fs::read_dir(&directory) {
                 // A command that still runs has removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries.expect("a directory"),
@@ -151,7 +151,7 @@ impl Place {
                 let path = entry.expect("an entry").path();
                 found.push(path.strip_prefix(self.path()).expect("below it").display().to_string());
                 if path.is_dir() {
-                    folders.push(path);
+                    directories.push(path);
                 }
             }
         }

@@ -17,10 +17,10 @@ use crate::clock::{Stopwatch, timed};
 use crate::failure::Failure;
 use crate::usage::Usage;
 
-pub(super) fn check(target: &PathTarget, folder: &Path) -> Vec<Finding> {
+pub(super) fn check(target: &PathTarget, directory: &Path) -> Vec<Finding> {
     let processor = processor(target.rate).unwrap_or_else(|why| Finding::unknown("processor", why.to_string()));
-    let disk = disk(target.rate, folder)
-        .unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", folder.display())));
+    let disk = disk(target.rate, directory)
+        .unwrap_or_else(|error| Finding::unknown("disk", format!("{}: {error}", directory.display())));
     vec![processor, timer(target.rate), clock(target.rate), descriptors(), disk]
 }
 
@@ -98,8 +98,8 @@ fn timer(wanted: f64) -> Finding {
 
 /// How long it takes to read the clock.
 fn clock(wanted: f64) -> Finding {
-    let folder = Path::new("/sys/devices/system/clocksource/clocksource0");
-    let read = |name| fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned();
+    let directory = Path::new("/sys/devices/system/clocksource/clocksource0");
+    let read = |name| fs::read_to_string(directory.join(name)).unwrap_or_default().trim().to_owned();
     let (source, others) = (read("current_clocksource"), read("available_clocksource"));
     let (_, took) = timed(|| (0..CLOCK_READS).for_each(|_| _ = std::hint::black_box(Stopwatch::start())));
     let each = took.as_secs_f64() / f64::from(CLOCK_READS);
@@ -116,7 +116,7 @@ fn clock(wanted: f64) -> Finding {
             each * 10.0 * wanted / (f64::from(PACKET) * 8.0) * 100.0,
             rate(wanted)
         ),
-        fix: fix(better, format!("echo tsc > {}", folder.join("current_clocksource").display())),
+        fix: fix(better, format!("echo tsc > {}", directory.join("current_clocksource").display())),
         ..Finding::unknown("clock", "")
     }
 }
@@ -138,8 +138,8 @@ fn descriptors() -> Finding {
 }
 
 /// How fast bytes are written to the disk.
-fn disk(wanted: f64, folder: &Path) -> io::Result<Finding> {
-    let mut file = tempfile::Builder::new().prefix(".cwnd-").tempfile_in(folder)?;
+fn disk(wanted: f64, directory: &Path) -> io::Result<Finding> {
+    let mut file = tempfile::Builder::new().prefix(".cwnd-").tempfile_in(directory)?;
     let block = vec![0x5A; 1 << 20];
     let clock = Stopwatch::start();
     let mut bytes = 0;
@@ -150,7 +150,7 @@ fn disk(wanted: f64, folder: &Path) -> io::Result<Finding> {
     file.as_file().sync_data()?;
     let bits_per_second = bytes as f64 * 8.0 / clock.elapsed().as_secs_f64();
     Ok(Finding {
-        measured: format!("{} written and synced in {}", rate(bits_per_second), folder.display()),
+        measured: format!("{} written and synced in {}", rate(bits_per_second), directory.display()),
         value: Some(bits_per_second),
         unit: "bit/s",
         verdict: verdict(bits_per_second < wanted),

@@ -24,7 +24,7 @@ use crate::signals;
 pub(super) struct Client<'a> {
     pub(super) server: &'a str,
     /// The directory that received files go into; `None` for a client that sends.
-    pub(super) folder: Option<&'a Path>,
+    pub(super) directory: Option<&'a Path>,
     /// The congestion control of a client that sends.
     pub(super) algorithm: Option<&'a str>,
     pub(super) options: Options,
@@ -109,7 +109,7 @@ impl Client<'_> {
                         }
                         Err(TransferError::File { name, error }) => {
                             print_text(&report.end_early());
-                            let path = self.folder.unwrap_or(Path::new("")).join(name.to_string());
+                            let path = self.directory.unwrap_or(Path::new("")).join(name.to_string());
                             return Err(Failure::Transfer(Kind::File, format!("{}: {error}", path.display())));
                         }
                         Err(TransferError::Io(error)) if !answered && is_end(&error) => {

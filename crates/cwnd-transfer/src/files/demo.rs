@@ -5,7 +5,7 @@
 
 use std::io::{self, Read, Write};
 
-use cwnd_files::{Folder, Links, Name, Printable};
+use cwnd_files::{Directory, Links, Name, Printable};
 use thiserror::Error;
 
 /// Why a file was not received.
@@ -64,11 +64,11 @@ pub(crate) fn receive(stream: &mut impl Read, size: u64, out: &mut impl Write) -
     Ok(())
 }
 
-/// Answers one request with a file below `folder`: the name, and the size of the file, or `None` if there is no such file or the name or
+/// Answers one request with a file below `directory`: the name, and the size of the file, or `None` if there is no such file or the name or
 /// a symbolic link leads out of the directory, or is not to be followed. `requested` is called once the name has come.
 pub(crate) fn serve(
     stream: &mut (impl Read + Write),
-    folder: &Folder,
+    directory: &Directory,
     links: Links,
     requested: impl FnOnce(),
 ) -> io::Result<(String, Option<u64>)> {
@@ -83,7 +83,7 @@ pub(crate) fn serve(
     requested();
     let shown = Printable::new(&name).to_string();
     let relative: Vec<&[u8]> = name.split(|byte| *byte == b'/').filter(|component| *component != b".").collect();
-    let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| folder.open_file(&name, links).ok());
+    let opened = Name::new(&relative.join(&b'/')).ok().and_then(|name| directory.open_file(&name, links).ok());
     let Some((mut file, size)) = opened else {
         stream.write_all(&(-1_i64).to_le_bytes())?;
         return Ok((shown, None));
@@ -173,15 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_the_folder_are_served() {
-        let folder = tempfile::tempdir().unwrap();
-        let inside = folder.path().join("inside");
+    fn only_files_of_the_directory_are_served() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("inside");
         fs::create_dir_all(inside.join("deeper")).unwrap();
-        fs::write(folder.path().join("secret"), b"secret").unwrap();
+        fs::write(directory.path().join("secret"), b"secret").unwrap();
         fs::write(inside.join("deeper/file"), b"content").unwrap();
-        std::os::unix::fs::symlink(folder.path().join("secret"), inside.join("link")).unwrap();
+        std::os::unix::fs::symlink(directory.path().join("secret"), inside.join("link")).unwrap();
 
-        let served = Folder::open(&inside).unwrap();
+        let served = Directory::open(&inside).unwrap();
         let answer = |name: &str, links| {
             let mut connection = Connection::receiving(&question(name));
             let (_, size) = serve(&mut connection, &served, links, || ()).unwrap();
@@ -191,7 +191,7 @@ mod tests {
         let refused = (None, vec![0xff; 8]);
         assert_eq!(given("deeper/file"), (Some(7), [&7_i64.to_le_bytes(), b"content".as_slice()].concat()));
         assert_eq!(given("./deeper/file").0, Some(7));
-        let absolute = folder.path().join("secret");
+        let absolute = directory.path().join("secret");
         for name in ["../secret", "deeper/../../secret", "link", "deeper", "none", absolute.to_str().unwrap()] {
             assert_eq!(given(name), refused, "{name}");
         }
@@ -207,11 +207,11 @@ mod tests {
 
     #[test]
     fn names_of_bad_length_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         for length in [0, 1024, u32::MAX] {
             let mut connection = Connection::receiving(&[&length.to_le_bytes()[..], &[b'x'; 2000]].concat());
             assert!(
-                serve(&mut connection, &Folder::open(folder.path()).unwrap(), Links::Skip, || panic!("no name"))
+                serve(&mut connection, &Directory::open(directory.path()).unwrap(), Links::Skip, || panic!("no name"))
                     .is_err(),
                 "{length}"
             );
@@ -221,12 +221,12 @@ mod tests {
 
     #[test]
     fn a_link_that_is_swapped_while_it_is_opened_does_not_lead_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let inside = folder.path().join("inside");
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("inside");
         fs::create_dir(&inside).unwrap();
-        fs::write(folder.path().join("secret"), b"secret").unwrap();
+        fs::write(directory.path().join("secret"), b"secret").unwrap();
         fs::write(inside.join("file"), b"public").unwrap();
-        let served = Folder::open(&inside).unwrap();
+        let served = Directory::open(&inside).unwrap();
         let asked = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -255,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn a_fifo_in_the_folder_does_not_hang_the_server() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(Command::new("mkfifo").arg(folder.path().join("fifo")).status().unwrap().success());
-        let served = Folder::open(folder.path()).unwrap();
+    fn a_fifo_in_the_directory_does_not_hang_the_server() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(Command::new("mkfifo").arg(directory.path().join("fifo")).status().unwrap().success());
+        let served = Directory::open(directory.path()).unwrap();
         let (done, result) = mpsc::channel();
         std::thread::spawn(move || {
             done.send(serve(&mut Connection::receiving(&question("fifo")), &served, Links::Skip, || ()).unwrap())

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use cwnd::{BitRate, Spec};
-use cwnd_files::{Folder, Links};
+use cwnd_files::{Directory, Links};
 use cwnd_net::cwnd_udt::settings::MSS;
 use cwnd_net::{MAX_STREAMS, Options, UdtBundle};
 
@@ -191,8 +191,8 @@ fn set_timeouts(stream: &UdtBundle) {
 }
 
 /// The directory of `--dir`.
-fn open_folder(dir: &Path) -> Result<Folder, Failure> {
-    Folder::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
+fn open_directory(dir: &Path) -> Result<Directory, Failure> {
+    Directory::open(dir).map_err(|error| Failure::Transfer(Kind::File, format!("--dir: {}: {error}", dir.display())))
 }
 
 /// A receiver on a lossy path acknowledges after this number of packets: the fewer, the better `bbr` measures the delivery rate.

@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if *meet && streams.streams > 1 {
         return Err(Failure::Input("--streams: connections by --meet cannot be joined: leave it out".to_owned()));
     }
-    let folder = super::open_folder(dir)?;
+    let directory = super::open_directory(dir)?;
     let checked = |name: &String| {
         // A slash that shells add to a directory's name.
         let name = name.trim_start_matches("./").trim_end_matches('/');
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     let client = Client {
         server,
-        folder: Some(dir),
+        directory: Some(dir),
         algorithm: None,
         options: transport.options_of_each(streams.streams),
         meeting,
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     };
     client.run(|channel, observer| match to_output {
         true => cwnd_files::receive_to(channel, names.first(), &mut io::stdout(), observer),
-        false => cwnd_files::receive(channel, &names, &folder, &rules, observer),
+        false => cwnd_files::receive(channel, &names, &directory, &rules, observer),
     })
 }
 
@@ -158,9 +158,9 @@ fn run_demo(arguments: &Arguments, name: &str) -> Result<String, Failure> {
     if !force && path.exists() {
         return Err(Failure::Input(format!("--output: {} exists; --force replaces it", path.display())));
     }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let at = |error: std::io::Error| Failure::Transfer(Kind::File, format!("{}: {error}", path.display()));
-    let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(folder).map_err(at)?;
+    let mut file = Builder::new().prefix(".cwnd-").permissions(permissions()).tempfile_in(directory).map_err(at)?;
 
     let failed = |error: ReceiveError| match signals::interrupted() {
         true => Failure::Interrupted,

@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments, server: &str) -> Result<String, Failure
     transport.announce();
     let client = Client {
         server,
-        folder: None,
+        directory: None,
         algorithm: Some(transport.algorithm()),
         options: transport.options_of_each(streams),
         meeting: None,

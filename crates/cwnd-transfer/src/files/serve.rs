@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use cwnd_files::{Event, Folder, Links, ReceiveOptions, ServeOptions, TransferError};
+use cwnd_files::{Directory, Event, Links, ReceiveOptions, ServeOptions, TransferError};
 use cwnd_net::{AcceptError, Bundles, UdtBundle, UdtListener, UdtStream};
 
 use cwnd_text::counted;
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let listen =
         at.unwrap_or(SocketAddr::from((if *libudt { Ipv4Addr::LOCALHOST } else { Ipv4Addr::UNSPECIFIED }, PORT)));
     let once = *once;
-    let folder = super::open_folder(dir)?;
+    let directory = super::open_directory(dir)?;
     let rights = if *writable { &[Rights::Read, Rights::ReadWrite][..] } else { &[Rights::Read] };
     let protocol = Arc::new(match share.share(rights)? {
         _ if *libudt => Protocol::Libudt,
@@ -133,12 +133,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             stream.abort();
             continue;
         };
-        let (folder, protocol, bundles) = (folder.clone(), Arc::clone(&protocol), Arc::clone(&bundles));
+        let (directory, protocol, bundles) = (directory.clone(), Arc::clone(&protocol), Arc::clone(&bundles));
         let rejected = stream.clone();
         let thread = thread::Builder::new().spawn(move || {
             set_timeouts(&stream.clone().into());
             let share = match &*protocol {
-                Protocol::Libudt => return serve_demo(stream, client, &folder, serving.links, &place),
+                Protocol::Libudt => return serve_demo(stream, client, &directory, serving.links, &place),
                 Protocol::Plain => None,
                 Protocol::Secure(share) => Some(share),
             };
@@ -149,13 +149,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             };
             set_timeouts(&bundle);
             let Some(share) = share else {
-                serve(Channel::Plain(bundle), client, &folder, &serving, &places);
+                serve(Channel::Plain(bundle), client, &directory, &serving, &places);
                 return;
             };
             let Some((channel, rights)) = share.admit(bundle, client) else { return };
             Place::is_proven(&places);
             let serving = if rights == Rights::Read { ServeOptions::read_only().links(serving.links) } else { serving };
-            if serve(channel, client, &folder, &serving, &places) && once {
+            if serve(channel, client, &directory, &serving, &places) && once {
                 share.end();
             }
         });
@@ -183,10 +183,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// Serves one client, and logs the outcome. Returns whether the transfer was complete.
-fn serve(mut channel: Channel, client: SocketAddr, folder: &Folder, serving: &ServeOptions, places: &[Place]) -> bool {
+fn serve(
+    mut channel: Channel,
+    client: SocketAddr,
+    directory: &Directory,
+    serving: &ServeOptions,
+    places: &[Place],
+) -> bool {
     let stream = channel.stream().clone();
     let mut active = false;
-    let result = cwnd_files::serve(&mut channel, folder, serving, &mut |event| {
+    let result = cwnd_files::serve(&mut channel, directory, serving, &mut |event| {
         if !active {
             active = true;
             Place::is_busy(places);
@@ -261,8 +267,8 @@ fn announce(dir: &Path, bound: SocketAddr, protocol: &Protocol, json: bool) {
 }
 
 /// Serves one client that is a demo of libudt, and logs the outcome.
-fn serve_demo(mut stream: UdtStream, client: SocketAddr, folder: &Folder, links: Links, place: &Place) {
-    let served = demo::serve(&mut stream, folder, links, || Place::is_busy(std::slice::from_ref(place)));
+fn serve_demo(mut stream: UdtStream, client: SocketAddr, directory: &Directory, links: Links, place: &Place) {
+    let served = demo::serve(&mut stream, directory, links, || Place::is_busy(std::slice::from_ref(place)));
     // Only complete data is worth waiting for.
     let closed = if served.is_ok() {
         stream.close()

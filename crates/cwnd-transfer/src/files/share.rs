@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn authorized_keys_have_rights_and_never_more_than_the_server_gives() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("keys");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
         let [one, two] = [(); 2].map(|()| PrivateKey::generate().unwrap().public());
         fs::write(&path, format!("# friends\n\n{one} read  her laptop\n{two} write\n")).unwrap();
         assert_eq!(read_authorized(&path, Rights::ReadWrite).unwrap(), [(one, Rights::Read), (two, Rights::ReadWrite)]);

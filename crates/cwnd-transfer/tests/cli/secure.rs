@@ -246,14 +246,14 @@ fn known_keys_are_admitted_with_their_rights_and_others_are_refused() {
 
 /// A writer with a known key that announces one entry, under any name: the kind of the reply, and its reason. None if the server ends the
 /// connection.
-fn announce(address: &str, proof: &Proof, is_folder: bool, name: &[u8]) -> io::Result<(u8, Option<u8>)> {
+fn announce(address: &str, proof: &Proof, is_directory: bool, name: &[u8]) -> io::Result<(u8, Option<u8>)> {
     let mut stream = cwnd_secure::connect(UdtStream::connect(address).map_err(io::Error::other)?, proof)?;
     let mut send = |kind: u8, payload: &[u8]| {
         stream.write_all(&[&[kind][..], &(payload.len() as u32).to_le_bytes(), payload].concat())
     };
     send(b'c', &[&b"wndfiles"[..], &[1, 1]].concat())?;
     let (size, mode, times) = (1_u64.to_le_bytes(), 0o644_u32.to_le_bytes(), [0; 12]);
-    send(6, &[&[u8::from(is_folder)][..], &size, &mode, &times, name].concat())?;
+    send(6, &[&[u8::from(is_directory)][..], &size, &mode, &times, name].concat())?;
     send(8, b"")?;
     stream.flush()?;
     let mut receive = || {
@@ -269,7 +269,7 @@ fn announce(address: &str, proof: &Proof, is_folder: bool, name: &[u8]) -> io::R
 }
 
 #[test]
-fn a_writer_with_a_known_key_stays_inside_its_folder() {
+fn a_writer_with_a_known_key_stays_inside_its_directory() {
     const ACCEPT: u8 = 9;
     const REJECT: u8 = 11;
     let udt = place();
@@ -285,14 +285,14 @@ fn a_writer_with_a_known_key_stays_inside_its_folder() {
     let address = server.says("address");
     let own = fs::read_to_string(at("writer")).expect("a key").trim().parse().expect("a key");
     let proof = Proof::Keys { own, server: keys[0].parse().expect("a key") };
-    let reply = |is_folder, name: &[u8]| announce(address, &proof, is_folder, name);
+    let reply = |is_directory, name: &[u8]| announce(address, &proof, is_directory, name);
     let accepted = reply(false, b"honest").expect("a writer with the code is admitted");
     assert_eq!(accepted.0, ACCEPT);
     let names: [&[u8]; 9] =
         [b"../escape", b"/escape", b"a/../../escape", b"a//b", b"", b".", b"link/escape", b"fifo", b"nul\0"];
     for name in names {
-        for is_folder in [false, true] {
-            let reply = reply(is_folder, name);
+        for is_directory in [false, true] {
+            let reply = reply(is_directory, name);
             let refused = reply.as_ref().map_or(true, |(kind, _)| *kind == REJECT);
             assert!(refused, "{}: {reply:?}", name.escape_ascii());
         }

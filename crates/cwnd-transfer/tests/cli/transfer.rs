@@ -49,8 +49,8 @@ impl Drop for Server {
 fn content(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut ahead = vec![root.to_owned()];
-    while let Some(folder) = ahead.pop() {
-        for entry in fs::read_dir(folder).expect("it is a directory") {
+    while let Some(directory) = ahead.pop() {
+        for entry in fs::read_dir(directory).expect("it is a directory") {
             let path = entry.expect("it can be read").path();
             if path.is_dir() {
                 ahead.push(path);
@@ -275,10 +275,10 @@ fn a_full_disk_leaves_no_part_of_a_file_under_its_name() {
 }
 
 /// Waits until some groups of the large file lie in this directory.
-fn wait_for_groups(udt: &Udt, folder: &str) {
-    let folder = udt.path().join(folder);
+fn wait_for_groups(udt: &Udt, directory: &str) {
+    let directory = udt.path().join(directory);
     let unfinished = || {
-        let parts = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let parts = fs::read_dir(&directory).into_iter().flatten().flatten();
         parts.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).max().unwrap_or(0)
     };
     wait_until("five groups have arrived", || unfinished() >= 5 << 20);

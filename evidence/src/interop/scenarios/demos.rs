@@ -37,13 +37,13 @@ pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {
 /// The demo client fetches from `udt serve`.
 pub(crate) fn serve(bench: &Bench) -> Result<String, Error> {
     let content = content();
-    let folder = bench.file("public");
-    fs::create_dir_all(folder.join("deeper"))?;
-    fs::write(folder.join("deeper/file"), &content)?;
+    let directory = bench.file("public");
+    fs::create_dir_all(directory.join("deeper"))?;
+    fs::write(directory.join("deeper/file"), &content)?;
     fs::write(bench.file("secret"), b"secret")?;
     let at = free()?;
-    let folder = folder.to_string_lossy().into_owned();
-    let _server = Running::launch(&bench.udt(), ["serve", &folder, "--libudt", "--at", &at.to_string()])?;
+    let directory = directory.to_string_lossy().into_owned();
+    let _server = Running::launch(&bench.udt(), ["serve", &directory, "--libudt", "--at", &at.to_string()])?;
     let fetched = bench.file("fetched");
     let recvfile = |at: SocketAddr, name: &str| {
         let arguments = format!("127.0.0.1 {} {name} {}", at.port(), fetched.display());

@@ -11,17 +11,17 @@ use crate::Error;
 pub(crate) type Content = BTreeMap<PathBuf, blake3::Hash>;
 
 /// One large file of `bytes` bytes.
-pub(crate) fn large(folder: &Path, bytes: u64) -> Result<(), Error> {
-    write(&folder.join(LARGE), bytes, 1)
+pub(crate) fn large(directory: &Path, bytes: u64) -> Result<(), Error> {
+    write(&directory.join(LARGE), bytes, 1)
 }
 
 /// A tree of `files` small files, a hundred in a directory. Returns their size in bytes.
-pub(crate) fn small(folder: &Path, files: usize) -> Result<u64, Error> {
+pub(crate) fn small(directory: &Path, files: usize) -> Result<u64, Error> {
     let mut all = 0;
     for index in 0..files {
-        let path = folder.join(small_name(index));
+        let path = directory.join(small_name(index));
         if index % IN_A_FOLDER == 0 {
-            let parent = path.parent().unwrap_or(folder);
+            let parent = path.parent().unwrap_or(directory);
             fs::create_dir_all(parent).map_err(|source| Error::File { path: parent.to_owned(), source })?;
         }
         let bytes = 100 + (index as u64 * 7919) % 801;
@@ -39,9 +39,9 @@ pub(crate) fn small_name(index: usize) -> PathBuf {
 /// The contents of a directory.
 pub(crate) fn content(root: &Path) -> Result<Content, Error> {
     let (mut found, mut ahead) = (Content::new(), vec![root.to_owned()]);
-    while let Some(folder) = ahead.pop() {
-        let failed = |source| Error::File { path: folder.clone(), source };
-        for entry in fs::read_dir(&folder).map_err(failed)? {
+    while let Some(directory) = ahead.pop() {
+        let failed = |source| Error::File { path: directory.clone(), source };
+        for entry in fs::read_dir(&directory).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             if path.is_dir() {
                 ahead.push(path);

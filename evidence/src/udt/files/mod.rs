@@ -141,9 +141,9 @@ fn first(sent: &Content, files: usize) -> Content {
     (0..files).map(load::small_name).filter_map(hash).collect()
 }
 
-fn sum(folder: &Path, content: &Content) -> Result<u64, Error> {
+fn sum(directory: &Path, content: &Content) -> Result<u64, Error> {
     let size = |name| {
-        let path = folder.join(name);
+        let path = directory.join(name);
         fs::metadata(&path).map(|file| file.len()).map_err(|source| Error::File { path, source })
     };
     content.keys().map(size).sum()

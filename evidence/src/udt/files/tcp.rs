@@ -18,13 +18,13 @@ use crate::Error;
 #[derive(Debug, Subcommand)]
 pub(crate) enum End {
     Send { address: SocketAddrV4, name: String, algorithm: String },
-    Receive { address: SocketAddrV4, folder: PathBuf, name: String },
+    Receive { address: SocketAddrV4, directory: PathBuf, name: String },
 }
 
 pub(crate) fn run(end: &End) -> Result<(), Error> {
     let done = match end {
         End::Send { address, name, algorithm } => send(*address, name, algorithm),
-        End::Receive { address, folder, name } => receive(*address, folder, name),
+        End::Receive { address, directory, name } => receive(*address, directory, name),
     };
     done.map_err(|error| Error::Program { command: "tcp".to_owned(), reason: error.to_string() })
 }
@@ -44,10 +44,10 @@ fn send(address: SocketAddrV4, name: &str, algorithm: &str) -> io::Result<()> {
     stream.read_exact(&mut [0])
 }
 
-fn receive(address: SocketAddrV4, folder: &Path, name: &str) -> io::Result<()> {
+fn receive(address: SocketAddrV4, directory: &Path, name: &str) -> io::Result<()> {
     let (mut stream, _) = TcpListener::bind(address)?.accept()?;
     if name == LARGE {
-        let (mut file, mut buffer) = (File::create_new(folder.join(name))?, vec![0; 1 << 20]);
+        let (mut file, mut buffer) = (File::create_new(directory.join(name))?, vec![0; 1 << 20]);
         loop {
             match stream.read(&mut buffer)? {
                 0 => break,
@@ -56,7 +56,7 @@ fn receive(address: SocketAddrV4, folder: &Path, name: &str) -> io::Result<()> {
         }
     } else {
         let socket = OwnedFd::from(stream.try_clone()?);
-        tar(Command::new("tar").args(["-b", RECORD, "-xf", "-"]).current_dir(folder).stdin(Stdio::from(socket)))?;
+        tar(Command::new("tar").args(["-b", RECORD, "-xf", "-"]).current_dir(directory).stdin(Stdio::from(socket)))?;
         // Padding of the last record.
         io::copy(&mut stream, &mut io::sink())?;
     }

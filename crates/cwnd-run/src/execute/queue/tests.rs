@@ -112,8 +112,8 @@ fn threads_change_no_result() {
 
 #[test]
 fn what_is_stored_is_not_run_again() {
-    let (folder, progress) = (tempfile::TempDir::new().expect("a directory"), Counted::default());
-    let cells = Cells::stored(folder.path());
+    let (directory, progress) = (tempfile::TempDir::new().expect("a directory"), Counted::default());
+    let cells = Cells::stored(directory.path());
     let jobs = || vec![job(&scenario(1, 1000), 1, Probe::SUMMARY)];
     let first = Executor::new(&cells, &progress).run(jobs()).expect("it runs");
     assert_eq!(Executor::new(&cells, &progress).run(jobs()).expect("it is there"), first);
@@ -197,8 +197,8 @@ fn what_comes_from_outside_is_run_each_time() {
     let mut document = built_in.document().clone();
     document.flow[0].algorithm = Spec::outside("reno", Arc::new(Fixed)).into();
     let outside = Arc::new(Scenario::check(document).expect("valid"));
-    let (folder, progress) = (tempfile::TempDir::new().expect("a directory"), Counted::default());
-    let cells = Cells::stored(folder.path());
+    let (directory, progress) = (tempfile::TempDir::new().expect("a directory"), Counted::default());
+    let cells = Cells::stored(directory.path());
     let executor = Executor::new(&cells, &progress).remembering();
     let twice = executor.run(vec![job(&outside, 1, Probe::SUMMARY), job(&outside, 1, Probe::SUMMARY)]);
     let [first, second] = twice.expect("it runs").try_into().expect("two");

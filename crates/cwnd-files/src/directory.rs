@@ -14,7 +14,7 @@ use crate::outcome::Reason;
 
 /// An open directory: everything below it can be reached through it, and nothing else. Clones share one handle.
 #[derive(Clone, Debug)]
-pub struct Folder(Arc<Opened>);
+pub struct Directory(Arc<Opened>);
 
 #[derive(Debug)]
 struct Opened {
@@ -37,11 +37,11 @@ struct Need {
 /// Room for a file that is being received. Unused room is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    folder: Folder,
+    directory: Directory,
     need: Need,
 }
 
-impl Folder {
+impl Directory {
     /// Opens a directory.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Folder {
         }
         reserved.bytes += need.bytes;
         reserved.entries += need.entries;
-        Ok(Some(Reservation { folder: self.clone(), need }))
+        Ok(Some(Reservation { directory: self.clone(), need }))
     }
 
     /// Whether a directory above `name` is a symbolic link. Nothing is received through one, which may have come from the same sender, and nothing is
@@ -109,11 +109,11 @@ impl Folder {
     /// # Errors
     /// [`Reason::Space`] if there is no room for another directory or `left` is used up, [`Reason::NotAFile`] if something else has one of
     /// the names, [`Reason::Other`] if one cannot be created.
-    pub(crate) fn create_folders(&self, path: &Path, keep_free: u64, left: &mut u32) -> Result<(), Reason> {
+    pub(crate) fn create_directories(&self, path: &Path, keep_free: u64, left: &mut u32) -> Result<(), Reason> {
         if path == Path::new("") || self.dir().is_dir(path) {
             return Ok(());
         }
-        self.create_folders(path.parent().unwrap_or(Path::new("")), keep_free, left)?;
+        self.create_directories(path.parent().unwrap_or(Path::new("")), keep_free, left)?;
         let _room = self.reserve(0, keep_free).map_err(|_| Reason::Other)?.ok_or(Reason::Space)?;
         *left = left.checked_sub(1).ok_or(Reason::Space)?;
         match self.dir().create_dir(path) {
@@ -131,22 +131,22 @@ impl Reservation {
     pub(crate) fn used(&mut self, bytes: usize) {
         let used = self.need.bytes.min(bytes as u64);
         self.need.bytes -= used;
-        self.folder.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner).bytes -= used;
+        self.directory.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner).bytes -= used;
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let mut reserved = self.folder.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.directory.0.reserved.0.lock().unwrap_or_else(PoisonError::into_inner);
         reserved.bytes -= self.need.bytes;
         reserved.entries -= self.need.entries;
     }
 }
 
-/// Opens the file at `path` below `folder`. Opening a FIFO does not wait for its other end.
-pub(crate) fn open_without_waiting(folder: &Dir, path: &Path) -> io::Result<File> {
+/// Opens the file at `path` below `directory`. Opening a FIFO does not wait for its other end.
+pub(crate) fn open_without_waiting(directory: &Dir, path: &Path) -> io::Result<File> {
     let options = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).clone();
-    folder.open_with(path, &options)
+    directory.open_with(path, &options)
 }
 
 /// The block size of most file systems: what the smallest file occupies.
@@ -160,11 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transfer_creates_so_many_folders_and_no_more() {
+    fn a_transfer_creates_so_many_directories_and_no_more() {
         let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
+        let directory = Directory::open(place.path()).unwrap();
         let mut left = 2;
-        let mut create = |path: &str| folder.create_folders(Path::new(path), 0, &mut left);
+        let mut create = |path: &str| directory.create_directories(Path::new(path), 0, &mut left);
         assert_eq!(
             [create("a/b"), create("a"), create("c"), create("a/b")],
             [Ok(()), Ok(()), Err(Reason::Space), Ok(())]

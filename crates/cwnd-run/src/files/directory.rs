@@ -12,14 +12,14 @@ use super::unfinished::Unfinished;
 /// A directory under construction. It is built next to its final place and moved there by [`publish`](Self::publish); dropped before
 /// that, it takes everything it made with it.
 #[derive(Debug)]
-pub struct Folder {
+pub struct Directory {
     target: PathBuf,
     partial: Unfinished,
 }
 
 /// A directory of results cannot be made.
 #[derive(Debug, Error)]
-pub enum FolderError {
+pub enum DirectoryError {
     /// Something is there already; results are never mixed with others.
     #[error("`{0}` exists already: name a new directory")]
     Exists(PathBuf),
@@ -33,24 +33,24 @@ pub enum FolderError {
     },
 }
 
-impl Folder {
+impl Directory {
     /// Starts the directory `target`, which must not exist.
     ///
     /// # Errors
     /// Something is at `target` already, or the directory above it does not exist or may not be written.
-    pub fn start(target: &Path) -> Result<Self, FolderError> {
+    pub fn start(target: &Path) -> Result<Self, DirectoryError> {
         if fs::symlink_metadata(target).is_ok() {
-            return Err(FolderError::Exists(target.to_path_buf()));
+            return Err(DirectoryError::Exists(target.to_path_buf()));
         }
-        let unwritable = |error| FolderError::Unwritable { path: target.to_path_buf(), error };
+        let unwritable = |error| DirectoryError::Unwritable { path: target.to_path_buf(), error };
         let Some(name) = target.file_name() else { return Err(unwritable(io::ErrorKind::InvalidInput.into())) };
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut hidden = OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".partial-{}", std::process::id()));
-        let folder = Self { target: target.to_path_buf(), partial: Unfinished::begin(parent.join(hidden)) };
-        fs::create_dir_all(folder.path()).map_err(unwritable)?;
-        Ok(folder)
+        let directory = Self { target: target.to_path_buf(), partial: Unfinished::begin(parent.join(hidden)) };
+        fs::create_dir_all(directory.path()).map_err(unwritable)?;
+        Ok(directory)
     }
 
     /// Where its files are written.
@@ -63,9 +63,9 @@ impl Folder {
     ///
     /// # Errors
     /// Something appeared at the target meanwhile, or the directory cannot be renamed to it.
-    pub fn publish(self) -> Result<PathBuf, FolderError> {
+    pub fn publish(self) -> Result<PathBuf, DirectoryError> {
         fs::rename(self.partial.path(), &self.target)
-            .map_err(|error| FolderError::Unwritable { path: self.target.clone(), error })?;
+            .map_err(|error| DirectoryError::Unwritable { path: self.target.clone(), error })?;
         self.partial.finish();
         Ok(self.target)
     }
