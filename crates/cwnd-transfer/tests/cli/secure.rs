@@ -129,7 +129,7 @@ fn who_has_the_code_gets_the_files_and_the_sender_is_done() {
     assert!(has_arrived(&udt, "small", "out"));
     let (code, out, err) = sender.ends();
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.lines().last().is_some_and(|line| line.contains("\"event\":\"end\"")), "{out}");
+    assert!(out.lines().last().is_some_and(|line| line.contains("\"event\":\"ended\"")), "{out}");
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn standard_output_takes_one_file_and_may_be_closed() {
     let mut receiver = receive_output(&udt, &sender, &["deep/large", "--json"]);
     let mut says = BufReader::new(receiver.stderr.take().expect("it is piped"));
     let mut line = String::new();
-    while !line.contains("\"begin\"") {
+    while !line.contains("\"started\"") {
         line.clear();
         assert!(says.read_line(&mut line).expect("text") > 0);
     }
