@@ -63,7 +63,7 @@ pub enum SetupError {
         "{part}: {access} of its round-trip time of {base_rtt} lie on its access lines: `variation.rtt` takes up to {variation} of all"
     )]
     Access {
-        /// The flow or group.
+        /// The flow or group of arriving flows.
         part: SetupPart,
         /// The round-trip time of its access lines.
         access: Span,
@@ -75,7 +75,7 @@ pub enum SetupError {
     /// A flow's nodes are not connected.
     #[error("{part}: no route from `{from}` to `{to}`")]
     Unreachable {
-        /// Which flow, cbr or group.
+        /// Which entry of `[[flow]]`, `[[cbr]]` or `[[arrivals]]`.
         part: SetupPart,
         /// One end.
         from: String,

@@ -28,7 +28,7 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
     /// Flows without congestion control.
     pub cbr: Vec<CbrSetup>,
-    /// Groups of arriving flows of finite flows that come and go.
+    /// Groups of finite flows that come and go.
     pub flow_arrivals: Vec<FlowArrivalsSetup>,
     /// Links where each packet is recorded, and some are lost on purpose.
     pub taps: Vec<Tap>,

@@ -16,7 +16,7 @@ use crate::scenario::quantity::Written;
 use crate::scenario::traffic::{Arrivals, Stage};
 
 impl Found {
-    /// A group of flows, a group, or a group without congestion control.
+    /// An entry of `[[flow]]`, of `[[arrivals]]` or of `[[cbr]]`.
     pub(super) fn party(&mut self, document: &Document, party: &Party<'_>, paths: &Paths<'_>) {
         let duration = *document.duration.value();
         for (key, value) in &party.own {

@@ -11,7 +11,7 @@ pub(super) struct Paths<'a> {
     pub(super) parties: Vec<Party<'a>>,
 }
 
-/// A group of flows, a group, or a group without congestion control.
+/// An entry of `[[flow]]`, of `[[arrivals]]` or of `[[cbr]]`.
 pub(super) struct Party<'a> {
     /// Its key.
     pub(super) key: String,
