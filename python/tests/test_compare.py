@@ -24,7 +24,7 @@ def test_rows_have_estimates_with_intervals() -> None:
 
 def test_the_text_is_that_of_the_command_line() -> None:
     text = str(cwnd.compare(["reno", "simd"], **SHORT))
-    assert text.startswith("2 flows of each algorithm on 20mbit, 20ms, droptail:1bdp, era modern\n2 seeds of 4s")
+    assert text.startswith("2 flows of each algorithm on 20mbit, 20ms, droptail:1bdp, era modern\n2 seeds of 4 s")
 
 
 def test_a_transient_is_not_called_the_best() -> None:

@@ -302,7 +302,19 @@ def raising(method: str) -> type[cwnd.WindowRule] | type[cwnd.CongestionControl]
 
 @pytest.mark.parametrize(
     "method",
-    ["start", "grow", "cut", "observe", "epoch", "ramp", "slow_start_done", "inspect", "control", "on_ack", "on_congestion"],
+    [
+        "start",
+        "grow",
+        "cut",
+        "observe",
+        "epoch",
+        "ramp",
+        "slow_start_done",
+        "inspect",
+        "control",
+        "on_ack",
+        "on_congestion",
+    ],
 )
 def test_what_is_raised_comes_out_with_its_traceback(method: str) -> None:
     with pytest.raises(Error, match=method) as error:
