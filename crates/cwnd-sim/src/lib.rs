@@ -41,7 +41,6 @@ pub mod notation;
 mod pacer;
 mod protocol;
 mod random;
-mod ranges;
 mod recorder;
 mod ring;
 mod routed;

@@ -1,5 +1,6 @@
 //! The receiving end: reassembly, acknowledgements, the echo of congestion marks.
 
+use cwnd::host::{Range, Ranges};
 use cwnd::{Bytes, Span, Time};
 
 use super::linux::packets_in_segment;
@@ -7,7 +8,6 @@ use super::merging::Merging;
 use super::right_sizing::RightSizing;
 use crate::net::packet::{Ack, AckEcho, Block, Body, Data};
 use crate::protocol::{Received, ReceiverProtocol};
-use crate::ranges::{Range, Ranges};
 
 /// What a receiver does with a packet that arrives before another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,6 @@ mod outstanding;
 mod pacer;
 mod packetizer;
 mod proof;
-mod ranges;
 mod receive_window;
 mod receiver;
 mod samples;

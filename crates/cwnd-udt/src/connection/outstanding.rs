@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use cwnd::host::Ranges;
 use cwnd::{Span, Time};
 
 use super::packetizer::Cut;
-use super::ranges::Ranges;
 use super::tag::Tag;
 use crate::number::MessageNumber;
 use crate::wire::Position;
@@ -188,7 +188,7 @@ impl Outstanding {
 
     /// Whether packets wait to be sent again.
     pub(super) fn has_lost(&self) -> bool {
-        self.lost.first().is_some()
+        !self.lost.is_empty()
     }
 
     /// The oldest packet that may be sent again.
@@ -280,7 +280,7 @@ impl Outstanding {
                 State::GivenUp => found.given_up = Some(number),
                 State::Withheld | State::Released => {
                     record.state = State::Lost;
-                    self.lost.insert(number);
+                    self.lost.insert(number, number + 1, |_, _| {});
                     found.withheld = Some(record.sent_at);
                     reading.credible = u64::MAX;
                 }
@@ -290,7 +290,7 @@ impl Outstanding {
                 State::InFlight | State::Resent | State::Arrived => {
                     self.in_flight -= u64::from(record.state.is_in_flight());
                     record.state = State::Lost;
-                    self.lost.insert(number);
+                    self.lost.insert(number, number + 1, |_, _| {});
                     tell(number, Told::Lost);
                     found.first = found.first.or(Some(number));
                     found.lost += 1;
@@ -347,7 +347,7 @@ impl Outstanding {
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
         let before = std::mem::replace(&mut record.state, State::Lost);
         self.in_flight -= u64::from(before.is_in_flight());
-        self.lost.insert(number);
+        self.lost.insert(number, number + 1, |_, _| {});
         !matches!(before, State::Withheld | State::Released)
     }
 
@@ -355,7 +355,7 @@ impl Outstanding {
     pub(super) fn release(&mut self, number: u64) {
         if let Some(record) = self.record_mut(number).filter(|record| record.state == State::Withheld) {
             record.state = State::Released;
-            self.lost.insert(number);
+            self.lost.insert(number, number + 1, |_, _| {});
         }
     }
 
@@ -384,7 +384,7 @@ impl Outstanding {
 
     /// Gives up the message of the first lost packet if it has expired.
     pub(super) fn expire(&mut self, now: Time) -> Option<GivenUp> {
-        let number = self.lost.first()?;
+        let number = self.lost.front()?.first;
         let expiring = self.expiring_with(number).filter(|expiring| expiring.expires <= now)?;
         self.give_up(expiring.first..expiring.end);
         Some(GivenUp { message: expiring.number, packets: expiring.first..expiring.end })
@@ -446,7 +446,7 @@ impl Outstanding {
         }
         while let Some(number) = self.lost.pop_first() {
             if !packets.contains(&number) {
-                lost.insert(number);
+                lost.insert(number, number + 1, |_, _| {});
             }
         }
         self.lost = lost;

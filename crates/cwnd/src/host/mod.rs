@@ -4,8 +4,10 @@
 //! [`View`] made from it. A host counts first and calls the algorithm afterwards, as [`signal`](crate::signal) says.
 
 mod limits;
+mod ranges;
 
 pub use self::limits::{Limits, Spent};
+pub use self::ranges::{Range, Ranges};
 
 use crate::estimate::RttEstimator;
 use crate::signal::View;

@@ -5,9 +5,10 @@
 //! sent again lie below a second number. Counting the packets between these numbers gives RFC 6675's `pipe`, and an
 //! acknowledgement costs time in proportion to the newly acknowledged packets, not a scan of the window.
 
+use cwnd::host::Ranges;
+
 use super::{AckOutcome, DUPLICATE_THRESHOLD};
 use crate::net::packet::Ack;
-use crate::ranges::Ranges;
 
 /// The packets between the cumulative acknowledgement and the next new packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -201,6 +202,7 @@ mod tests {
     use std::iter;
 
     use cwnd::Time;
+    use cwnd::host::Ranges;
     use proptest::prelude::*;
 
     use super::*;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use cwnd::Time;
+use cwnd::host::Ranges;
 
 use crate::net::packet::Ack;
-use crate::ranges::Ranges;
 
 /// An outstanding packet: 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Sets of packet numbers that arrive mostly in order, as ranges.
 
-use std::ops;
+use alloc::vec::Vec;
+use core::ops;
 
 /// A set of packet numbers. Ranges are kept apart and in order, so changes near either end are cheap whatever lies between.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges {
+pub struct Ranges {
     /// In one piece, unlike a ring: nearly every question looks at several neighbours.
     places: Vec<Range>,
     /// Places before this one are free.
@@ -13,15 +14,18 @@ pub(crate) struct Ranges {
 
 /// The numbers `first..end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) first: u64,
-    pub(crate) end: u64,
+pub struct Range {
+    /// The first of them.
+    pub first: u64,
+    /// The one after the last.
+    pub end: u64,
 }
 
 impl Range {
     /// Whether `number` is one of them.
     #[inline]
-    pub(crate) fn contains(self, number: u64) -> bool {
+    #[must_use]
+    pub fn contains(self, number: u64) -> bool {
         self.first <= number && number < self.end
     }
 }
@@ -29,13 +33,15 @@ impl Range {
 impl Ranges {
     /// Whether nothing is in the set.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
     /// The range that contains `number`: with any luck the last one, where new packets arrive.
     #[inline]
-    pub(crate) fn covering(&self, number: u64) -> Option<Range> {
+    #[must_use]
+    pub fn covering(&self, number: u64) -> Option<Range> {
         let last = *self.places.last()?;
         if number >= last.first {
             return (number < last.end).then_some(last);
@@ -49,7 +55,7 @@ impl Ranges {
     }
 
     /// Adds `first..end` and calls `added` with each part that was missing.
-    pub(crate) fn insert(&mut self, first: u64, end: u64, mut added: impl FnMut(u64, u64)) {
+    pub fn insert(&mut self, first: u64, end: u64, mut added: impl FnMut(u64, u64)) {
         if first >= end {
             return;
         }
@@ -103,7 +109,7 @@ impl Ranges {
     }
 
     /// Forgets all numbers below `number`.
-    pub(crate) fn remove_below(&mut self, number: u64) {
+    pub fn remove_below(&mut self, number: u64) {
         let gone = self.all().iter().take_while(|range| range.end <= number).count();
         self.close(0..gone);
         if let Some(front) = self.places.get_mut(self.start) {
@@ -111,20 +117,36 @@ impl Ranges {
         }
     }
 
+    /// Takes the smallest number out.
+    pub fn pop_first(&mut self) -> Option<u64> {
+        let number = self.front()?.first;
+        self.remove_below(number + 1);
+        Some(number)
+    }
+
+    /// Frees memory that is not used.
+    pub fn shrink(&mut self) {
+        self.places.drain(..self.start);
+        self.start = 0;
+        self.places.shrink_to_fit();
+    }
+
     /// The smallest number from `number` on that is not in the set.
-    pub(crate) fn gap_from(&self, number: u64) -> u64 {
+    #[must_use]
+    pub fn gap_from(&self, number: u64) -> u64 {
         self.covering(number).map_or(number, |range| range.end)
     }
 
     /// How many of `first..end` are in the set. Costs a step per range between the two.
-    pub(crate) fn count_in(&self, first: u64, end: u64) -> u64 {
+    #[must_use]
+    pub fn count_in(&self, first: u64, end: u64) -> u64 {
         let above = &self.all()[self.ending_after(first)..];
         let inside = above.iter().take_while(|range| range.first < end);
         inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
     }
 
     /// Calls `each` with each part of `first..end` that is not in the set, in order.
-    pub(crate) fn gaps_in(&self, first: u64, end: u64, mut each: impl FnMut(u64, u64)) {
+    pub fn gaps_in(&self, first: u64, end: u64, mut each: impl FnMut(u64, u64)) {
         let mut from = first;
         for range in self.all()[self.ending_after(first)..].iter().take_while(|range| range.first < end) {
             if from < range.first {
@@ -138,7 +160,8 @@ impl Ranges {
     }
 
     /// The `n`-th largest number, counting from 1; none if there are fewer.
-    pub(crate) fn nth_largest(&self, n: u64) -> Option<u64> {
+    #[must_use]
+    pub fn nth_largest(&self, n: u64) -> Option<u64> {
         let mut left = n;
         for range in self.all().iter().rev() {
             let count = range.end - range.first;
@@ -151,7 +174,8 @@ impl Ranges {
     }
 
     /// The first range.
-    pub(crate) fn front(&self) -> Option<Range> {
+    #[must_use]
+    pub fn front(&self) -> Option<Range> {
         self.all().first().copied()
     }
 
@@ -219,6 +243,7 @@ const REPEATED: usize = 3;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::vec::Vec;
 
     use proptest::prelude::*;
 
@@ -226,18 +251,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_as_a_set_of_numbers(steps in proptest::collection::vec((0_u8..6, 0_u64..60, 0_u64..12), 0..60)) {
+        fn behaves_as_a_set_of_numbers(steps in proptest::collection::vec((0_u8..8, 0_u64..60, 0_u64..12), 0..60)) {
             let mut ranges = Ranges::default();
             let mut model = BTreeSet::new();
             for (step, number, length) in steps {
-                if step == 0 {
-                    ranges.remove_below(number);
-                    model.retain(|have| *have >= number);
-                } else {
-                    let mut added = Vec::new();
-                    ranges.insert(number, number + length, |first, end| added.extend(first..end));
-                    let missing: Vec<_> = (number..number + length).filter(|n| model.insert(*n)).collect();
-                    prop_assert_eq!(added, missing);
+                match step {
+                    0 => {
+                        ranges.remove_below(number);
+                        model.retain(|have| *have >= number);
+                    }
+                    1 => prop_assert_eq!(ranges.pop_first(), model.pop_first()),
+                    2 => ranges.shrink(),
+                    _ => {
+                        let mut added = Vec::new();
+                        ranges.insert(number, number + length, |first, end| added.extend(first..end));
+                        let missing: Vec<_> = (number..number + length).filter(|n| model.insert(*n)).collect();
+                        prop_assert_eq!(added, missing);
+                    }
                 }
                 prop_assert_eq!(ranges.is_empty(), model.is_empty());
                 prop_assert_eq!(ranges.front().map(|range| range.first), model.first().copied());
