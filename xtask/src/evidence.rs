@@ -47,19 +47,8 @@ pub(crate) fn interop(workspace: &Workspace) -> Result<(), String> {
 /// The inputs of the comparisons: the simulator and the models, the records of other programs, and the code that compares them.
 const PART: Part = Part {
     step: "evidence",
-    paths: &[
-        "crates/cwnd",
-        "crates/cwnd-lab",
-        "crates/cwnd-model",
-        "crates/cwnd-run",
-        "crates/cwnd-sim",
-        "crates/cwnd-stack",
-        "crates/cwnd-text",
-        "crates/cwnd-trace",
-        "crates/cwnd-udt",
-        "evidence",
-        "rust-toolchain.toml",
-    ],
+    trees: &[&["--workspace", "--manifest-path", "evidence/Cargo.toml"]],
+    paths: &["evidence", "rust-toolchain.toml"],
 };
 /// The directory of the workspace.
 const FOLDER: &str = "evidence";

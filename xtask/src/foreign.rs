@@ -63,22 +63,11 @@ fn target(workspace: &Workspace) -> PathBuf {
 /// The stacks, and the crates that they are compiled and judged with.
 const PART: Part = Part {
     step: "foreign",
-    paths: &[
-        "clippy.toml",
-        "crates/cwnd",
-        "crates/cwnd-conform",
-        "crates/cwnd-link",
-        "crates/cwnd-model",
-        "crates/cwnd-run",
-        "crates/cwnd-sim",
-        "crates/cwnd-stack",
-        "crates/cwnd-text",
-        "crates/cwnd-trace",
-        "crates/cwnd-udt",
-        "examples/noq-copy",
-        "foreign",
-        "rust-toolchain.toml",
+    trees: &[
+        &["--workspace", "--manifest-path", "foreign/Cargo.toml"],
+        &["--workspace", "--manifest-path", "foreign/known-bad/Cargo.toml"],
     ],
+    paths: &["clippy.toml", "examples/noq-copy", "foreign", "rust-toolchain.toml"],
 };
 const TESTS: [&str; 3] = ["test", "--locked", "--no-default-features"];
 /// The example that copies a file over noq.

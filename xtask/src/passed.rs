@@ -3,8 +3,10 @@
 //! `xtask/passed.txt` has a hash of it for each step. A whole run that passes writes the hash, and whoever changes the part commits it with
 //! the change; an old hash costs a whole run. With `--long`, and for a step that is named, the whole runs in any case.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::workspace::Workspace;
@@ -13,7 +15,9 @@ use crate::workspace::Workspace;
 pub(crate) struct Part {
     /// The step.
     pub(crate) step: &'static str,
-    /// Directories and files of the repository.
+    /// Whose packages it compiles, as arguments of `cargo tree`: those of this repository are inputs, each as its directory.
+    pub(crate) trees: &'static [&'static [&'static str]],
+    /// Other directories and files of the repository.
     pub(crate) paths: &'static [&'static str],
 }
 
@@ -40,18 +44,15 @@ impl Part {
 
     /// A hash of the part as it is committed; none where it has other changes or a path is gone, or outside of a repository.
     fn hash(&self, workspace: &Workspace) -> Option<String> {
+        let paths = self.all_paths(workspace)?;
         let git = |arguments: &[&str]| {
-            let output = Command::new("git")
-                .args(arguments)
-                .arg("--")
-                .args(self.paths)
-                .current_dir(workspace.path("."))
-                .output();
+            let output =
+                Command::new("git").args(arguments).arg("--").args(&paths).current_dir(workspace.path(".")).output();
             output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
         };
         // Git passes over a path that is gone.
-        let is_gone = |path: &&str| !workspace.path(path).exists();
-        if self.paths.iter().any(is_gone) || !git(&["status", "--porcelain", "--untracked-files=all"])?.is_empty() {
+        let is_gone = |path: &String| !workspace.path(path).exists();
+        if paths.iter().any(is_gone) || !git(&["status", "--porcelain", "--untracked-files=all"])?.is_empty() {
             return None;
         }
         let mut files = git(&["ls-tree", "-r", "HEAD"])?;
@@ -63,6 +64,22 @@ impl Part {
         hasher.stdin.take()?.write_all(&files).ok()?;
         let output = hasher.wait_with_output().ok().filter(|output| output.status.success())?;
         String::from_utf8(output.stdout).ok().map(|hash| hash.trim().to_owned())
+    }
+
+    /// Every input, relative to the repository, in order.
+    fn all_paths(&self, workspace: &Workspace) -> Option<BTreeSet<String>> {
+        let mut paths: BTreeSet<String> = self.paths.iter().map(ToString::to_string).collect();
+        for tree in self.trees {
+            let mut command = workspace.cargo(&["tree", "--locked", "--prefix", "none", "--format", "{p}"]);
+            let output = command.args(*tree).output().ok().filter(|output| output.status.success())?;
+            let root = workspace.path("").canonicalize().ok()?;
+            // `cwnd v0.1.0 (/repository/crates/cwnd)`, with further words behind it for some kinds of packages.
+            let directories = String::from_utf8(output.stdout).ok()?;
+            let directories = directories.lines().filter_map(|line| line.split('(').nth(1)?.split(')').next());
+            let inside = directories.filter_map(|path| Path::new(path).strip_prefix(&root).ok()?.to_str());
+            paths.extend(inside.map(String::from));
+        }
+        Some(paths)
     }
 
     fn passed(&self, workspace: &Workspace) -> Option<String> {
@@ -104,7 +121,7 @@ mod tests {
             git(&["commit", "--quiet", "--message", "x"]);
         };
         let mut workspace = Workspace::at(root.clone());
-        let part = Part { step: "papers", paths: &["part"] };
+        let part = Part { step: "papers", trees: &[], paths: &["part"] };
         let ran = |workspace: &Workspace, fails: bool| {
             let ran = Cell::new("");
             let whole = |_: &Workspace| {
@@ -135,5 +152,16 @@ mod tests {
         workspace.whole = true;
         assert_eq!(ran(&workspace, false), "whole");
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn what_a_step_compiles_is_among_its_inputs() {
+        let workspace = Workspace::here();
+        let part = Part { step: "papers", trees: &[&["--package", "cwnd-papers"]], paths: &["papers"] };
+        let paths = part.all_paths(&workspace).unwrap();
+        for input in ["crates/cwnd", "crates/cwnd-papers", "crates/cwnd-run", "crates/cwnd-sim", "papers"] {
+            assert!(paths.contains(input), "{input}: {paths:?}");
+        }
+        assert!(!paths.contains("crates/cwnd-cli"), "{paths:?}");
     }
 }

@@ -224,21 +224,8 @@ fn papers(workspace: &Workspace) -> Result<(), String> {
 /// The papers, and all that a run goes through.
 const PAPERS: Part = Part {
     step: "papers",
-    paths: &[
-        "Cargo.lock",
-        "Cargo.toml",
-        "crates/cwnd",
-        "crates/cwnd-model",
-        "crates/cwnd-papers",
-        "crates/cwnd-run",
-        "crates/cwnd-sim",
-        "crates/cwnd-stack",
-        "crates/cwnd-text",
-        "crates/cwnd-trace",
-        "crates/cwnd-udt",
-        "papers",
-        "rust-toolchain.toml",
-    ],
+    trees: &[&["--package", "cwnd-papers"]],
+    paths: &["Cargo.lock", "Cargo.toml", "papers", "rust-toolchain.toml"],
 };
 
 /// Tests the examples outside of the repository, as a stranger would who copies one and depends on the library.

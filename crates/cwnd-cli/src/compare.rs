@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             &algorithms,
             arguments.versus.as_ref().or(usual.as_ref()),
             arguments.flows,
-            arguments.ecn,
+            arguments.ecn.as_ref(),
         )
         .map_err(|error| arguments.refusal(&error))
         .map(|comparison| {

@@ -28,11 +28,8 @@ fn comparison(scenarios: &[(String, Arc<Scenario>)]) -> Option<String> {
         document.warmup,
         document.seeds,
     );
-    if let Some(ecn) = groups[0].ecn {
-        command.push_str(match ecn {
-            cwnd_run::scenario::Ecn::Latch => " --ecn latch",
-            cwnd_run::scenario::Ecn::PerPacket => " --ecn per-packet",
-        });
+    if let Some(ecn) = &groups[0].ecn {
+        command.push_str(&format!(" --ecn {ecn}"));
     }
     if let Some(reorder) = dumbbell.impairments.as_ref().and_then(|impairments| impairments.reorder.as_ref()) {
         command.push_str(&format!(" --reorder {reorder}"));
@@ -64,7 +61,7 @@ fn is_plain(scenario: &Scenario, count: u32) -> bool {
             impairments,
             ..Dumbbell::default()
         }),
-        flow: vec![FlowGroup { ecn: group.ecn, ..FlowGroup::new(group.algorithm.clone(), count) }],
+        flow: vec![FlowGroup { ecn: group.ecn.clone(), ..FlowGroup::new(group.algorithm.clone(), count) }],
         ..Document::default()
     };
     plain.to_toml() == document.to_toml()

@@ -79,10 +79,11 @@ impl Comparison {
         algorithms: &[Written<Spec>],
         opponent: Option<&Written<Spec>>,
         flows: u32,
-        ecn: Option<Ecn>,
+        ecn: Option<&Ecn>,
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
-        let group = |algorithm: &Written<Spec>| FlowGroup { ecn, ..FlowGroup::new(algorithm.clone(), flows) };
+        let group =
+            |algorithm: &Written<Spec>| FlowGroup { ecn: ecn.cloned(), ..FlowGroup::new(algorithm.clone(), flows) };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
         let versus = opponent.into_iter().flat_map(against).collect::<Result<_, _>>()?;

@@ -361,6 +361,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
     let mut marking = base();
     let path = marking.dumbbell.as_mut().expect("the base has one");
     path.queue = Written::literal("red:50p,min=5p,max=5p,weight=1,ecn=yes");
+    let per_packet = Ecn::literal("per-packet");
     let run = |base: &Document, ecn| {
         let comparison = Comparison::new(base, &algorithms(&["reno", "dctcp", "tfrc"]), None, 2, ecn).expect("valid");
         comparison.run(&()).expect("runs")
@@ -371,7 +372,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
     for (base, ecn, idle) in [
         (
             &base(),
-            Some(Ecn::PerPacket),
+            Some(&per_packet),
             [
                 "reno, dctcp: flow.0.ecn = per-packet has no effect: no queue on its path marks packets: take one with `ecn=yes`, such \
                  as `red:1bdp,ecn=yes`"
@@ -397,7 +398,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
         assert_eq!([first, tfrc].map(String::as_str), idle.each_ref().map(String::as_str));
         assert!(dctcp.starts_with("dctcp: no packet was marked"), "{warnings:?}");
     }
-    let compared = run(&marking, Some(Ecn::PerPacket));
+    let compared = run(&marking, Some(&per_packet));
     assert_eq!(compared.warnings(), [format!("tfrc: flow.0.ecn = per-packet {unanswered}")]);
     let marked: Vec<bool> = compared.rows.iter().map(|row| marks(row) > Some(0)).collect();
     assert_eq!(marked, [true, true, false], "a sender that does not answer marks must not carry any");

@@ -65,7 +65,7 @@ pub(crate) fn compare(
     let until: Option<Until> = until.map(|rule| parse("until", rule)).transpose()?;
     let comparison = |settings: &Settings| {
         let base = Document { seeds, ..document(settings)? };
-        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?)
+        Comparison::new(&base, &algorithms, versus.as_ref(), flows, read(settings, "ecn")?.as_ref())
             .map(|comparison| comparison.naming(|key| Some(format!("{key}="))))
             .map_err(of_arguments)
     };

@@ -318,7 +318,7 @@ impl Comparison {
         let best: Vec<(&str, Option<usize>)> = best.chain([("recovery_time_s", compared.best_recovery())]).collect();
         let algorithms = compared.rows.iter().enumerate().map(|(index, row)| Algorithm {
             algorithm: row.algorithm.clone(),
-            ecn: row.alone.scenario.document().flow.first().and_then(|group| group.ecn),
+            ecn: row.alone.scenario.document().flow.first().and_then(|group| group.ecn.clone()),
             measures: row.estimates.clone(),
             recovery_time_s: row.recovery_time_s,
             stationarity: row.stationarity.clone(),
@@ -355,7 +355,8 @@ impl Comparison {
     /// The scenario of an algorithm alone.
     #[must_use]
     pub(crate) fn scenario_of(&self, algorithm: &Algorithm) -> Document {
-        let group = |spec| scenario::FlowGroup { ecn: algorithm.ecn, ..scenario::FlowGroup::new(spec, self.flows) };
+        let group =
+            |spec| scenario::FlowGroup { ecn: algorithm.ecn.clone(), ..scenario::FlowGroup::new(spec, self.flows) };
         let groups = algorithm.algorithm.parse().map(group);
         Document { flow: groups.into_iter().collect(), ..self.origin.scenario.clone() }
     }

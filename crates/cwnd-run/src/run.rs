@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cwnd::registry::Basis;
 use cwnd::window::SlowStart;
 use cwnd::{CongestionControl, Span, Spec, Start};
-use cwnd_sim::{Discipline, FlowSetup};
+use cwnd_sim::{AckEcho, Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_arrivals, mser5,
     peer_limited_share, seconds_of_cbr, source_limited_share,
 };
-use crate::scenario::{Ecn, Scenario, is_drawn};
+use crate::scenario::{Scenario, is_drawn};
 
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
@@ -186,7 +186,10 @@ impl Runs {
             .document()
             .flow
             .iter()
-            .filter(|group| group.ecn == Some(Ecn::Latch) && needs_marks(group.algorithm.value()))
+            .filter(|group| {
+                group.ecn.as_ref().is_some_and(|echo| *echo.value() == AckEcho::Latch)
+                    && needs_marks(group.algorithm.value())
+            })
             .map(|group| group.algorithm.value().entry().name)
             .collect();
         let latched = latched.into_iter().map(|name| {

@@ -2,14 +2,14 @@
 
 use cwnd::BitRate;
 use cwnd_sim::notation::DEFAULT_RIO;
-use cwnd_sim::{Discipline, DrrSetup, RateSchedule, RedSetup, RioSetup};
+use cwnd_sim::{AckEcho, Class, Discipline, DrrSetup, RateSchedule, RedSetup, RioSetup};
 use serde::Deserialize;
 
 use crate::change::{self, bit_rate, set_algorithm};
 use crate::{Bench, Computed, PaperError, Result};
 use cwnd_run::measure::{Best, mean, ranks};
 use cwnd_run::probe::{Reduction, available};
-use cwnd_run::scenario::{Class, Document, Ecn, Queue, QueueSize, Scenario, Schedule, Step, Threshold, Written};
+use cwnd_run::scenario::{Document, Queue, QueueSize, Scenario, Schedule, Step, Threshold, Written};
 
 /// An environment of Table 2.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl Environment {
                     (bottleneck.rate, bottleneck.queue) = (link_rate(bench)?, queue);
                     if spared {
                         bottleneck.queue = setting.router.prioritised(bench, packets)?;
-                        document.cbr[0].class = Class::In;
+                        document.cbr[0].class = Class::In.into();
                     }
                     document.cbr[0].rate = bandwidth.cross(bench)?;
                     test_flows(document, bench, setting, scheme)
@@ -344,7 +344,7 @@ fn test_flows(document: &mut Document, bench: &Bench<'_>, setting: Setting, sche
     flow.recovery = Some(Written::literal(setting.recovery));
     flow.count = flows(bench)? as u32;
     if setting.router == Router::RedEcn {
-        flow.ecn = Some(Ecn::Latch);
+        flow.ecn = Some(AckEcho::Latch.into());
     }
     set_algorithm(&mut document.flow[..1], &scheme.algorithm)
 }

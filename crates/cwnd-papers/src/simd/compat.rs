@@ -1,12 +1,12 @@
 //! n SIMD and n TCP flows at one bottleneck: Table 2, Figs. 6 to 8.
 
-use cwnd_sim::{Discipline, QueueLimit};
+use cwnd_sim::{AckEcho, Discipline, QueueLimit};
 
 use crate::change;
 use crate::{Bench, Computed, Curve, Figure, Findings, Result};
 use cwnd_run::measure::{mean, sample_deviation};
 use cwnd_run::probe::{Probe, Reduction};
-use cwnd_run::scenario::{self, Ecn, QueueSize, Scenario, Written};
+use cwnd_run::scenario::{self, QueueSize, Scenario, Written};
 
 /// Rates of the bottleneck, Mbit/s.
 const RATES: [u32; 2] = [15, 60];
@@ -47,7 +47,7 @@ fn scenario(bench: &Bench<'_>, queue: Queue, (rate, n): (u32, u32), window: Opti
         (bottleneck.rate, bottleneck.queue) = (format!("{rate}mbit").parse()?, queue.written(bench, rate)?);
         document.flow[..2].iter_mut().for_each(|flow| flow.count = n);
         for flow in &mut document.flow {
-            flow.ecn = (queue == Queue::Marking).then_some(Ecn::Latch).or(flow.ecn);
+            flow.ecn = (queue == Queue::Marking).then(|| AckEcho::Latch.into()).or(flow.ecn.take());
             flow.max_window = window.or(flow.max_window);
         }
         Ok(())

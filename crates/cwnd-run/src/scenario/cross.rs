@@ -88,7 +88,7 @@ pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &s
         pauses,
         access_delay: topology.access_rtt / 2,
         packet: *group.packet.as_ref().unwrap_or(&document.packet).value(),
-        class: group.class.into(),
+        class: *group.class.value(),
         rate: *group.rate.value(),
     };
     Ok(vec![setup; group.count as usize])
@@ -121,8 +121,8 @@ pub(super) fn group(
             ack: *document.ack.value(),
             host: host(None, document, group.algorithm.value()),
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
-            ecn: ecn(group.ecn, group.algorithm.value()),
-            class: group.class.into(),
+            ecn: ecn(group.ecn.as_ref(), group.algorithm.value()),
+            class: *group.class.value(),
             delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| delayed(*delay.value())),
             recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
             via: route(topology, &group.via, ends, (key, "via"))?,
@@ -138,8 +138,8 @@ pub(super) fn group(
 }
 
 /// How marks come back; none where the sender would not answer them, whose packets must not carry any.
-pub(super) fn ecn(own: Option<Ecn>, algorithm: &Spec) -> Option<AckEcho> {
-    own.filter(|_| algorithm.entry().answers_marks()).map(Into::into)
+pub(super) fn ecn(own: Option<&Ecn>, algorithm: &Spec) -> Option<AckEcho> {
+    own.filter(|_| algorithm.entry().answers_marks()).map(|echo| *echo.value())
 }
 
 /// A delay of zero is none.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
+use cwnd_sim::{Class, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::{Schedule, TraceFile};
 use super::source::Source;
-use super::traffic::{Amount, Arrivals, Cbr, Class, Direction, Ecn, Stage, one};
+use super::traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, one};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
 /// (`[[cbr]]`, `[[arrivals]]`), and how long and how often to simulate them.
@@ -273,7 +273,7 @@ pub struct FlowGroup {
     pub hold: Option<Written<HeldPackets>>,
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
-    pub class: Class,
+    pub class: Written<Class>,
     /// The receiver's window in packets, at least 1; no bound if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<f64>,
@@ -312,7 +312,7 @@ impl FlowGroup {
             drop: None,
             mark: None,
             hold: None,
-            class: Class::Out,
+            class: Written::default(),
             max_window: None,
             era: None,
         }

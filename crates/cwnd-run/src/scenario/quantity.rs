@@ -9,7 +9,7 @@ use cwnd::quantity::{self, QuantityError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
-use cwnd_sim::{Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::{AckEcho, Class, Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -110,6 +110,15 @@ impl From<Spec> for Written<Spec> {
 impl From<Span> for Written<Span> {
     fn from(span: Span) -> Self {
         Self { text: quantity::exact(span), value: span }
+    }
+}
+
+impl<Q: Default> Default for Written<Q>
+where
+    Self: From<Q>,
+{
+    fn default() -> Self {
+        Q::default().into()
     }
 }
 
@@ -217,35 +226,47 @@ impl Quantity for Era {
     }
 }
 
-impl Quantity for RecoveryScheme {
-    const NAME: &'static str = "Recovery";
-    const EXPECTED: &'static str = "how a sender detects and repairs losses";
-    const EXAMPLES: &'static [&'static str] = &["sack"];
-    type Error = WordError;
+/// A choice between a few words, which the type lists.
+macro_rules! choice {
+    ($type:ty, $name:literal, $expected:literal, $example:literal) => {
+        impl Quantity for $type {
+            const NAME: &'static str = $name;
+            const EXPECTED: &'static str = $expected;
+            const EXAMPLES: &'static [&'static str] = &[$example];
+            type Error = WordError;
 
-    fn read(text: &str) -> Result<Self, WordError> {
-        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
-    }
+            fn read(text: &str) -> Result<Self, WordError> {
+                Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
+            }
 
-    fn words() -> Vec<&'static str> {
-        Self::ALL.map(Self::name).to_vec()
-    }
+            fn words() -> Vec<&'static str> {
+                Self::ALL.map(Self::name).to_vec()
+            }
+        }
+
+        impl From<$type> for Written<$type> {
+            fn from(value: $type) -> Self {
+                Self { text: value.name().to_string(), value }
+            }
+        }
+    };
 }
 
-impl Quantity for Reassembly {
-    const NAME: &'static str = "Receiver";
-    const EXPECTED: &'static str = "what a receiver does with packets out of order";
-    const EXAMPLES: &'static [&'static str] = &["sack"];
-    type Error = WordError;
-
-    fn read(text: &str) -> Result<Self, WordError> {
-        Self::find(text).ok_or_else(|| WordError { given: text.to_string(), accepted: Self::words() })
-    }
-
-    fn words() -> Vec<&'static str> {
-        Self::ALL.map(Self::name).to_vec()
-    }
-}
+choice!(RecoveryScheme, "Recovery", "how a sender detects and repairs losses", "sack");
+choice!(Reassembly, "Receiver", "what a receiver does with packets out of order", "sack");
+choice!(
+    Class,
+    "Class",
+    "the class of packets at `rio` queues: those of `in` are dropped late, those of `out` early",
+    "in"
+);
+choice!(
+    AckEcho,
+    "Ecn",
+    "how acknowledgements echo congestion marks: `latch` repeats the echo until the sender confirms its reaction (RFC 3168 section 6.1.3), \
+     `per-packet` reports each mark (RFC 8257 section 3.2)",
+    "per-packet"
+);
 
 impl Quantity for LinuxHost {
     const NAME: &'static str = "Host";
@@ -469,6 +490,8 @@ mod tests {
         check::<Spec>();
         check::<Era>();
         check::<RecoveryScheme>();
+        check::<Class>();
+        check::<AckEcho>();
         check::<LinuxHost>();
         check::<Reassembly>();
         check::<Queue>();

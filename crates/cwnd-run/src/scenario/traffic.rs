@@ -1,10 +1,8 @@
 //! Traffic as scenarios write it: sizes and rates of sources, times on and off, `[[cbr]]` and `[[arrivals]]`.
 
-use std::str::FromStr;
-
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Era, Interarrival, RateChange, RateSchedule, RecoveryScheme, Sizes};
+use cwnd_sim::{AckEcho, Class, Era, Interarrival, RateChange, RateSchedule, RecoveryScheme, Sizes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,26 +19,8 @@ pub enum Direction {
     Reverse,
 }
 
-/// A class of packets at `rio` queues.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Dropped late.
-    In,
-    /// Dropped early.
-    #[default]
-    Out,
-}
-
 /// How acknowledgements echo congestion marks.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ecn {
-    /// Until the sender confirms that it reacted (RFC 3168 section 6.1.3).
-    Latch,
-    /// Exactly the acknowledgements of marked packets.
-    PerPacket,
-}
+pub type Ecn = Written<AckEcho>;
 
 /// A group of equal flows without congestion control: packets at a scheduled rate, never acknowledged and never sent again.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -74,7 +54,7 @@ pub struct Cbr {
     pub direction: Direction,
     /// The class of their packets at `rio` queues.
     #[serde(default)]
-    pub class: Class,
+    pub class: Written<Class>,
     /// A packet on the wire; the scenario's if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Written<Bytes>>,
@@ -94,7 +74,7 @@ impl Cbr {
             from: None,
             to: None,
             direction: Direction::Forward,
-            class: Class::Out,
+            class: Written::default(),
             packet: None,
         }
     }
@@ -156,7 +136,7 @@ pub struct Arrivals {
     pub delayed_ack: Option<Written<Span>>,
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
-    pub class: Class,
+    pub class: Written<Class>,
     /// How they repair losses; the scenario's way if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
@@ -190,7 +170,7 @@ impl Arrivals {
             rtt_spread: None,
             ecn: None,
             delayed_ack: None,
-            class: Class::Out,
+            class: Written::default(),
             recovery: None,
             era: None,
             limit: MANY,
@@ -406,36 +386,6 @@ fn many() -> u32 {
 const MANY: u32 = 10_000;
 /// The packets of an exabyte, far below the 2^53 up to which a number is exact.
 const MAX_PACKETS: f64 = 1e15;
-
-impl From<Class> for cwnd_sim::Class {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::In => Self::In,
-            Class::Out => Self::Out,
-        }
-    }
-}
-
-impl FromStr for Ecn {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "latch" => Ok(Self::Latch),
-            "per-packet" => Ok(Self::PerPacket),
-            _ => Err("expected `latch` or `per-packet`"),
-        }
-    }
-}
-
-impl From<Ecn> for AckEcho {
-    fn from(ecn: Ecn) -> Self {
-        match ecn {
-            Ecn::Latch => Self::Latch,
-            Ecn::PerPacket => Self::PerPacket,
-        }
-    }
-}
 
 pub(super) fn one() -> u32 {
     1

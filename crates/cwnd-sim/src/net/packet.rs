@@ -46,6 +46,26 @@ pub enum AckEcho {
     PerPacket,
 }
 
+impl AckEcho {
+    /// All ways.
+    pub const ALL: [Self; 2] = [Self::Latch, Self::PerPacket];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Latch => "latch",
+            Self::PerPacket => "per-packet",
+        }
+    }
+
+    /// The way called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|echo| echo.name() == name)
+    }
+}
+
 impl Ecn {
     /// The field of a data packet as it leaves a sender whose marks come back by `echo`, if the flow takes part at all.
     ///

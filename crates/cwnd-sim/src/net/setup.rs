@@ -144,6 +144,26 @@ pub enum Class {
     Out,
 }
 
+impl Class {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::In, Self::Out];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+        }
+    }
+
+    /// The class called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+}
+
 /// Deficit round robin (Shreedhar and Varghese, IEEE/ACM Transactions on Networking 4(3), 1996) with a class for every flow.
 ///
 /// On overflow of the limit, which all flows share, the packet at the head of the longest queue (in bytes) is dropped, as in ns-2.
