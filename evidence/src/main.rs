@@ -5,6 +5,7 @@
 //! (`evidence/ns3/cases.toml`). What the other side gave is kept there too (`recorded.json`): the pages `evidence/*/results.md` are made
 //! from it, and a test compares this side with it without the other.
 
+mod access;
 mod case;
 mod here;
 mod htsim;
@@ -105,6 +106,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Compares transfer times over access networks with published bounds, and rewrites a part of docs/access.md
+    Access,
     /// Measures the speed of the simulator and of htsim, and rewrites a part of docs/performance.md
     Htsim {
         /// Measures nothing, and rewrites the page from the records
@@ -180,6 +183,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let agrees = match Arguments::parse().command {
+        Command::Access => access::validate(root()).map(|()| true),
         Command::Htsim { recorded: true } => htsim::rewrite(root()).map(|()| true),
         Command::Htsim { recorded: false } => htsim::validate(root()).map(|()| true),
         Command::Interop { scenario } => return interop::runner::run(&scenario),

@@ -224,6 +224,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("The live page", "docs/live.md"),
             ("The page as a link", "docs/site.md"),
             ("Scenarios", "docs/scenarios.md"),
+            ("Access networks", "docs/access.md"),
             ("Queues", "docs/notation.md"),
             ("Limitations", "LIMITATIONS.md"),
             ("The Python package", "python/docs/index.md"),

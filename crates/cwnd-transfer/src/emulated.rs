@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_run::scenario::{self, Queue, Stage, Written, with_outages};
+use cwnd_run::scenario::{self, Followed, Queue, Stage, Written, with_outages};
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::notation::{LOSSES, QUEUES};
 use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, Schedule};
@@ -99,7 +99,14 @@ impl EmulatedLink {
     fn line(&self) -> Result<Emulation, Failure> {
         let delay = self.delay;
         let trace = self.impairments.trace.as_ref().map(|trace| trace.value().read_in(Path::new("")));
-        let deliveries = trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))?;
+        let deliveries = match trace.transpose().map_err(|fault| Failure::Input(format!("--trace: {fault}")))? {
+            Some(Followed::Table(_)) => {
+                let accepted = "accepted is a packet-delivery trace of Mahimahi; a scenario takes tables";
+                return Err(Failure::Input(format!("--trace: {accepted}")));
+            }
+            Some(Followed::Deliveries(deliveries)) => Some(deliveries),
+            None => None,
+        };
         let mean = deliveries.as_ref().map(|trace| BitRate(trace.mean_rate() as f64));
         let outages: Vec<Stage> = self.impairments.outage.iter().map(|outage| *outage.value()).collect();
         let Some(rate) = mean.or(self.rate) else {

@@ -110,8 +110,8 @@ pub struct Dumbbell {
     /// How the bottleneck changes with time; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// A file with a packet-delivery trace of Mahimahi, which the bottleneck follows instead of `rate`; its name is relative to the directory of
-    /// the scenario. Sizes in bandwidth-delay products follow its mean rate.
+    /// A file with a packet-delivery trace of Mahimahi, or with a table of rates, delays and losses (`.csv`), which the bottleneck follows
+    /// instead of `rate`; its name is relative to the directory of the scenario. Sizes in bandwidth-delay products follow its mean rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Written<TraceFile>>,
     /// When the bottleneck transmits nothing; packets wait.
@@ -179,8 +179,8 @@ pub struct Link {
     /// How it changes with time, in its own direction; it does not if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// A file with a packet-delivery trace of Mahimahi, which it follows in its own direction instead of `rate`; its name is relative to the
-    /// directory of the scenario.
+    /// A file with a packet-delivery trace of Mahimahi, or with a table of rates, delays and losses (`.csv`), which it follows in its own
+    /// direction instead of `rate`; its name is relative to the directory of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Written<TraceFile>>,
     /// When it transmits nothing in its own direction; packets wait.

@@ -9,6 +9,7 @@ mod cross;
 mod document;
 mod error;
 mod impairments;
+mod link_trace;
 mod packets;
 mod path;
 mod quantity;
@@ -31,11 +32,12 @@ pub use build::{MAX_FLOWS, MAX_SEEDS};
 pub use document::{Document, Dumbbell, FlowGroup, Link, ParkingLot, Variation, default_warmup};
 pub use error::{Excerpt, Fault, Place, ScenarioError};
 pub use impairments::Impairments;
+pub use link_trace::{LinkTrace, LinkTraceError};
 pub use packets::{HeldPackets, Named, Packets};
 pub use quantity::{Quantity, SampleEvery, WordError, Written, packet_size, unknown};
 pub use queue::{Queue, QueueSize, Threshold, ThresholdError};
 pub use reference::notation;
-pub use schedule::{OrNone, Schedule, Step, StepRate, TraceFile, with_outages};
+pub use schedule::{Followed, OrNone, Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use synonyms::meant;
 pub use traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, Web};
@@ -187,7 +189,9 @@ impl Scenario {
     /// Whether its document has all that decides a run: no algorithm from outside, no trace in another file, and no packets logged.
     #[must_use]
     pub fn is_its_document(&self) -> bool {
-        let follows_trace = self.setup.links.iter().any(|link| link.deliveries.is_some());
+        let Document { dumbbell, link, .. } = &self.document;
+        let follows_trace = dumbbell.iter().any(|dumbbell| dumbbell.trace.is_some());
+        let follows_trace = follows_trace || link.iter().any(|link| link.trace.is_some());
         !self.has_outside() && !follows_trace && self.packet_log.is_none()
     }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Fault;
 use super::error::{Located, range};
+use super::link_trace::LinkTrace;
 use super::quantity::{Quantity, Written, refused};
 use super::queue::{Queue, ThresholdError};
 use super::traffic::Stage;
@@ -93,25 +94,38 @@ pub enum StepRate {
     Rate(BitRate),
 }
 
-/// The name of a file with a packet-delivery trace of Mahimahi.
+/// The name of a file with a packet-delivery trace of Mahimahi, or with a table of rate, delay and loss if it ends in `.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile(PathBuf);
+
+/// What a link follows.
+#[derive(Clone, Debug)]
+pub enum Followed {
+    /// Instants at which it transmits.
+    Deliveries(Arc<DeliveryTrace>),
+    /// Its rate, its delay and its losses.
+    Table(LinkTrace),
+}
 
 impl TraceFile {
     /// Reads it, if its name begins at `directory`.
     ///
     /// # Errors
-    /// [`Fault::Trace`] names the file, and the line that is wrong: it cannot be read, or is no delivery trace.
-    pub fn read_in(&self, directory: &Path) -> Result<Arc<DeliveryTrace>, Fault> {
+    /// [`Fault::Trace`] names the file, and the line that is wrong: it cannot be read, or is no trace.
+    pub fn read_in(&self, directory: &Path) -> Result<Followed, Fault> {
         let path = directory.join(&self.0);
         let fault = |reason: &dyn std::fmt::Display| Fault::Trace(format!("`{}`: {reason}", path.display()));
         let bytes = read_limited(&path, MOST_OF_TRACE).map_err(|error| fault(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| fault(&error))?;
-        DeliveryTrace::parse(&text).map(Arc::new).map_err(|error| fault(&error))
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+            LinkTrace::parse(&text).map(Followed::Table).map_err(|error| fault(&error))
+        } else {
+            DeliveryTrace::parse(&text).map(Arc::new).map(Followed::Deliveries).map_err(|error| fault(&error))
+        }
     }
 }
 
-/// Bytes of a delivery trace: an hour at a hundred megabits.
+/// Bytes of a trace: of one of deliveries, an hour at a hundred megabits.
 const MOST_OF_TRACE: u64 = 256 << 20;
 
 /// Lets nothing be transmitted meanwhile: `steps` of a link that begins with `rate`, with those that begin and end the `outages`.
@@ -126,13 +140,15 @@ pub fn with_outages(rate: u64, steps: &[(Span, u64)], outages: &[Stage]) -> Vec<
     instants.into_iter().map(|at| (at, if is_out(at) { 0 } else { rate_at(at) })).collect()
 }
 
-/// Lets `link` follow a delivery trace, and pauses it; `key` is that of the link.
+/// Lets `link` follow a trace, and pauses it; `key` is that of the link. Of a table, only the losses are left to
+/// [`follow_losses`].
 pub(super) fn vary(
     link: &mut LinkSetup,
     (trace, directory): (&Option<Written<TraceFile>>, &Path),
     outages: &[Written<Stage>],
     key: &str,
-) -> Result<(), Located> {
+) -> Result<Option<LinkTrace>, Located> {
+    let mut table = None;
     if let Some(trace) = trace {
         if link.rate.is_none() {
             let why = "the queue of a link that follows a trace is one of a link with a rate";
@@ -141,18 +157,45 @@ pub(super) fn vary(
         if !link.rate_steps.steps.is_empty() {
             return Err(range(key, "trace", &format!("`{trace}`"), "none with a `schedule` with rates"));
         }
-        let deliveries =
-            trace.value().read_in(directory).map_err(|fault| Located::at(&format!("{key}.trace"), fault))?;
-        link.rate = Some(deliveries.mean_rate());
-        link.deliveries = Some(deliveries);
+        match trace.value().read_in(directory).map_err(|fault| Located::at(&format!("{key}.trace"), fault))? {
+            Followed::Deliveries(deliveries) => {
+                link.rate = Some(deliveries.mean_rate());
+                link.deliveries = Some(deliveries);
+            }
+            Followed::Table(followed) => {
+                if followed.has_delays() && !link.delay_steps.steps.is_empty() {
+                    let accepted = "one without delays next to a `schedule` with `extra_delay`";
+                    return Err(range(key, "trace", &format!("`{trace}`"), accepted));
+                }
+                followed.apply(link);
+                table = Some(followed);
+            }
+        }
     }
-    let Some(first) = outages.first() else { return Ok(()) };
-    let (Some(rate), None, None) = (link.rate, &link.deliveries, link.rate_steps.repeat) else {
+    let Some(first) = outages.first() else { return Ok(table) };
+    let (Some(rate), None, None) = (link.rate.filter(|_| trace.is_none()), &link.deliveries, link.rate_steps.repeat)
+    else {
         let accepted = "none in a link without a `rate`, with a `trace`, or with a `schedule` that repeats";
         return Err(range(key, "outage", &format!("`{first}`"), accepted));
     };
     let outages: Vec<Stage> = outages.iter().map(|outage| *outage.value()).collect();
     link.rate_steps.steps = with_outages(rate, &link.rate_steps.steps, &outages);
+    Ok(table)
+}
+
+/// Lets `link`, which is complete otherwise, lose packets as a table has it.
+pub(super) fn follow_losses(
+    link: &mut LinkSetup,
+    table: Option<&LinkTrace>,
+    trace: &Option<Written<TraceFile>>,
+    key: &str,
+) -> Result<(), Located> {
+    let (Some(table), Some(trace)) = (table.filter(|table| table.has_losses()), trace) else { return Ok(()) };
+    if link.loss != Loss::None || !link.phases.steps.is_empty() {
+        let accepted = "one without losses next to `loss`, or a `schedule` of losses, impairments or queues";
+        return Err(range(key, "trace", &format!("`{trace}`"), accepted));
+    }
+    table.apply_losses(link);
     Ok(())
 }
 
@@ -435,8 +478,8 @@ impl StepRate {
 
 impl Quantity for TraceFile {
     const NAME: &'static str = "TraceFile";
-    const EXPECTED: &'static str = "the name of a file with a packet-delivery trace of Mahimahi: on each line a millisecond at which 1504 bytes can leave";
-    const EXAMPLES: &'static [&'static str] = &["traces/train.trace"];
+    const EXPECTED: &'static str = "the name of a file with a packet-delivery trace of Mahimahi (on each line a millisecond at which 1504 bytes can leave), or, ending in `.csv`, a table of times, rates, delays and losses";
+    const EXAMPLES: &'static [&'static str] = &["traces/train.trace", "traces/train.csv"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {

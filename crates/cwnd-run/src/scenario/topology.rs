@@ -10,7 +10,7 @@ use super::error::{Fault, Located, range};
 use super::impairments::Impairments;
 use super::quantity::Written;
 use super::queue::{Queue, ThresholdError};
-use super::schedule::vary;
+use super::schedule::{follow_losses, vary};
 use super::traffic::Direction;
 
 /// Nodes, links, and what they give to flows that do not say otherwise.
@@ -57,9 +57,8 @@ impl Topology {
             if let Some(schedule) = &dumbbell.schedule {
                 schedule.apply(bottleneck, "dumbbell")?;
             }
-            vary(bottleneck, (&dumbbell.trace, directory), &dumbbell.outage, "dumbbell")?;
-            let rate =
-                bottleneck.rate.filter(|_| bottleneck.deliveries.is_some()).map_or(rate, |mean| BitRate(mean as f64));
+            let table = vary(bottleneck, (&dumbbell.trace, directory), &dumbbell.outage, "dumbbell")?;
+            let rate = bottleneck.rate.filter(|_| dumbbell.trace.is_some()).map_or(rate, |mean| BitRate(mean as f64));
             (bottleneck.queue, bottleneck.discipline) =
                 queue_setup(&dumbbell.queue, (rate, rtt, packet), ("dumbbell", "queue"))?;
             bottleneck.impairments = impairments(&dumbbell.impairments);
@@ -70,6 +69,7 @@ impl Topology {
                 let sized = |queue: &Written<Queue>, key: &str| queue_setup(queue, (rate, rtt, packet), (key, "queue"));
                 schedule.apply_phases(bottleneck, "dumbbell", sized)?;
             }
+            follow_losses(bottleneck, table.as_ref(), &dumbbell.trace, "dumbbell")?;
         }
         Ok(Self::between_ends(path.nodes(), links, rtt))
     }
@@ -125,7 +125,7 @@ impl Topology {
             if let Some(schedule) = &link.schedule {
                 schedule.apply(&mut forward, &key)?;
             }
-            vary(&mut forward, (&link.trace, directory), &link.outage, &key)?;
+            let table = vary(&mut forward, (&link.trace, directory), &link.outage, &key)?;
             forward.impairments = impairments(&link.impairments);
             if let Some(schedule) = &link.schedule {
                 let sized = |queue: &Written<Queue>, key: &str| {
@@ -133,6 +133,7 @@ impl Topology {
                 };
                 schedule.apply_phases(&mut forward, &key, sized)?;
             }
+            follow_losses(&mut forward, table.as_ref(), &link.trace, &key)?;
             topology.links.push(forward);
             topology.links.extend(link.both_ways.then_some(back));
         }

@@ -81,6 +81,13 @@ fn options_that_would_be_ignored_are_refused() {
     }
 }
 
+#[test]
+fn an_emulated_link_takes_traces_of_deliveries_but_no_tables() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/leo.csv");
+    let expected = "error: --trace: accepted is a packet-delivery trace of Mahimahi; a scenario takes tables";
+    Udt::new().refuses(&["link", "127.0.0.1:0", "127.0.0.1:9", "--trace", table], expected);
+}
+
 /// The error of the connection is printed once, and is no fault of the input.
 #[test]
 fn a_server_that_does_not_answer_is_named_once() {
