@@ -32,8 +32,9 @@ const server = serve(program);
 const faults = [];
 const strangers = [];
 
-async function open(fragment = '', url = served.url) {
+async function open(fragment = '', url = served.url, before = null, ...values) {
   const page = await browser.newPage();
+  if (before) await page.evaluateOnNewDocument(before, ...values);
   page.setDefaultTimeout(PATIENCE);
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
   page.on('pageerror', (error) => faults.push(error.message));
@@ -57,7 +58,8 @@ await check('the engine is small', async () => {
 
 const page = await open();
 await check('the first preset runs', () => settled(page).then(() => ''));
-const native = await open('', await server.url);
+const server_url = await server.url;
+const native = await open('', server_url);
 await settled(native);
 const presets = await page.$$eval('#preset option', (options) => options.map(({ value }) => value).filter(Boolean));
 for (const preset of presets) {
@@ -100,6 +102,58 @@ for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</s
     return text;
   });
 }
+/** Before a page: it has this many processors, and counts the workers that it has and those that it ended. */
+function counted(processors) {
+  Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { get: () => processors });
+  globalThis.workers = { now: 0, most: 0, ended: 0 };
+  globalThis.Worker = class extends Worker {
+    constructor(...words) {
+      super(...words);
+      workers.now += 1;
+      workers.most = Math.max(workers.most, workers.now);
+    }
+
+    terminate() {
+      super.terminate();
+      workers.now -= 1;
+      workers.ended += 1;
+    }
+  };
+}
+const SEEDS = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=9', '--set', 'duration=10s', '--set', 'warmup=2s');
+const measures_of = (page) => page.evaluate(() => ['#measures', '#shares', '#digest', '#status'].map((id) => document.querySelector(id).textContent.replace(/ in \d+ ms/, '')).join('|'));
+await check('several workers give the numbers of one worker and of a server', async () => {
+  const found = [];
+  for (const [processors, workers] of [[1, 1], [2, 2], [64, 4]]) {
+    const counting = await open(SEEDS, served.url, counted, processors);
+    await settled(counting);
+    const { most } = await counting.evaluate(() => globalThis.workers);
+    assert(most === workers, `${most} workers on ${processors} processors`);
+    found.push(await measures_of(counting));
+    await counting.close();
+  }
+  const server = await open(SEEDS, await server_url);
+  await settled(server);
+  found.push(await measures_of(server));
+  await server.close();
+  assert(found[0].includes('9 seeds') && found.every((one) => one === found[0]), found.join(' / '));
+});
+await check('one seed needs one worker', async () => {
+  const counting = await open(cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=1'), served.url, counted, 4);
+  await settled(counting);
+  const { most } = await counting.evaluate(() => globalThis.workers);
+  await counting.close();
+  assert(most === 1, `${most} workers`);
+});
+await check('what supersedes a run ends all workers that are busy with it', async () => {
+  const long = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=90', '--set', 'duration=60s');
+  const counting = await open(long, served.url, counted, 4);
+  await until(counting, () => globalThis.workers.now === 4);
+  await until(counting, () => document.querySelector('#status').textContent.startsWith('seed '));
+  await counting.click('#pace');
+  await until(counting, () => globalThis.workers.ended === 4 && globalThis.workers.now === 1);
+  await counting.close();
+});
 await check('a run is ended by what supersedes it', async () => {
   await page.bringToFront();
   const before = await shown(page);

@@ -19,7 +19,7 @@ mod take;
 
 pub use hello::hello;
 pub use host::{Host, Limits};
-pub use message::{Frame, Request, mismatch};
+pub use message::{Frame, Request, mismatch, undivided};
 pub use paced::{Ended, Paced, Pulled, SLICE};
 pub use presets::{PRESETS, Preset};
 pub use run::Begun;

@@ -4,6 +4,7 @@ use cwnd_lab::compare::{group_shares, group_sizes, recovery};
 use cwnd_run::measure::{Domain, Estimate, Estimates, Measure, Reach, Summary, Window, fair_shares, summarise};
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::Trace;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The measures of one seed.
@@ -30,9 +31,43 @@ impl Measured {
         }
     }
 
+    /// As text for another engine, with every bit of its numbers.
+    pub(crate) fn to_text(&self) -> String {
+        let all =
+            |values: &Option<Vec<f64>>| values.as_ref().map(|values| values.iter().map(|v| v.to_bits()).collect());
+        let bits = Bits {
+            summary: self.summary.to_bits(),
+            recovery: self.recovery_s.map(f64::to_bits),
+            shares: all(&self.shares),
+            fair_shares: all(&self.fair_shares),
+        };
+        json!(bits).to_string()
+    }
+
+    /// What [`to_text`](Self::to_text) wrote.
+    pub(crate) fn from_text(text: &str) -> Result<Self, serde_json::Error> {
+        let Bits { summary, recovery, shares, fair_shares } = serde_json::from_str(text)?;
+        let all = |bits: Option<Vec<u64>>| bits.map(|bits| bits.into_iter().map(f64::from_bits).collect());
+        Ok(Self {
+            summary: Summary::from_bits(summary),
+            recovery_s: recovery.map(f64::from_bits),
+            shares: all(shares),
+            fair_shares: all(fair_shares),
+        })
+    }
+
     pub(crate) const fn summary(&self) -> &Summary {
         &self.summary
     }
+}
+
+/// The measures of one seed on the way from an engine to another.
+#[derive(Deserialize, Serialize)]
+struct Bits {
+    summary: Vec<Vec<Option<u64>>>,
+    recovery: Option<u64>,
+    shares: Option<Vec<u64>>,
+    fair_shares: Option<Vec<u64>>,
 }
 
 /// The columns of the table: those of `cwnd compare`, and the recovery.
@@ -46,10 +81,11 @@ pub(crate) fn columns() -> Value {
 }
 
 /// The estimates over some seeds of a scenario: `measures` by key, and `groups` with their shares where there are several.
-pub(crate) fn estimates(scenario: &Scenario, seeds: &[Measured]) -> Value {
+pub(crate) fn estimates<'a>(scenario: &Scenario, seeds: impl IntoIterator<Item = &'a Measured>) -> Value {
+    let seeds: Vec<&Measured> = seeds.into_iter().collect();
     let summaries: Vec<Summary> = seeds.iter().map(|seed| seed.summary.clone()).collect();
     let over = |domain, of: &dyn Fn(&Measured) -> Option<f64>| {
-        Estimate::over(&seeds.iter().filter_map(of).collect::<Vec<_>>(), domain)
+        Estimate::over(&seeds.iter().copied().filter_map(of).collect::<Vec<_>>(), domain)
     };
     let mut measures = json!(Estimates::over(&summaries));
     measures[RECOVERY] = json!(over(Domain::POSITIVE, &|seed| seed.recovery_s));

@@ -1,5 +1,7 @@
 //! What travels between a page and its engine: requests as JSON, answers as frames of a JSON header and columns of numbers.
 
+use std::num::NonZeroUsize;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,6 +26,31 @@ pub enum Request {
     Finish {
         /// The number of the run.
         id: u32,
+    },
+    /// One seed of a run that is shared by several engines: its measures, for the engine that began the run.
+    Seed {
+        /// The number of the run.
+        id: u32,
+        /// The scenario, which an engine that has this run does not read again.
+        document: Value,
+        /// Each group of flows alone.
+        #[serde(default)]
+        apart: bool,
+        /// The place of the seed.
+        nth: usize,
+        /// How many engines share the memory of the run.
+        engines: NonZeroUsize,
+    },
+    /// The measures of a seed that another engine has run.
+    Join {
+        /// The number of the run.
+        id: u32,
+        /// The place of the scenario.
+        run: usize,
+        /// The place of the seed.
+        nth: usize,
+        /// What that engine sent as `values`.
+        values: String,
     },
     /// A run that follows the clock.
     Pace {
@@ -97,6 +124,12 @@ impl Frame {
 pub fn mismatch(error: &serde_json::Error) -> Frame {
     let message = format!("this page and its engine are of different versions: {error}");
     Frame::from(json!({ "kind": "error", "message": message }))
+}
+
+/// The answer of a host with threads to a request for a part of a run.
+#[must_use]
+pub fn undivided(id: u32) -> Frame {
+    Frame::from(json!({ "kind": "error", "id": id, "message": "a server runs all seeds of a run itself" }))
 }
 
 #[cfg(test)]

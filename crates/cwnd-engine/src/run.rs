@@ -1,10 +1,11 @@
 //! Runs that were asked for: every seed of a scenario, the curves of the first, and measures whose intervals narrow while seeds arrive.
 //!
-//! The first seed is run by itself and shown, in parts if it takes long; the others follow it.
+//! The first seed is run by itself and shown, in parts if it takes long; the others follow it. Several engines share them: each helper runs
+//! one seed after the other, and the engine that began the run joins their measures to its own.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cwnd_model::response::{Law, PathParameters};
@@ -28,8 +29,10 @@ use crate::take;
 pub struct Begun {
     id: u32,
     prepared: Prepared,
-    /// For each scenario, the measures of the seeds that are done.
-    measured: Vec<Mutex<Vec<Measured>>>,
+    /// For each scenario, the measures of the seeds that are done, by the place of the seed.
+    measured: Vec<Mutex<BTreeMap<usize, Measured>>>,
+    /// Another engine began the run, and takes the measures.
+    helps: bool,
     /// The part used of the time that a run may take.
     used: Duration,
 }
@@ -52,8 +55,14 @@ impl Begun {
             "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
             "address": address(toml, *apart),
         })));
-        let measured = scenarios.iter().map(|_| Mutex::default()).collect();
-        Self { id, prepared, measured, used: Duration::ZERO }
+        Self { helps: false, ..Self::helping(id, prepared) }
+    }
+
+    /// A run that another engine has announced, which takes the measures of the seeds that are run here.
+    #[must_use]
+    pub fn helping(id: u32, prepared: Prepared) -> Self {
+        let measured = prepared.scenarios.iter().map(|_| Mutex::default()).collect();
+        Self { id, prepared, measured, helps: true, used: Duration::ZERO }
     }
 
     /// The number that the page gave the run.
@@ -65,15 +74,71 @@ impl Begun {
     /// Runs the first seed of each scenario. Their curves are shown, so no other seed takes time from them. Returns whether all are done:
     /// otherwise `host` has the reason, or has cancelled the run.
     pub fn first(&mut self, host: &dyn Host) -> bool {
-        self.seeds(host, 0..1)
+        self.seeds(host, &[0], 1)
     }
 
-    /// Runs the seeds after the first, and tells `host` when all are done.
+    /// Runs the seeds that are not done, and tells `host` when all are done.
     pub fn rest(&mut self, host: &dyn Host) {
+        let missing: Vec<usize> = (0..seeds(&self.prepared.scenarios)).filter(|nth| !self.has(*nth)).collect();
+        if self.seeds(host, &missing, 1) {
+            self.complete_all(host);
+        }
+    }
+
+    /// Runs the seed at a place within its share of the memory, one of `engines` equal ones. A helper sends its measures as they are; the engine
+    /// that began the run tells `host` if it was the last.
+    pub fn seed(&mut self, host: &dyn Host, nth: usize, engines: NonZeroUsize) {
+        let is_done = nth >= seeds(&self.prepared.scenarios) || self.seeds(host, &[nth], engines.get());
+        if is_done && !self.helps {
+            self.complete_all(host);
+        }
+    }
+
+    /// Takes the measures of the seed at a place from a helper, which are of the scenario at `run`, and tells `host` if they were the last.
+    ///
+    /// # Errors
+    /// They are no measures of this version, or of no scenario of this run.
+    pub fn join(&self, host: &dyn Host, run: usize, nth: usize, values: &str) -> Result<(), serde_json::Error> {
+        let own = Measured::from_text(values)?;
+        if nth < seeds(&self.prepared.scenarios) && run < self.measured.len() {
+            self.keep(host, run, nth, own, None);
+            self.complete_all(host);
+        }
+        Ok(())
+    }
+
+    /// Whether the seed at a place is done in each scenario.
+    fn has(&self, nth: usize) -> bool {
+        self.shown().all(|measured| lock(measured).contains_key(&nth))
+    }
+
+    /// The measures of the scenarios that are run.
+    fn shown(&self) -> impl Iterator<Item = &Mutex<BTreeMap<usize, Measured>>> {
+        self.measured.iter().take(MAX_RUNS)
+    }
+
+    /// Tells `host` that no more seeds come, if all are done.
+    fn complete_all(&self, host: &dyn Host) {
         let all = seeds(&self.prepared.scenarios);
-        if self.seeds(host, 1..all) {
+        if self.shown().all(|measured| lock(measured).len() == all) {
             self.complete(host, all);
         }
+    }
+
+    /// Keeps the measures of a seed, and sends the estimates over those that are there, in the order of the seeds.
+    fn keep(&self, host: &dyn Host, run: usize, nth: usize, own: Measured, warnings: Option<Vec<String>>) {
+        let mut measured = lock(&self.measured[run]);
+        measured.insert(nth, own);
+        let mut header = estimates(&self.prepared.scenarios[run].1, measured.values());
+        header["kind"] = json!("measures");
+        header["id"] = json!(self.id);
+        header["run"] = json!(run);
+        header["seeds"] = json!(measured.len());
+        if let Some(warnings) = warnings {
+            header["warnings"] = json!(warnings);
+        }
+        // Sent with the lock, so that a page never sees fewer seeds than before.
+        host.send(&Frame::from(header));
     }
 
     /// Tells `host` how many seeds there are, and that no more come.
@@ -82,20 +147,22 @@ impl Begun {
         host.send(&Frame::from(json!({ "kind": "complete", "id": self.id, "seeds": seeds, "ms": ms })));
     }
 
-    fn seeds(&mut self, host: &dyn Host, which: Range<usize>) -> bool {
+    /// Runs the seeds at some places with one of `parts` equal parts of the memory.
+    fn seeds(&mut self, host: &dyn Host, which: &[usize], parts: usize) -> bool {
         let limits = host.limits();
         let from = host.now();
         let sink = Sink { host, begun: self, from, shown: Mutex::default() };
         let sink = &sink;
-        let jobs = which.flat_map(|nth| {
+        let jobs = which.iter().flat_map(|&nth| {
             self.prepared.scenarios.iter().take(MAX_RUNS).enumerate().filter_map(move |(run, (_, scenario))| {
                 let seed = scenario.seeds().nth(nth)?;
-                Some(Job { scenario: Arc::clone(scenario), seed, keep: Streamed { sink, run, first: nth == 0 } })
+                Some(Job { scenario: Arc::clone(scenario), seed, keep: Streamed { sink, run, nth } })
             })
         });
         let jobs: Vec<_> = jobs.collect();
         // The share of a thread, even if there is but one job: no seed has more than another.
-        let memory = limits.memory / limits.threads.get() as u64 * limits.threads.get().min(jobs.len()) as u64;
+        let memory =
+            limits.memory / parts as u64 / limits.threads.get() as u64 * limits.threads.get().min(jobs.len()) as u64;
         let progress = Wanted { host, from, before: self.used, memory, time: limits.time };
         let threads = if limits.threads == NonZeroUsize::MIN { Threads::Calling } else { Threads::Own(limits.threads) };
         let outcome = Executor::new(&Cells::default(), &progress).on(threads).run(jobs);
@@ -114,7 +181,11 @@ impl Begun {
             }
             Err(error) => error.to_string(),
         };
-        host.send(&Frame::from(json!({ "kind": "error", "id": self.id, "message": message })));
+        let mut header = json!({ "kind": "error", "id": self.id, "message": message });
+        if parts > 1 {
+            header["part"] = json!(true);
+        }
+        host.send(&Frame::from(header));
         false
     }
 }
@@ -161,7 +232,8 @@ struct Sink<'a> {
 struct Streamed<'a> {
     sink: &'a Sink<'a>,
     run: usize,
-    first: bool,
+    /// The place of the seed.
+    nth: usize,
 }
 
 impl Streamed<'_> {
@@ -192,11 +264,11 @@ impl Reduce for Streamed<'_> {
     }
 
     fn observations(&self) -> u32 {
-        if self.first { LOOKS } else { 0 }
+        if self.nth == 0 { LOOKS } else { 0 }
     }
 
     fn observe(&self, scenario: &Scenario, recorded: &Trace) {
-        let mut shown = self.sink.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = lock(&self.sink.shown);
         let now = self.sink.host.now().saturating_sub(self.sink.from);
         let due = if shown.is_zero() { FIRST_PART } else { *shown + NEXT_PART };
         if now < due {
@@ -208,7 +280,8 @@ impl Reduce for Streamed<'_> {
     }
 
     fn reduce(&self, scenario: &Scenario, trace: Trace) {
-        let Self { sink: Sink { host, begun, .. }, run, first } = *self;
+        let Self { sink: Sink { host, begun, .. }, run, nth } = *self;
+        let first = nth == 0;
         if !host.wanted() {
             return;
         }
@@ -216,23 +289,22 @@ impl Reduce for Streamed<'_> {
             self.send_curves(scenario, &trace, true);
         }
         let own = Measured::of(scenario, &trace);
+        if begun.helps {
+            let values = own.to_text();
+            return host.send(&Frame::from(
+                json!({ "kind": "measured", "id": begun.id, "run": run, "nth": nth, "values": values }),
+            ));
+        }
         let warnings = first.then(|| {
             let (scenario, summaries) = (scenario.clone(), vec![own.summary().clone()]);
             Runs { scenario, traces: vec![trace], summaries }.warnings()
         });
-        let mut measured = begun.measured[run].lock().unwrap_or_else(PoisonError::into_inner);
-        measured.push(own);
-        let mut header = estimates(scenario, &measured);
-        header["kind"] = json!("measures");
-        header["id"] = json!(begun.id);
-        header["run"] = json!(run);
-        header["seeds"] = json!(measured.len());
-        if let Some(warnings) = warnings {
-            header["warnings"] = json!(warnings);
-        }
-        // Sent with the lock, so that a page never sees fewer seeds than before.
-        host.send(&Frame::from(header));
+        begun.keep(*host, run, nth, own, warnings);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Windows against loss of the algorithms of a scenario that have a response in closed form.

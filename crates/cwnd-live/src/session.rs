@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cwnd_engine::{
     Begun, Ended, Frame, Host, Limits, Paced, PageError, Prepared, Request, SLICE, hello, mismatch, read_address,
-    read_text,
+    read_text, undivided,
 };
 use serde_json::Value;
 
@@ -134,6 +134,7 @@ impl Session {
                 self.lock().finish = Some(id);
                 self.changed.notify_all();
             }
+            Request::Seed { id, .. } | Request::Join { id, .. } => self.visitor.send(&undivided(id)),
             Request::Pace { id, document, speed } => match Prepared::of(&document, false) {
                 Ok(_) => self.supersede(Some(Work::Pace { id, document, speed })),
                 Err(refusal) => self.refuse(id, &refusal),

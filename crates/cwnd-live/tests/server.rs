@@ -372,6 +372,13 @@ fn what_is_no_request_is_answered_with_an_error() {
         visitor.0.send(Message::text(text)).unwrap();
         assert!(visitor.error().contains("different versions"), "{text}");
     }
+    for part in [
+        json!({ "do": "seed", "id": 1, "document": short(), "nth": 1, "engines": 2 }),
+        json!({ "do": "join", "id": 1, "run": 0, "nth": 1, "values": "" }),
+    ] {
+        visitor.0.send(Message::text(part.to_string())).unwrap();
+        assert!(visitor.error().contains("all seeds"), "{part}");
+    }
     visitor.0.send(Message::binary(vec![0; 100])).unwrap();
     visitor.run(1, &short());
     assert_eq!(visitor.until("complete")["id"], 1);

@@ -108,8 +108,26 @@ impl Kept {
                 }
             }
             Request::Finish { id } => {
-                if let Some(mut begun) = self.begun.take_if(|begun| begun.id() == id) {
+                if let Some(begun) = self.begun.as_mut().filter(|begun| begun.id() == id) {
                     begun.rest(&Page);
+                }
+            }
+            Request::Seed { id, document, apart, nth, engines } => {
+                if self.begun.as_ref().is_none_or(|begun| begun.id() != id) {
+                    self.paced = None;
+                    match Prepared::of(&document, apart) {
+                        Ok(prepared) => self.begun = Some(Begun::helping(id, prepared)),
+                        Err(refusal) => return refuse(id, &refusal),
+                    }
+                }
+                if let Some(begun) = &mut self.begun {
+                    begun.seed(&Page, nth, engines);
+                }
+            }
+            Request::Join { id, run, nth, values } => {
+                let begun = self.begun.as_ref().filter(|begun| begun.id() == id);
+                if let Some(Err(error)) = begun.map(|begun| begun.join(&Page, run, nth, &values)) {
+                    Page.send(&mismatch(&error));
                 }
             }
             Request::Pace { id, document, speed } => {

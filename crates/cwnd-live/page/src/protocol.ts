@@ -36,11 +36,14 @@ export type Answer =
   | ({ kind: 'curves'; id: number; run: number; whole: boolean; digest?: string; operating?: { loss: number | null; window: number | null }[]; responses?: Response[] } & Description)
   | ({ kind: 'more'; id: number; from: number } & Description)
   | { kind: 'measures'; id: number; run: number; seeds: number; measures: Record<string, Estimate | null>; groups: Group[]; warnings?: string[] }
+  /** Of one seed, from an engine that helps another, which takes `values` as they are. */
+  | { kind: 'measured'; id: number; run: number; nth: number; values: string }
   | { kind: 'complete'; id: number; seeds: number; ms: number }
   | { kind: 'pulled'; id: number; at: number; toml: string }
   | { kind: 'held'; id: number }
   | { kind: 'document'; id: number; document: Table; apart: boolean }
-  | { kind: 'error'; id?: number; message: string; place?: Place };
+  /** With `part` it is of one seed with its share of the memory. */
+  | { kind: 'error'; id?: number; message: string; place?: Place; part?: boolean };
 
 export type Columns = Map<string, Float32Array>;
 

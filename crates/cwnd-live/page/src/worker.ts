@@ -2,8 +2,8 @@
 
 /** To the worker: the module, or the text of a request. */
 export type ToWorker = { module: WebAssembly.Module; greet: boolean } | { request: string };
-/** From the worker: the bytes of a frame, the end of a request, or the end of the worker. */
-export type FromWorker = { frame: ArrayBuffer } | { done: true } | { failed: string };
+/** From the worker: the bytes of a frame, the end of a request with the memory of the module in bytes, or the end of the worker. */
+export type FromWorker = { frame: ArrayBuffer } | { done: number } | { failed: string };
 
 interface Module {
   memory: WebAssembly.Memory;
@@ -54,7 +54,7 @@ scope.onmessage = ({ data }) => guard(() => {
     if (data.greet) engine.hello();
   } else {
     handle(data.request);
-    scope.postMessage({ done: true });
+    scope.postMessage({ done: engine!.memory.buffer.byteLength });
   }
 });
 

@@ -41,6 +41,22 @@ impl Reach {
     }
 }
 
+impl Summary {
+    /// The bits of all values in the order of [`MEASURES`], for another process: no digit is lost on the way.
+    #[must_use]
+    pub fn to_bits(&self) -> Vec<Vec<Option<u64>>> {
+        let bits = |measure: &&Measure| self.all(measure).iter().map(|value| value.map(f64::to_bits)).collect();
+        MEASURES.iter().map(bits).collect()
+    }
+
+    /// The measures whose bits these are; one that is not there has no value.
+    #[must_use]
+    pub fn from_bits(bits: Vec<Vec<Option<u64>>>) -> Self {
+        let mut bits = bits.into_iter();
+        Self::build(|_| bits.next().unwrap_or_default().into_iter().map(|value| value.map(f64::from_bits)).collect())
+    }
+}
+
 impl Estimates {
     /// The estimates over one summary per seed. A measure that some runs lack is estimated from the others, and its `n` tells.
     #[must_use]
@@ -121,6 +137,7 @@ mod tests {
         assert!(summary.smoothness.is_some_and(|roughness| roughness < 1e-9));
         assert_eq!(summary.convergence_time_s, None);
         assert_eq!(summary.flow_goodput_bps.len(), 2);
+        assert_eq!(Summary::from_bits(summary.to_bits()), summary);
     }
 
     #[test]
