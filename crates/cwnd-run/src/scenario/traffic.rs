@@ -157,6 +157,10 @@ pub struct Arrivals {
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Class,
+    /// Round trips of small packets before the first data, 0 to 2: 1 as for TCP or QUIC, 2 as for TCP with TLS 1.3. The first timeout then
+    /// follows from their round-trip time. Only flows over TCP have them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handshake: u32,
     /// How they repair losses; the scenario's way if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
@@ -191,6 +195,7 @@ impl Arrivals {
             ecn: None,
             delayed_ack: None,
             class: Class::Out,
+            handshake: 0,
             recovery: None,
             era: None,
             limit: MANY,
@@ -435,6 +440,12 @@ impl From<Ecn> for AckEcho {
             Ecn::PerPacket => Self::PerPacket,
         }
     }
+}
+
+/// Whether a number needs not be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 pub(super) fn one() -> u32 {
