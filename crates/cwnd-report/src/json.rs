@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+pub use super::completion::{CompletionTimes, GroupCompletion};
 pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, Compared};
 use cwnd_lab::stationary::Stationarity;
@@ -135,6 +136,8 @@ pub struct Run {
     pub measures: Estimates,
     /// Every flow, in the order of the scenario.
     pub flows: Vec<FlowResult>,
+    /// Every group of finite flows, in the order of the scenario.
+    pub completion: Vec<GroupCompletion>,
     /// Every flow without congestion control, in the order of the scenario.
     pub cbr: Vec<Cbr>,
     /// Every group of flows that come and go, in the order of the scenario.
@@ -159,8 +162,10 @@ pub struct FlowResult {
     pub goodput_bps: Option<Estimate>,
     /// Packets it had to deliver; null for a flow without end.
     pub size_packets: Option<u64>,
-    /// Time from its start to the arrival of the last of them, seconds. Runs that ended before are left out.
+    /// Time from its start, which is that of its handshake or its first packet, to the arrival of the last of them at the receiver, seconds. Runs that ended before are left out.
     pub completion_time_s: Option<Estimate>,
+    /// Time from its start to the acknowledgement of all of them at the sender, seconds. Runs that ended before are left out.
+    pub acknowledgement_time_s: Option<Estimate>,
     /// Its share under max-min fairness among the flows of this list and of `cbr` and the `arrivals` that are present at each time of its
     /// life, pauses apart, payload bits per second, mean over the seeds. The rate at which a flow sends, or that it is granted, bounds its
     /// share at each time. Arrivals count as their average number of present flows, with a total demand of `arrivals[].requested_bps`. Null
@@ -406,6 +411,7 @@ impl Run {
             bottleneck: bottleneck(runs),
             measures: runs.estimates(),
             flows: flows.collect(),
+            completion: GroupCompletion::all(runs),
             cbr: (0..first.cbr.len()).map(|index| Cbr::of(runs, first, index)).collect(),
             arrivals: (0..first.flow_arrivals.len()).map(|index| Arrivals::of(runs, first, index)).collect(),
             links: links.collect(),
@@ -430,6 +436,9 @@ impl FlowResult {
             size_packets: first.flows[index].size,
             completion_time_s: over(Domain::POSITIVE, |trace, at, _| {
                 trace.flows[at].completed.map(|nanos| nanos as f64 * 1e-9)
+            }),
+            acknowledgement_time_s: over(Domain::POSITIVE, |trace, at, _| {
+                trace.flows[at].acknowledged.map(|nanos| nanos as f64 * 1e-9)
             }),
             fair_share_bps,
             loss_rate: over(Domain::SHARE, |trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),

@@ -4,6 +4,7 @@
 //! columns, `csv` the traces, [`page`] the HTML page, [`formats`] the traces for other tools, [`reference`](mod@reference) and [`reproduced`] the
 //! documentation that is generated from the code.
 
+mod completion;
 pub mod crossed;
 mod csv;
 mod directory;

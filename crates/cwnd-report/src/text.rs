@@ -105,6 +105,7 @@ pub fn run(document: &json::Run) -> String {
         text.push_str(&format!("{} of all flows: {}\n", measure.title, total.trim_end()));
     }
 
+    text.push_str(&completion(&document.completion));
     text.push_str(&cbr(&document.cbr));
     text.push_str(&arrivals(&document.arrivals));
     let mut links = Table::default();
@@ -119,6 +120,37 @@ pub fn run(document: &json::Run) -> String {
     text.push_str(&format!("\n{}{}\n{digests}", links.fitted(), wrapped(&legend)));
     for warning in &document.warnings {
         text.push_str(&format!("warning: {}\n", one_line(warning)));
+    }
+    text
+}
+
+/// A table of the groups of finite flows: to the arrival of the last packet, and to its acknowledgement.
+fn completion(groups: &[json::GroupCompletion]) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let ways: [(&str, Times); 2] = [
+        ("to the arrival of the last packet at the receiver", |group| &group.arrived),
+        ("to the last acknowledgement at the sender", |group| &group.acknowledged),
+    ];
+    let mut text = String::new();
+    for (way, times) in ways {
+        let mut table = Table::default();
+        table.row(["group", "complete", "median", "99th percentile", "slowest"]);
+        table.row(["", "flows", "s", "s", "s"]);
+        for group in groups.iter().take(MAX_ROWS) {
+            let json::CompletionTimes { p50_s, p99_s, slowest_s } = times(group);
+            let complete = format!("{} of {}", number_to(group.completed.map(|count| count.mean), 1), group.flows);
+            let complete = complete.replace(".0 of", " of");
+            let times = [p50_s, p99_s, slowest_s].map(|time| cell(*time, 1.0));
+            table.row([group.group.clone(), complete].into_iter().chain(times));
+        }
+        let heading =
+            wrapped(&format!("completion: from the start of a flow, its handshake or its first packet, {way}"));
+        text.push_str(&format!("\n{heading}{}", table.fitted()));
+    }
+    if groups.len() > MAX_ROWS {
+        text.push_str(&format!("and {} more groups: see --json\n", groups.len() - MAX_ROWS));
     }
     text
 }
@@ -161,6 +193,9 @@ fn arrivals(flow_arrivals: &[json::Arrivals]) -> String {
     }
     text
 }
+
+/// One of the two times of a group.
+type Times = fn(&json::GroupCompletion) -> &json::CompletionTimes;
 
 /// Columns of the table of links.
 static OF_LINKS: [&Measure; 5] =

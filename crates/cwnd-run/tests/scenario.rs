@@ -74,6 +74,7 @@ fn every_key_of_a_flow_arrives() {
         ecn = "per-packet"
         delayed_ack = "40ms"
         ack_aggregation = "5ms"
+        handshake = 2
         recovery = "newreno"
         host = "fq,gro=50us"
         receiver = "go-back-n"
@@ -101,6 +102,7 @@ fn every_key_of_a_flow_arrives() {
     assert_eq!((third.delayed_ack, third.ack_aggregation), (Some(Span::from_millis(40)), Some(Span::from_millis(5))));
     assert_eq!((third.recovery, third.reassembly), (RecoveryScheme::NewReno, Reassembly::GoBackN));
     assert_eq!((first.recovery, first.reassembly), (RecoveryScheme::Tahoe, Reassembly::Selective));
+    assert_eq!((first.handshake, third.handshake), (0, 2));
     assert_eq!((third.max_window, third.era), (Some(64.0), Era::MODERN));
 }
 
@@ -244,6 +246,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("[variation]\nrtt = 1.0"), "2:7: `rtt` cannot be 1: accepted is at least 0 and below 1"),
         (flow("count = 0"), "4:9: `count` cannot be 0: accepted is at least 1"),
         (flow("count = -1"), "4:9: invalid value: integer `-1`, expected a whole number from 1 to 4294967295"),
+        (flow("handshake = 3"), "4:13: `handshake` cannot be 3: accepted is 0 to 2 round trips"),
         (flow("max_window = 0.5"), "4:14: `max_window` cannot be 0.5: accepted is at least 1 packet"),
         (flow("stop = \"0s\""), "4:8: `stop` cannot be 0s: accepted is later than the start"),
         (flow("start = \"2min\""), "4:9: `start` cannot be 2min: accepted is less than the duration, 60s"),

@@ -45,6 +45,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     (".outage.0", &["\"100ms..130ms\"", "\"300ms..400ms\"", "\"1s..2s\""]),
     ("delayed_ack", &["\"0s\""]),
     ("ack_aggregation", &["\"5ms\""]),
+    ("handshake", &["1", "0"]),
     ("extra_rtt", &["\"15ms\""]),
     ("rtt_spread", &["\"15ms\"", "\"0s\""]),
     ("web.think", &["\"20ms\""]),

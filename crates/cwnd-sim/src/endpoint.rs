@@ -174,6 +174,10 @@ impl SenderProtocol for Sender {
         sender!(self, sender => sender.on_deadline(now));
     }
 
+    fn on_handshake(&mut self, now: Time, rtt: Span) {
+        sender!(self, sender => sender.on_handshake(now, rtt));
+    }
+
     fn facts(&self) -> Option<&Facts> {
         sender!(self, sender => sender.facts())
     }

@@ -4,6 +4,7 @@ use cwnd::{Span, Time};
 use cwnd_trace::Histogram;
 
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
+use crate::handshake::Handshake;
 use crate::protocol::SenderProtocol;
 use crate::random::Stream;
 use crate::setup::{FlowArrivalsSetup, Setup};
@@ -116,6 +117,11 @@ impl FlowArrivals {
             Some(users) => return users.pass(sizes, request),
         }
         self.arrivals.pass();
+    }
+
+    /// The handshake of a flow that starts now, if its flows have one.
+    pub(crate) fn handshake(&self, now: Time) -> Option<Handshake> {
+        Handshake::of(&self.setup.flow, now)
     }
 
     /// The flow that was requested, as the member of group number `index`; none if there are too many.

@@ -33,6 +33,7 @@ mod error;
 mod events;
 mod flow;
 mod flow_arrivals;
+mod handshake;
 #[cfg(test)]
 mod hosts;
 mod logged;

@@ -93,8 +93,8 @@ impl Log {
                 acknowledgement(reply.cumulative, [first, second, Block::default()], reply.marked)
             }
             Body::Report(report) => Seen::Report { newest: report.newest, arrivals: report.arrivals },
-            // A stack has no such log.
-            Body::Datagram(_) => return,
+            // A stack has no such log, and a handshake none of its sender.
+            Body::Datagram(_) | Body::Handshake(_) => return,
             Body::ToSender(message) => self.control(now, message, true),
             Body::Agent(agent::Message::Nak { first, .. }) => {
                 let first = Seq::MAX.next() + *first;

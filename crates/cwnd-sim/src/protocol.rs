@@ -45,6 +45,9 @@ pub(crate) trait SenderProtocol {
     /// The retransmission timer may have expired.
     fn on_deadline(&mut self, _now: Time) {}
 
+    /// A round trip of the handshake has taken `rtt`.
+    fn on_handshake(&mut self, _now: Time, _rtt: Span) {}
+
     /// What it knows.
     fn facts(&self) -> Option<&Facts> {
         None

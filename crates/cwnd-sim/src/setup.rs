@@ -10,6 +10,7 @@ use cwnd_stack::StackSpec;
 
 use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
+use crate::handshake::MAX_ROUND_TRIPS;
 use crate::net::packet::AckEcho;
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
@@ -99,6 +100,10 @@ pub struct FlowSetup {
     pub reassembly: Reassembly,
     /// The class of its packets in both directions; only RIO queues look at it.
     pub class: Class,
+    /// Round trips of small packets before the first data, 0 to 2, of senders like those of TCP; others have none. One is that of TCP or
+    /// QUIC, two are those of TCP with TLS 1.3. A packet without an answer leaves again after 1 s, and then after twice as long (RFC 6298
+    /// section 2). Each is a sample of the round-trip time, so that the first timeout of data is not the initial one.
+    pub handshake: u32,
     /// The behaviour of sender and receiver.
     pub era: Era,
 }
@@ -312,6 +317,8 @@ impl Setup {
         let most = flow.packet;
         in_range(flow.payload <= most, part, "payload", format_args!("at most a packet, {} bytes", most.0))?;
         in_range(flow.max_window.is_none_or(|window| window >= 1.0), part, "max_window", "at least 1 packet")?;
+        let shakes = flow.handshake <= MAX_ROUND_TRIPS;
+        in_range(shakes, part, "handshake", format_args!("0 to {MAX_ROUND_TRIPS} round trips"))?;
         check_host(flow, part)?;
         flow.source.check(part, flow.start, flow.stop, &flow.pauses, flow.packet)?;
         if flow.algorithm.entry().transport == Transport::Stack {

@@ -155,6 +155,7 @@ impl FlowSetup {
             recovery: era.scheme_over(transport),
             reassembly: Reassembly::default(),
             class: Class::default(),
+            handshake: 0,
             era,
         }
     }

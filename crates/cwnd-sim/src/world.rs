@@ -3,11 +3,13 @@
 mod ahead;
 mod audit;
 mod flow_arrivals;
+mod handshakes;
 pub(crate) mod holders;
 #[cfg(test)]
 mod memory;
 mod stacks;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cwnd::{Span, Time};
@@ -20,6 +22,7 @@ use crate::error::{SetupError, SetupPart};
 use crate::events::{Component, EventSet, Next};
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath};
 use crate::flow_arrivals::{FlowArrivals, Request};
+use crate::handshake::Handshake;
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
@@ -56,6 +59,8 @@ pub(crate) struct World {
     pub(crate) starts: Vec<Time>,
     departures: InTransit,
     other_bodies: NonDataBodies,
+    /// Handshakes of flows, by place, under way or done.
+    handshakes: BTreeMap<u32, Handshake>,
     /// Places in `flows` whose flow has ended.
     free: Vec<u32>,
     /// Those in `flows` that are whole stacks.
@@ -91,6 +96,7 @@ impl World {
             starts: Vec::with_capacity(setup.flows.len()),
             departures: InTransit::new(&budget),
             other_bodies: NonDataBodies::default(),
+            handshakes: BTreeMap::new(),
             free: Vec::new(),
             stacks: Vec::new(),
             requests: Vec::new(),
@@ -198,6 +204,7 @@ impl World {
                 | Component::Release(flow)
                 | Component::Deadline(flow)
                 | Component::Receiver(flow)
+                | Component::Handshake(flow)
                 | Component::Start(flow),
             ) => self.name_of_flow(setup, flow),
             Next::Timer(Component::Arrival(group)) => {
@@ -231,7 +238,11 @@ impl World {
             Component::Receiver(index) => self.receiver_timer(index),
             Component::Start(index) => {
                 self.events.pop();
-                self.poll_sender(index);
+                self.start(index);
+            }
+            Component::Handshake(index) => {
+                self.events.pop();
+                self.shake_hands(index);
             }
             Component::Arrival(index) => self.arrivals(index),
             Component::Sample => {
@@ -281,13 +292,13 @@ impl World {
             jitter: Stream::new(setup.seed, format_args!("flow {index}: jitter")),
         };
         let mut built = Flow::controlled(flow, &path, parameters);
-        built.ahead = self.may_be_ahead(&built);
         if let Sender::Stack(_) = built.sender {
             self.stacks.push(index);
         } else if let Some(most) = setup.packet_log {
             built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
+        self.set_handshake(index, Handshake::of(flow, start));
         self.base_rtts.push(path.base_rtt(spread));
         self.starts.push(start);
         self.events.push(start, Component::Start(index));
@@ -407,6 +418,7 @@ impl World {
                 self.arrive_at_sender(packet.flow, &packet.body);
             }
             Body::Datagram(datagram) => self.arrive_at_stack(packet, &datagram),
+            Body::Handshake(handshake) => self.arrive_at_handshake(packet, handshake),
         }
     }
 

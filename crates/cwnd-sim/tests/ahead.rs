@@ -38,9 +38,11 @@ enum Twist {
     Chain,
     LinuxSenders,
     LinuxReceivers,
+    Handshakes,
+    HandshakesLost,
 }
 
-const TWISTS: [Twist; 23] = [
+const TWISTS: [Twist; 25] = [
     Twist::Nothing,
     Twist::LossThere,
     Twist::LossBack,
@@ -64,6 +66,8 @@ const TWISTS: [Twist; 23] = [
     Twist::Chain,
     Twist::LinuxSenders,
     Twist::LinuxReceivers,
+    Twist::Handshakes,
+    Twist::HandshakesLost,
 ];
 
 fn cbr(from: cwnd_sim::NodeId, to: cwnd_sim::NodeId) -> CbrSetup {
@@ -122,6 +126,11 @@ impl Twist {
                 rtt_spread: Span::ZERO,
                 limit: const { NonZeroU32::new(1000).expect("above zero") },
             }),
+            Self::Handshakes => setup.flows.iter_mut().zip([2, 0, 1]).for_each(|(flow, trips)| flow.handshake = trips),
+            Self::HandshakesLost => {
+                setup.links[1].loss = Loss::Bernoulli(0.5);
+                setup.flows.iter_mut().for_each(|flow| flow.handshake = 2);
+            }
             Self::FiniteFlow => setup.flows[0].source = Source::Packets(500),
             Self::FlowBack => (setup.flows[0].from, setup.flows[0].to) = (right, left),
             Self::DelayedAcks => setup.flows[0].delayed_ack = Some(Span::from_millis(100)),

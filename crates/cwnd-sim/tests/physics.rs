@@ -454,6 +454,7 @@ proptest! {
             flow.recovery = RecoveryScheme::ALL[(seed as usize % 4 + index) % 4];
             flow.reassembly = if seed % 8 == index as u64 { Reassembly::GoBackN } else { Reassembly::Selective };
             flow.paced = paced;
+            flow.handshake = (seed % 3) as u32;
             flow.max_window = max_window;
             flow.source = source;
             // Later than any start.

@@ -2,7 +2,7 @@
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use super::curve::Window;
+use super::curve::{NANOS_PER_SECOND, Window};
 use super::life::Life;
 use super::link::{LinkCount, link_rate};
 use super::statistics::mean;
@@ -50,6 +50,13 @@ impl<'a> Run<'a> {
     /// The largest share among the flows.
     pub(super) fn largest(&self, of: impl Fn(&FlowTrace) -> Option<f64>) -> Option<f64> {
         self.trace.flows.iter().filter_map(of).reduce(f64::max)
+    }
+
+    /// The longest of these times of the finite flows, seconds; none without one, or if one has not come to it.
+    pub(super) fn slowest(&self, time: impl Fn(&FlowTrace) -> Option<u64>) -> Option<f64> {
+        let finite = self.trace.flows.iter().filter(|flow| flow.size.is_some());
+        let times: Option<Vec<u64>> = finite.map(time).collect();
+        times?.into_iter().max().map(|nanos| nanos as f64 / NANOS_PER_SECOND)
     }
 
     /// The flow that starts last before the end, if not all start together.

@@ -159,4 +159,21 @@ mod tests {
         assert!((jain.mean - 0.85).abs() < 1e-12 && (jain.ci95.expect("two runs") - 0.6353).abs() < 1e-3);
         assert_eq!(estimates.flow_goodput_bps.len(), 2);
     }
+
+    #[test]
+    fn the_slowest_finite_flow_counts_if_all_have_completed() {
+        let mut trace = trace();
+        let times = |trace: &Trace| {
+            let run = summarise(trace, 0);
+            [run.completion_time_s, run.acknowledgement_time_s]
+        };
+        assert_eq!(times(&trace), [None, None], "no flow has an end");
+        for (flow, completed) in trace.flows.iter_mut().zip([3, 5]) {
+            (flow.size, flow.completed) = (Some(10), Some(completed * TENTH));
+        }
+        trace.flows[1].acknowledged = Some(6 * TENTH);
+        assert_eq!(times(&trace), [Some(0.5), None], "one has not been acknowledged");
+        trace.flows[0].acknowledged = Some(4 * TENTH);
+        assert_eq!(times(&trace), [Some(0.5), Some(0.6)]);
+    }
 }

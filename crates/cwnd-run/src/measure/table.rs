@@ -192,4 +192,22 @@ measures! {
         scale: Scale::Share,
         domain: |_| Domain::SHARE,
     }
+    COMPLETION_TIME = completion_time_s: One {
+        of: |run| run.slowest(|flow| flow.completed),
+        meaning: "Time from the start of a finite flow, which is that of its handshake or its first packet, to the arrival of its last packet \
+                  at the receiver, of the slowest finite flow, seconds; also where it ends in the warm-up. Runs in which one has not \
+                  completed are left out.",
+        title: "completion of the slowest flow",
+        scale: Scale::Time,
+        better: Some(Better::Lower),
+    }
+    ACKNOWLEDGEMENT_TIME = acknowledgement_time_s: One {
+        of: |run| run.slowest(|flow| flow.acknowledged),
+        meaning: "Time from the start of a finite flow, which is that of its handshake or its first packet, to the last acknowledgement at \
+                  its sender, of the slowest finite flow, seconds; also where it ends in the warm-up. Runs in which one has not completed \
+                  are left out.",
+        title: "acknowledgement of the slowest flow",
+        scale: Scale::Time,
+        better: Some(Better::Lower),
+    }
 }

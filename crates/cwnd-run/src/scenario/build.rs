@@ -357,6 +357,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         slow_start: group.slow_start.as_ref().or(document.slow_start.as_ref()).map(|growth| *growth.value()),
         ecn: cross::ecn(group.ecn.as_ref(), group.algorithm.value()),
         class: *group.class.value(),
+        handshake: group.handshake,
         delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| cross::delayed(*delay.value())),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
         recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),

@@ -123,6 +123,7 @@ pub(super) fn group(
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
             ecn: ecn(group.ecn.as_ref(), group.algorithm.value()),
             class: *group.class.value(),
+            handshake: group.handshake,
             delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| delayed(*delay.value())),
             recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
             via: route(topology, &group.via, ends, (key, "via"))?,

@@ -15,7 +15,7 @@ use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::{Schedule, TraceFile};
 use super::source::Source;
-use super::traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, one};
+use super::traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, is_zero, one};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
 /// (`[[cbr]]`, `[[arrivals]]`), and how long and how often to simulate them.
@@ -274,6 +274,10 @@ pub struct FlowGroup {
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Written<Class>,
+    /// Round trips of small packets before the first data, 0 to 2: 1 as for TCP or QUIC, 2 as for TCP with TLS 1.3. The first timeout then
+    /// follows from their round-trip time. Only flows over TCP have them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handshake: u32,
     /// The receiver's window in packets, at least 1; no bound if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_window: Option<f64>,
@@ -313,6 +317,7 @@ impl FlowGroup {
             mark: None,
             hold: None,
             class: Written::default(),
+            handshake: 0,
             max_window: None,
             era: None,
         }

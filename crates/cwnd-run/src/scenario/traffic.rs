@@ -137,6 +137,10 @@ pub struct Arrivals {
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Written<Class>,
+    /// Round trips of small packets before the first data, 0 to 2: 1 as for TCP or QUIC, 2 as for TCP with TLS 1.3. The first timeout then
+    /// follows from their round-trip time. Only flows over TCP have them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handshake: u32,
     /// How they repair losses; the scenario's way if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
@@ -171,6 +175,7 @@ impl Arrivals {
             ecn: None,
             delayed_ack: None,
             class: Written::default(),
+            handshake: 0,
             recovery: None,
             era: None,
             limit: MANY,
@@ -386,6 +391,12 @@ fn many() -> u32 {
 const MANY: u32 = 10_000;
 /// The packets of an exabyte, far below the 2^53 up to which a number is exact.
 const MAX_PACKETS: f64 = 1e15;
+
+/// Whether a number needs not be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
 
 pub(super) fn one() -> u32 {
     1

@@ -27,6 +27,8 @@ pub(crate) enum Component {
     Receiver(u32),
     /// A retransmission timer.
     Deadline(u32),
+    /// A handshake packet without an answer is sent again.
+    Handshake(u32),
     /// A sample is taken.
     Sample,
 }
@@ -213,7 +215,8 @@ fn pack(at: Time, component: Component) -> u128 {
         Component::Link(index) => (4, index),
         Component::Receiver(index) => (5, index),
         Component::Deadline(index) => (6, index),
-        Component::Sample => (7, 0),
+        Component::Handshake(index) => (7, index),
+        Component::Sample => (8, 0),
     };
     u128::from(at.as_nanos()) << 64 | kind << 32 | u128::from(index)
 }
@@ -228,6 +231,7 @@ fn unpack(key: u128) -> (Time, Component) {
         4 => Component::Link(index),
         5 => Component::Receiver(index),
         6 => Component::Deadline(index),
+        7 => Component::Handshake(index),
         _ => Component::Sample,
     };
     (Time::from_nanos((key >> 64) as u64), component)

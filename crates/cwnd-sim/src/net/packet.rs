@@ -5,6 +5,7 @@ use cwnd_udt::Message;
 
 use super::setup::Class;
 use crate::agent::message;
+use crate::handshake::HandshakePacket;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +104,8 @@ pub(crate) enum Body {
     Reply(Reply),
     /// A datagram of a whole stack.
     Datagram(Datagram),
+    /// A packet of a handshake, of either end.
+    Handshake(HandshakePacket),
 }
 
 impl Body {

@@ -68,7 +68,9 @@ impl Seen {
                 Which::Data { number: *number, transmission: 1, nth: number + 1 }
             }
             Body::Datagram(Datagram { number, .. }) => Which::Ack { nth: number + 1, cumulative: 0 },
-            Body::ToSender(_) | Body::ToReceiver(_) | Body::Agent(_) | Body::Report(_) => return None,
+            Body::ToSender(_) | Body::ToReceiver(_) | Body::Agent(_) | Body::Report(_) | Body::Handshake(_) => {
+                return None;
+            }
         })
     }
 }

@@ -552,6 +552,11 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         self.timer.back_off(now, &self.facts.rtt);
     }
 
+    fn on_handshake(&mut self, _now: Time, rtt: Span) {
+        self.timer.sample(rtt, rtt, &self.facts.rtt);
+        self.facts.rtt.on_sample(rtt, Span::ZERO);
+    }
+
     fn facts(&self) -> Option<&Facts> {
         Some(&self.facts)
     }

@@ -51,7 +51,7 @@ impl World {
             link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
         });
         let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.receiver.answers_at_once());
-        (one_way_back && alike && self.flow_arrivals.is_empty()).then_some(there)
+        (one_way_back && alike && self.handshakes.is_empty() && self.flow_arrivals.is_empty()).then_some(there)
     }
 
     /// The link of a route that has no other, if it is known beforehand when packets leave it.
@@ -217,7 +217,8 @@ impl World {
         while let Some(packet) = self.links[index as usize].take_before(self.horizon) {
             let flow = &self.flows[packet.flow as usize];
             // It is on the first link of the reverse path, which has no other.
-            if flow.may_go_ahead(&packet.body) && packet.hop == flow.reverse + 1 {
+            let data = !matches!(packet.body, Body::Handshake(_));
+            if data && flow.may_go_ahead(&packet.body) && packet.hop == flow.reverse + 1 {
                 self.arrive_ahead(packet.due, &packet);
             } else {
                 others.push(packet);

@@ -21,8 +21,8 @@ impl World {
             group.pass(&mut requests);
             for request in requests.drain(..) {
                 let group = &mut self.flow_arrivals[index as usize];
-                if let Some(mut flow) = group.open(index, self.now, request, self.now >= self.measure_from) {
-                    flow.ahead = self.may_be_ahead(&flow);
+                let handshake = group.handshake(self.now);
+                if let Some(flow) = group.open(index, self.now, request, self.now >= self.measure_from) {
                     let place = match self.free.pop() {
                         Some(place) => {
                             self.flows[place as usize] = flow;
@@ -33,7 +33,8 @@ impl World {
                             self.flows.len() as u32 - 1
                         }
                     };
-                    self.poll_sender(place);
+                    self.set_handshake(place, handshake);
+                    self.start(place);
                 }
             }
         }

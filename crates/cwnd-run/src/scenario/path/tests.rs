@@ -142,6 +142,7 @@ fn every_habit_is_in_the_line() {
             ("ecn", "per-packet"),
             ("delayed_ack", "7ms"),
             ("ack_aggregation", "3ms"),
+            ("handshake", "2"),
             ("recovery", "newreno"),
             ("host", "tso"),
             ("receiver", "go-back-n"),
@@ -254,6 +255,7 @@ fn defaults_that_are_written_change_no_line() {
         ("host", "plain"),
         ("receiver", "sack"),
         ("class", "out"),
+        ("handshake", "0"),
         ("era", "modern"),
     ];
     let absent = ["name", "stop", "size", "source", "from", "to", "ecn", "max_window", "drop", "mark", "hold"];
@@ -279,6 +281,7 @@ fn defaults_that_are_written_change_no_line() {
         ("rtt_spread", "0s"),
         ("delayed_ack", "40ms"),
         ("class", "out"),
+        ("handshake", "0"),
         ("recovery", "rack"),
         ("era", "modern"),
         ("limit", "10000"),

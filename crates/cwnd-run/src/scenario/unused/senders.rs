@@ -24,7 +24,8 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
         Transport::Stack => Some(format!("`{name}` is a whole stack, with ends of its own")),
     };
     match key {
-        "recovery" | "receiver" | "delayed_ack" | "ack_aggregation" => protocol,
+        "handshake" if flow.handshake == 0 => None,
+        "handshake" | "recovery" | "receiver" | "delayed_ack" | "ack_aggregation" => protocol,
         "host" if entry.transport != Transport::Acked => Some(format!("hosts of `{name}` are not those of TCP")),
         "max_window" if entry.transport == Transport::Stack => protocol,
         "era" => {

@@ -202,7 +202,6 @@ mod tests {
     use std::iter;
 
     use cwnd::Time;
-    use cwnd::host::Ranges;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,0 +1,124 @@
+//! The handshake of a connection: round trips of small packets before the first data.
+//!
+//! The sender sends a packet of the size of an acknowledgement, the receiver answers at once with another, and so on for each round trip:
+//! one for TCP or QUIC, two for TCP with TLS 1.3. The packets cross the access line, the queues and the links of the flow. A packet without
+//! an answer is sent again after 1 s, then after twice as long (RFC 6298 section 2). Answers echo when their packet left (RFC 7323), so each
+//! is a sample of the round-trip time, also after a retransmission.
+
+use cwnd::registry::Transport;
+use cwnd::{Span, Time};
+
+use crate::setup::FlowSetup;
+
+/// A handshake packet of either end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HandshakePacket {
+    /// When the sender's packet of this round trip left.
+    pub(crate) sent_at: Time,
+    /// Round trips to come, this one included.
+    pub(crate) left: u32,
+    /// It goes to the receiver.
+    pub(crate) to_receiver: bool,
+}
+
+/// What the sender of a flow knows of its handshake.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    /// Round trips to come; 0 once data may leave.
+    left: u32,
+    /// How often the packet of this round trip has left.
+    sent: u32,
+    /// When it leaves, or leaves again; [`Time::MAX`] for never.
+    due: Time,
+    /// The sender may handle answers [ahead of their time](crate::world) once data leaves.
+    pub(crate) ahead: bool,
+}
+
+impl Handshake {
+    /// The handshake of a flow that starts at `start`, if it has one.
+    pub(crate) fn of(setup: &FlowSetup, start: Time) -> Option<Self> {
+        let has = matches!(setup.algorithm.entry().transport, Transport::Acked | Transport::Routed);
+        (has && setup.handshake > 0).then(|| Self::new(setup.handshake, start))
+    }
+
+    /// A handshake of `round_trips` that begins at `start`.
+    fn new(round_trips: u32, start: Time) -> Self {
+        Self { left: round_trips, sent: 0, due: start, ahead: false }
+    }
+
+    /// The packet to send, if one is due exactly now: events at other times are out of date.
+    pub(crate) fn packet(&mut self, now: Time) -> Option<HandshakePacket> {
+        if self.due != now {
+            return None;
+        }
+        self.due = now + (INITIAL_TIMEOUT * (1 << self.sent.min(MAX_DOUBLINGS))).min(MAX_TIMEOUT);
+        self.sent += 1;
+        Some(HandshakePacket { sent_at: now, left: self.left, to_receiver: true })
+    }
+
+    /// When a packet leaves next without an answer; [`Time::MAX`] for never.
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// An answer has arrived: the round-trip time, or none if its round trip has ended before.
+    pub(crate) fn on_answer(&mut self, now: Time, answer: &HandshakePacket) -> Option<Span> {
+        if answer.left != self.left || self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        self.sent = 0;
+        self.due = if self.left > 0 { now } else { Time::MAX };
+        Some(now.since(answer.sent_at))
+    }
+
+    /// Whether data may leave.
+    pub(crate) fn is_done(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// The most round trips of a handshake: TCP and TLS 1.3.
+pub(crate) const MAX_ROUND_TRIPS: u32 = 2;
+/// RFC 6298 (2.1): the timeout without a sample.
+const INITIAL_TIMEOUT: Span = Span::from_secs(1);
+/// As of the retransmission timer of data.
+const MAX_DOUBLINGS: u32 = 6;
+const MAX_TIMEOUT: Span = Span::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_packet_without_an_answer_leaves_again_after_1_s_and_then_after_twice_as_long() {
+        let mut handshake = Handshake::new(1, at(5));
+        let mut left = Vec::new();
+        while left.len() < 9 {
+            let now = handshake.due();
+            assert!(handshake.packet(now + Span::from_nanos(1)).is_none(), "not due");
+            left.push(now);
+            assert_eq!(handshake.packet(now).map(|packet| packet.sent_at), Some(now));
+        }
+        let gaps: Vec<u64> = left.windows(2).map(|pair| pair[1].since(pair[0]).as_nanos() / 1_000_000_000).collect();
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+
+    #[test]
+    fn each_round_trip_is_sampled_once() {
+        let mut handshake = Handshake::new(2, at(0));
+        let first = handshake.packet(at(0)).expect("due");
+        assert_eq!(handshake.on_answer(at(40), &first), Some(Span::from_millis(40)));
+        assert_eq!(handshake.on_answer(at(41), &first), None, "a second answer to the first packet");
+        assert!(!handshake.is_done());
+        let second = handshake.packet(at(40)).expect("due at once");
+        assert_eq!(handshake.on_answer(at(90), &second), Some(Span::from_millis(50)));
+        assert!(handshake.is_done());
+        assert_eq!(handshake.due(), Time::MAX);
+        assert_eq!(handshake.on_answer(at(95), &second), None);
+    }
+}
