@@ -359,6 +359,9 @@ fn the_examples_run() {
         if name.ends_with("staged.toml") {
             arguments.extend(["--set", "flow.1.on=[\"0.2s..0.4s\", \"0.6s..\"]"]);
         }
+        if name.ends_with("incast.toml") {
+            arguments.extend(["--set", "flow.0.start=0.5s"]);
+        }
         if name.ends_with("short-flows.toml") {
             arguments.extend(["--set", "flow.1.start=0.3s"]);
         }
