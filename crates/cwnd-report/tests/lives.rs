@@ -110,7 +110,7 @@ fn is_possible(name: &str, value: f64, flows: usize, capacity: f64) -> bool {
 
 /// The measures of a document, without its settings.
 fn measures(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    const OTHERS: [&str; 15] = [
+    const OTHERS: [&str; 16] = [
         "kind",
         "version",
         "scenario",
@@ -124,6 +124,7 @@ fn measures(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
         "digests",
         "flow",
         "algorithm",
+        "completion",
         "link",
         "rate_bps",
     ];
@@ -139,6 +140,18 @@ fn check(document: &Value, capacity: f64) -> Result<(), TestCaseError> {
     let flows = list(document, "flow_goodput_bps").iter().filter(|goodput| !goodput.is_null()).count();
     // The measured time has whole seconds.
     prop_assert_eq!(&document["efficiency_index_bps"], &document["goodput_bps"]);
+    for group in list(document, "completion") {
+        let count = |name: &str| number(&group[name]).expect("a number");
+        prop_assert!((0.0..=count("flows")).contains(&count("completed")), "{group}");
+        for way in ["arrived", "acknowledged"] {
+            let times = ["p50_s", "p99_s", "slowest_s"].map(|rank| number(&group[way][rank]));
+            let known: Vec<f64> = times.into_iter().flatten().collect();
+            prop_assert!(
+                known.is_sorted() && known.iter().all(|time| is_possible("time_s", *time, 0, capacity)),
+                "{group}"
+            );
+        }
+    }
     let parts = [document].into_iter().chain(list(document, "flows")).chain(list(document, "links"));
     for (name, value) in parts.flat_map(measures) {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);

@@ -224,6 +224,12 @@ fn nothing_but_zero_reads_as_zero() {
             .iter_mut()
             .for_each(|cbr| (cbr.sent_bps, cbr.delivered_bps, cbr.loss_rate) = (tiny(mean), tiny(mean), tiny(mean)));
         document.arrivals.clear();
+        for group in &mut document.completion {
+            group.completed = None;
+            for times in [&mut group.arrived, &mut group.acknowledged] {
+                [&mut times.p50_s, &mut times.p99_s, &mut times.slowest_s].map(|time| *time = tiny(mean));
+            }
+        }
         document.measures.jain = tiny(mean);
         document.measures.goodput_bps = tiny(mean);
         assert_eq!(zeros(&text::run(&document)), 0, "{}", text::run(&document));

@@ -2,6 +2,7 @@
 
 use cwnd::Span;
 use cwnd_sim::{LinkSetup, Loss, Phase, Schedule};
+use cwnd_text::counted;
 use thiserror::Error;
 
 /// The rate, the delay and the loss of a link over time, from a table in CSV.
@@ -28,7 +29,7 @@ pub struct LinkTrace {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LinkTraceError {
     /// A row has too few or too many cells.
-    #[error("line {line}: {found} cells, but the first line has {columns} columns")]
+    #[error("line {line}: {}, but the first line has {}", counted(*found, "cell"), counted(*columns, "column"))]
     Cells {
         /// From 1.
         line: usize,
