@@ -227,7 +227,9 @@ fn nothing_but_zero_reads_as_zero() {
         for group in &mut document.completion {
             group.completed = None;
             for times in [&mut group.arrived, &mut group.acknowledged] {
-                [&mut times.p50_s, &mut times.p99_s, &mut times.slowest_s].map(|time| *time = tiny(mean));
+                for time in [&mut times.p50_s, &mut times.p99_s, &mut times.slowest_s] {
+                    *time = tiny(mean);
+                }
             }
         }
         document.measures.jain = tiny(mean);
