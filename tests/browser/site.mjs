@@ -146,12 +146,14 @@ await check('one seed needs one worker', async () => {
   assert(most === 1, `${most} workers`);
 });
 await check('what supersedes a run ends all workers that are busy with it', async () => {
-  const long = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=90', '--set', 'duration=60s');
+  const long = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=400', '--set', 'duration=60s');
   const counting = await open(long, served.url, counted, 4);
   await until(counting, () => globalThis.workers.now === 4);
   await until(counting, () => document.querySelector('#status').textContent.startsWith('seed '));
+  // The scenario of the address has superseded the first preset.
+  const { ended } = await counting.evaluate(() => globalThis.workers);
   await counting.click('#pace');
-  await until(counting, () => globalThis.workers.ended === 4 && globalThis.workers.now === 1);
+  await until(counting, (before) => globalThis.workers.ended === before + 4 && globalThis.workers.now === 1, ended);
   await counting.close();
 });
 await check('a run is ended by what supersedes it', async () => {
