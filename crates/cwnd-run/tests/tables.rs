@@ -4,7 +4,7 @@ use cwnd_run::run::run;
 use cwnd_run::scenario::Scenario;
 
 /// A scenario in a directory of its own next to a table.
-fn beside(table: &str, keys: &str) -> Result<Scenario, String> {
+fn with_table(table: &str, keys: &str) -> Result<Scenario, String> {
     let directory = tempfile::tempdir().expect("a directory for the test");
     std::fs::write(directory.path().join("link.csv"), table).expect("it can be written");
     let name = directory.path().join("test.toml").display().to_string();
@@ -26,12 +26,12 @@ fn a_table_is_the_schedule_that_says_the_same() {
                  { at = \"3.2s\", rate = \"8mbit\", extra_delay = \"0s\" }";
     let schedule = |repeat: &str| {
         let start = "queue = \"droptail:30p\"\nloss = 0.01\nreverse_rate = \"50mbit\"\nrate = \"10mbit\"";
-        beside("", &format!("{start}\nschedule = {{ {repeat}steps = [{steps}] }}"))
+        with_table("", &format!("{start}\nschedule = {{ {repeat}steps = [{steps}] }}"))
     };
     let keys = "trace = \"link.csv\"\nreverse_rate = \"50mbit\"\nqueue = \"droptail:30p\"";
-    let held = digest(beside(TABLE, keys));
+    let held = digest(with_table(TABLE, keys));
     assert_eq!(held, digest(schedule("")));
-    let repeated = digest(beside(&format!("{TABLE}4,,,\n"), keys));
+    let repeated = digest(with_table(&format!("{TABLE}4,,,\n"), keys));
     assert_eq!(repeated, digest(schedule("repeat = \"4s\", ")));
     assert_ne!(held, repeated);
 }
@@ -39,7 +39,7 @@ fn a_table_is_the_schedule_that_says_the_same() {
 #[test]
 fn sizes_follow_the_mean_rate_and_such_runs_are_not_stored() {
     let scenario =
-        beside("time_s,rate_mbps\n0,10\n2,20\n4,\n", "trace = \"link.csv\"\nqueue = \"droptail:1bdp\"").unwrap();
+        with_table("time_s,rate_mbps\n0,10\n2,20\n4,\n", "trace = \"link.csv\"\nqueue = \"droptail:1bdp\"").unwrap();
     // 15 Mbit/s for 40 ms.
     assert_eq!(scenario.setup(1).into_setup().links[0].queue, cwnd_sim::QueueLimit::Packets(50));
     assert!(!scenario.is_its_document());
@@ -49,7 +49,7 @@ fn sizes_follow_the_mean_rate_and_such_runs_are_not_stored() {
 fn the_least_delay_of_a_table_belongs_to_the_round_trip() {
     let link = |delays: &str| {
         let text = format!("time_s,rate_mbps,delay_ms\n{delays}");
-        let setup = beside(&text, "trace = \"link.csv\"").unwrap().setup(1).into_setup();
+        let setup = with_table(&text, "trace = \"link.csv\"").unwrap().setup(1).into_setup();
         (setup.links[0].delay.as_nanos(), setup.links[1].delay.as_nanos())
     };
     // Of 40 ms, a quarter is the link's.
@@ -80,7 +80,7 @@ fn errors_name_the_file_its_line_and_the_key() {
         (TABLE, "trace = \"link.csv\"\nimpairments = { shaper = \"1mbit,burst=2kB\" }", "none with rates that change"),
     ];
     for (table, keys, expected) in cases {
-        let error = beside(table, keys).expect_err("must be refused");
+        let error = with_table(table, keys).expect_err("must be refused");
         assert!(error.contains("test.toml:") && error.contains(expected), "{keys}: {error}");
     }
 }

@@ -8,18 +8,8 @@
 use cwnd::registry::Transport;
 use cwnd::{Span, Time};
 
+use crate::net::packet::HandshakePacket;
 use crate::setup::FlowSetup;
-
-/// A handshake packet of either end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HandshakePacket {
-    /// When the sender's packet of this round trip left.
-    pub(crate) sent_at: Time,
-    /// Round trips to come, this one included.
-    pub(crate) left: u32,
-    /// It goes to the receiver.
-    pub(crate) to_receiver: bool,
-}
 
 /// What the sender of a flow knows of its handshake.
 #[derive(Debug)]
@@ -78,8 +68,6 @@ impl Handshake {
     }
 }
 
-/// The most round trips of a handshake: TCP and TLS 1.3.
-pub(crate) const MAX_ROUND_TRIPS: u32 = 2;
 /// RFC 6298 (2.1): the timeout without a sample.
 const INITIAL_TIMEOUT: Span = Span::from_secs(1);
 /// As of the retransmission timer of data.

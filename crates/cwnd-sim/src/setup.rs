@@ -10,7 +10,6 @@ use cwnd_stack::StackSpec;
 
 use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
-use crate::handshake::MAX_ROUND_TRIPS;
 use crate::net::packet::AckEcho;
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
@@ -430,3 +429,6 @@ fn check_host(flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
     in_range((1..=u64::from(u16::MAX)).contains(&most), part, "host", accepted)?;
     in_range(flow.max_window.is_none(), part, "max_window", "none with `autotune`, which has a bound of its own")
 }
+
+/// The most round trips of a handshake: TCP and TLS 1.3.
+const MAX_ROUND_TRIPS: u32 = 2;

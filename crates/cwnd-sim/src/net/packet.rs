@@ -5,7 +5,6 @@ use cwnd_udt::Message;
 
 use super::setup::Class;
 use crate::agent::message;
-use crate::handshake::HandshakePacket;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,6 +105,17 @@ pub(crate) enum Body {
     Datagram(Datagram),
     /// A packet of a handshake, of either end.
     Handshake(HandshakePacket),
+}
+
+/// A handshake packet of either end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HandshakePacket {
+    /// When the sender's packet of this round trip left.
+    pub(crate) sent_at: Time,
+    /// Round trips to come, this one included.
+    pub(crate) left: u32,
+    /// It goes to the receiver.
+    pub(crate) to_receiver: bool,
 }
 
 impl Body {

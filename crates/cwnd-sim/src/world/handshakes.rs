@@ -4,8 +4,8 @@ use cwnd::Time;
 
 use super::World;
 use crate::events::Component;
-use crate::handshake::{Handshake, HandshakePacket};
-use crate::net::packet::{Body, Ecn, Packet};
+use crate::handshake::Handshake;
+use crate::net::packet::{Body, Ecn, HandshakePacket, Packet};
 use crate::net::route::Step;
 use crate::protocol::SenderProtocol;
 
