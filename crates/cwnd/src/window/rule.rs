@@ -87,7 +87,7 @@ impl WindowRule for Rule {
 /// Registered as `rule`.
 pub const RULE: Entry<Window<Rule>> = Entry {
     name: "rule",
-    title: "a rule of your own: expressions in the shell of all window algorithms",
+    title: "a custom rule: expressions in the shell of all window algorithms",
     family: Family::Own,
     transport: Transport::Acked,
     basis: Basis::Losses,
