@@ -55,7 +55,8 @@ pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
     let Measured { sources, system, cores, load, .. } = measured;
     // With more programs than cores no real socket is in time.
     let busy = if *load > *cores as f64 { ": provisional, on a busy machine" } else { "" };
-    let _ = writeln!(page, "\nMeasured at {sources} on {system}, {cores} cores, load average {load} before the run{busy}.");
+    let _ =
+        writeln!(page, "\nMeasured at {sources} on {system}, {cores} cores, load average {load} before the run{busy}.");
 }
 
 fn under_load(page: &mut String, load: &Load) {
