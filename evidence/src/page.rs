@@ -89,7 +89,7 @@ fn preface(compared: &[Compared<'_>], sources: &Provenance) -> String {
     versions.dedup();
     format!(
         "The same experiments in ns-3 and in `cwnd`. Every number is simulated: the mean over the seeds with its 95 % t interval.\n\
-         [evidence/ns3](README.md) describes both setups and the tolerances, which were fixed beforehand. Plots show the window of the first flow of the first seed.\n\n\
+         [evidence/ns3](README.md) describes both setups and the tolerances, which were fixed before the first run. Plots show the window of the first flow of the first seed.\n\n\
          Written by `cargo xtask validate ns3` with `cwnd` at {sources} and ns-3 as packaged by Debian ({}).\n",
         versions.join(", "),
     )

@@ -259,7 +259,7 @@ fn page(cases: &Cases, compared: &[Compared], sources: &Provenance) -> Result<(S
         "Packets sent per round trip by one flow that only random losses limit. *Closed form*: for one loss in every 1/p packets. \
          *Model*: the\nrule alone under random loss, by renewal Monte Carlo; it is the reference. *Simulated*: the packet simulator. \
          Both are means over\n5 seeds with 95 % t intervals. [evidence/model](README.md) describes the method and the tolerances, which were\n\
-         fixed beforehand.\n\n\
+         fixed before the first run.\n\n\
          Written by `cargo xtask validate model` at {sources}.\n\n{verdict}\n\n\
          | algorithm | loss | closed form | model | simulated | difference | tolerance | verdict |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}"

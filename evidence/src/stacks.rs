@@ -197,7 +197,7 @@ const HEADER: &str = "\
 | --- | --- | --- | --- | --- | --- |";
 
 const PICTURE: &str = "\
-One flow of each alone on 20 Mbit/s and 50 ms, its window over time beside that of our algorithm of the name:
+One flow of each alone on 20 Mbit/s and 50 ms, its window over time next to that of our algorithm of the same name:
 
 ![Windows over 30 s, a panel for each stack: quinn's CUBIC and Reno, noq's CUBIC and BBRv3, and ours on the same axes](validation/stacks.svg)";
 

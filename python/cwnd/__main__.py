@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (errors.CwndError, ImportError) as error:
         return _failed(str(error), 2)
     except KeyboardInterrupt:
-        return _failed("interrupted; the same command goes on from there", 130)
+        return _failed("interrupted; repeat the command to continue", 130)
 
 
 def _sweep(given: argparse.Namespace) -> int:

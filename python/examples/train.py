@@ -76,7 +76,7 @@ def scores(of: Any, episodes: int) -> NDArray[np.float64]:
 
 def compare(learner: Any, paths: list[tuple[str, str, str]], seeds: int) -> None:
     """Print the results of two flows of the learner, and of CUBIC, on each path, alone and against two of CUBIC."""
-    print(f"\n{'path':>20}  algorithm  utilisation  queueing, ms  loss, %  fairness  share beside cubic")
+    print(f"\n{'path':>20}  algorithm  utilisation  queueing, ms  loss, %  fairness  share against cubic")
     for rate, rtt, queue in paths:
         path: dict[str, Any] = {"rate": rate, "rtt": rtt, "queue": f"droptail:{queue}"}
         result = cwnd.compare([learner, "cubic"], versus="cubic", **path, duration="30s", warmup="10s", seeds=seeds)
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=len(HELD_OUT), help="on which flows are compared")
     parser.add_argument("--seeds", type=int, default=3, help="of each")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--beside", help="train beside a flow of this algorithm in half of the episodes, such as cubic")
+    parser.add_argument("--beside", help="train with a flow of this algorithm in half of the episodes, such as cubic")
     parser.add_argument("--weights", type=float, nargs=3, help="train by the linear reward: of goodput, delay and loss")
     arguments = parser.parse_args()
     weights = train(arguments.generations, arguments.seed, training(arguments.beside, arguments.weights))

@@ -41,10 +41,9 @@ Examples:
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
 
-Without an option that describes the path, it is 50mbit, 50ms and droptail:0.25bdp, and each algorithm also runs against Reno. The rate is \
-12.5mbit from 5s to 10s, and measuring starts after 25s. With a --warmup below 25s, or a \
---duration below 50s and no --warmup, the rate is constant and the column of the recovery is missing. An option that describes the path replaces all of that by \
-the defaults above.
+Without any option for the path, the command has a path of its own: 50mbit, 50ms, droptail:0.25bdp, a rate of 12.5mbit from 5s to 10s, a \
+warm-up of 25s, and each algorithm also against Reno. With a --warmup below 25s, or a --duration below 50s and no --warmup, that rate is \
+constant, and the column `recovery` is missing. Any option for the path selects the defaults above instead.
 
 Recovery is the time from the last rise of the rate until 90 % of it is used for 200 ms. Impairments apply to the bottleneck; --aggregate \
 and --thin-acks act on acknowledgements too.

@@ -178,15 +178,15 @@ const MOVED: [(&str, &str); 8] = [
 
 const EXAMPLES: &str = "\
 Examples:
-  cwnd live                                       knobs, windows and queues in the browser
+  cwnd live                                       sliders, windows and queues in the browser
   cwnd compare                                    Reno, CUBIC, BBRv3 and the papers' algorithms
-  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic    a rule of your own
+  cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic    a custom rule
   cwnd compare simd --versus reno                 is it fair to Reno?
   cwnd algorithms simd                            its parameters, their ranges, its source
-  cwnd paper                                      what seven papers printed, and what comes out here
+  cwnd paper                                      seven papers: printed and reproduced values
   cwnd evaluate simd --quick                      the questions of RFC 9743
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
-  cwnd run scenarios/dumbbell.toml                a scenario of your own";
+  cwnd run scenarios/dumbbell.toml                one scenario";
 
 #[cfg(test)]
 mod tests {

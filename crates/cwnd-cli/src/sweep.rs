@@ -168,7 +168,7 @@ impl Run {
         drop(progress);
         let rows = rows.map_err(|error| match error {
             Stopped::Interrupted(_) => Failure::stopped(format!(
-                "interrupted after {} of {}; the same command goes on from there",
+                "interrupted after {} of {}; repeat the command to continue",
                 computed + equal + stored,
                 counted(shard.iter().map(|chunk| chunk.len()).sum::<u64>(), "cell")
             )),

@@ -39,7 +39,7 @@ pub struct Judged {
     pub suite: Suite,
     /// The clause.
     pub section: &'static str,
-    /// How much the document asks for it.
+    /// The level of requirement in the document.
     pub level: Level,
     /// The requirement.
     pub requirement: &'static str,
@@ -101,7 +101,7 @@ pub struct Plan {
     pub suites: Vec<Suite>,
     /// The checks by their ids; none for all of the suites.
     pub only: Vec<String>,
-    /// How many seeds, from 1 on.
+    /// The number of seeds, from 1 on.
     pub seeds: u64,
     /// Record what plots show.
     pub curves: bool,
@@ -181,7 +181,7 @@ impl Conformance {
         Suite::ALL.into_iter().map(of).filter(|(_, _, asked)| *asked > 0).collect()
     }
 
-    /// How many checks have a verdict.
+    /// The number of checks with a verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.checks.iter().filter(|judged| judged.verdict == verdict).count()

@@ -54,7 +54,7 @@ the simulator, a number that is measured on it with each seed, and a range that 
   the check looks at. A seed to which it does not apply is left out of the number, and the note says so. For each suite the number of checks that applied is printed. A suite that `--suite` names fails where none of its checks
   applied, and so do all suites together where none is named; `--min-checks N` asks for more. `--check` and `--allow-unclear` let none pass.
 
-A subject follows the law of its name, as `quinn:cubic` does. A rule of your own has no such name: `--law reno` judges it by the clauses of Reno.
+A subject follows the law of its name, as `quinn:cubic` does. A custom rule has no such name: `--law reno` judges it by the clauses of Reno.
 
 A deviation is printed with its number, the accepted range, the clause and the two likeliest causes. The page and JUnit's XML have them too.
 

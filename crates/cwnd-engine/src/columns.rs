@@ -5,7 +5,7 @@ use cwnd_run::measure::{Window, fair_shares, flow_loss_rate, stages};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use serde_json::{Value, json};
 
-/// What the columns are called and whose they are: the part of a header that is the same for every frame of a run.
+/// The names and the owners of the columns: the part of a header that is the same for every frame of a run.
 pub(crate) fn describe(trace: &Trace, bottleneck: usize) -> Value {
     let shares = fair_shares(trace, Window { from: 0, to: trace.end });
     let flows = shown(trace).into_iter().map(|index| {
@@ -131,7 +131,7 @@ fn per_second(trace: &Trace, counts: &[u64], back: usize, from: usize, unit: f64
     (from..trace.at.len()).map(one).collect()
 }
 
-/// What the line carries at each instant, Mbit/s: constant, or by how much its capacity has risen since the sample before.
+/// The rate of the line at each instant, Mbit/s: constant, or the growth of its capacity since the sample before.
 fn capacity(trace: &Trace, link: &LinkTrace, from: usize) -> Vec<f32> {
     if link.capacity_bytes.is_empty() {
         let rate = link.rate.map_or(f32::NAN, |rate| rate as f32 * 1e-6);

@@ -16,11 +16,11 @@ pub trait Host: Sync {
     /// The time of a clock that never goes back.
     fn now(&self) -> Duration;
 
-    /// What a run may use.
+    /// The bound of a run.
     fn limits(&self) -> Limits;
 }
 
-/// What a run may use.
+/// The bound of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Threads of a run. One is the calling thread, and no other is begun.
@@ -31,6 +31,6 @@ pub struct Limits {
     pub clocked_memory: u64,
     /// Time of a run on the clock of the host, and of one step of a run that follows the clock.
     pub time: Duration,
-    /// What the error of a run without memory ends with: how there can be more.
+    /// The end of the error of a run without memory: the remedy.
     pub more_memory: &'static str,
 }

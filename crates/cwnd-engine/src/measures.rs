@@ -44,7 +44,7 @@ impl Measured {
         json!(bits).to_string()
     }
 
-    /// What [`to_text`](Self::to_text) wrote.
+    /// The text that [`to_text`](Self::to_text) wrote.
     pub(crate) fn from_text(text: &str) -> Result<Self, serde_json::Error> {
         let Bits { summary, recovery, shares, fair_shares } = serde_json::from_str(text)?;
         let all = |bits: Option<Vec<u64>>| bits.map(|bits| bits.into_iter().map(f64::from_bits).collect());
@@ -101,7 +101,7 @@ pub(crate) fn estimates<'a>(scenario: &Scenario, seeds: impl IntoIterator<Item =
     json!({ "measures": measures, "groups": if several { groups.collect() } else { json!([]) } })
 }
 
-/// What the groups of flows are called; those of one name have their place in front.
+/// The names of the groups of flows; groups with one name have their number in front.
 fn labels(scenario: &Scenario) -> Vec<String> {
     let groups = scenario.document().flow.iter();
     let names: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What travels between a page and its engine: requests as JSON, answers as frames of a JSON header and columns of numbers.
+//! The messages between a page and its engine: requests as JSON, answers as frames of a JSON header and columns of numbers.
 
 use std::num::NonZeroUsize;
 
@@ -38,7 +38,7 @@ pub enum Request {
         apart: bool,
         /// The place of the seed.
         nth: usize,
-        /// How many engines share the memory of the run.
+        /// The number of engines that share the memory of the run.
         engines: NonZeroUsize,
     },
     /// The measures of a seed that another engine has run.
@@ -49,7 +49,7 @@ pub enum Request {
         run: usize,
         /// The place of the seed.
         nth: usize,
-        /// What that engine sent as `values`.
+        /// The `values` of that engine.
         values: String,
     },
     /// A run that follows the clock.

@@ -190,7 +190,7 @@ impl Begun {
     }
 }
 
-/// How many seeds each scenario is run with.
+/// The number of seeds of each scenario.
 fn seeds(scenarios: &[(String, Arc<Scenario>)]) -> usize {
     scenarios.first().map_or(0, |(_, scenario)| scenario.seeds().len())
 }
@@ -200,7 +200,7 @@ struct Wanted<'a> {
     host: &'a dyn Host,
     /// When these seeds began, on the clock of the host.
     from: Duration,
-    /// What the run has taken before.
+    /// The time that the run has taken before.
     before: Duration,
     /// Of all threads.
     memory: u64,
@@ -332,7 +332,7 @@ fn responses(scenario: &Scenario) -> Value {
 
 const MAX_RUNS: usize = 8;
 const LIVE: [&str; MAX_RUNS] = ["live 0", "live 1", "live 2", "live 3", "live 4", "live 5", "live 6", "live 7"];
-/// How often it is asked whether a part of a run is to be sent: at every point of the curves.
+/// The interval between checks whether a part of a run is to be sent: at every point of the curves.
 const LOOKS: u32 = POINTS as u32 - 1;
 /// A run that takes longer than this is shown in parts.
 const FIRST_PART: Duration = Duration::from_millis(40);

@@ -145,7 +145,7 @@ fn document(id: u32, read: Result<Value, PageError>, apart: bool) -> Frame {
     }
 }
 
-/// How often the state is recorded, nanoseconds: a point for every second pixel of a wide screen, and often enough for the measures.
+/// The sampling interval, nanoseconds: a point for every second pixel of a wide screen, and short enough for the measures.
 fn sampling(scenario: &Scenario) -> u64 {
     (scenario.duration().as_nanos() / POINTS).clamp(1_000_000, 200_000_000)
 }

@@ -102,7 +102,7 @@ impl Course {
         self.others.iter().map(|other| other.packets).fold(self.packets, f64::max)
     }
 
-    /// How many flows the learner steers.
+    /// The number of flows that the learner steers.
     #[must_use]
     pub fn steered(&self) -> usize {
         self.steered.len()

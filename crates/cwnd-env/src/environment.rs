@@ -41,12 +41,12 @@ pub struct Totals {
     pub reward: f64,
 }
 
-/// What a step of a flow was, and what its path offered meanwhile.
+/// A step of a flow, and the capacity of its path meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What the sender measured.
+    /// The measurements of the sender.
     pub report: StepReport,
-    /// What the bottleneck could carry, packets per second.
+    /// The capacity of the bottleneck, packets per second.
     pub capacity: f64,
     /// The round trip of a packet that meets no other, seconds.
     pub empty_rtt: f64,
@@ -156,7 +156,7 @@ impl Environment {
         self.agents.iter().map(|agent| agent.sums.totals(agent.empty_rtt))
     }
 
-    /// What the last step of each steered flow was.
+    /// The last step of each steered flow.
     pub fn outcomes(&self) -> impl Iterator<Item = Outcome> {
         self.agents.iter().map(|agent| agent.outcome)
     }

@@ -1,4 +1,4 @@
-//! What a learner observes of a step.
+//! The observation of a step by a learner.
 
 /// A number of an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Feature {
     pub low: f32,
     /// The largest value; values outside are clamped.
     pub high: f32,
-    /// What it means.
+    /// Its meaning.
     pub help: &'static str,
 }
 
@@ -18,7 +18,7 @@ pub struct Feature {
 pub struct StepReport {
     /// When it ended, seconds since the run began.
     pub time: f64,
-    /// How long it was, seconds.
+    /// Its length, seconds.
     pub duration: f64,
     /// New packets sent, and packets found lost, which are sent again.
     pub sent: f64,

@@ -1,4 +1,4 @@
-//! What a learner may do, and what differs between episodes.
+//! The actions of a learner, and the settings that vary between episodes.
 
 use cwnd::Spec;
 use cwnd::random::uniform;
@@ -10,12 +10,12 @@ use crate::bounds::MAX_PACKETS;
 use crate::error::CourseError;
 use crate::reward::Reward;
 
-/// What a learner may do, and what differs between episodes.
+/// The actions of a learner, and the settings that vary between episodes.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What an action changes.
+    /// The target of an action.
     pub lever: Lever,
-    /// How much an action changes: see [`Lever`].
+    /// The gain of an action: see [`Lever`].
     pub gain: f64,
     /// A step lasts until this many packets were delivered on average per steered flow; 1 to [`MAX_PACKETS`].
     pub packets: u64,
@@ -36,7 +36,7 @@ pub struct Options {
     pub algorithm: Option<Spec>,
 }
 
-/// What an action `a` from -1 to 1 changes, and by how much.
+/// The effect of an action `a` from -1 to 1.
 #[derive(Clone, Debug, Default)]
 pub enum Lever {
     /// The window `w`: to `w (1 + gain a)` for `a >= 0`, to `w / (1 - gain a)` for `a < 0`. The gain is above 0 and at most 15.
@@ -50,12 +50,12 @@ pub enum Lever {
     Over(Spec),
 }
 
-/// How a learner or its policy steers a flow.
+/// The way in which a learner or its policy steers a flow.
 #[derive(Clone, Debug)]
 pub struct Steering {
-    /// What an action changes.
+    /// The target of an action.
     pub lever: Lever,
-    /// How much an action changes: see [`Lever`].
+    /// The gain of an action: see [`Lever`].
     pub gain: f64,
     /// A step lasts a smoothed round trip, and until this many packets were delivered; 1 to [`MAX_PACKETS`].
     pub packets: u64,
@@ -94,7 +94,7 @@ impl Options {
         self.algorithm.as_ref().map_or(Ok(()), acked)
     }
 
-    /// How flows are steered.
+    /// The way in which flows are steered.
     pub(crate) fn steering(&self) -> Steering {
         Steering { lever: self.lever.clone(), gain: self.gain, packets: self.packets }
     }

@@ -1,4 +1,4 @@
-//! What a learner is rewarded for.
+//! The reward of a learner.
 
 use crate::observation::StepReport;
 
@@ -27,7 +27,7 @@ pub enum Reward {
     },
 }
 
-/// What the path of a flow offers in a step.
+/// The capacity and delay of a flow's path in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathCapacity {
     /// Packets per second that the bottleneck can carry.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::FigureError;
 
-/// How a figure looks.
+/// The appearance of a figure.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     /// The width of the whole figure; none for that of a column of a paper.

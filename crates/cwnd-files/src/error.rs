@@ -44,7 +44,7 @@ pub enum TransferError {
     #[error("{BUSY}")]
     Busy,
     /// The connection was lost, or bytes were changed, after a part of the file had been written to a stream.
-    #[error("{0}; a part of the file had been written, so that this cannot be tried again")]
+    #[error("{0}; part of the file was already written, so a retry is impossible")]
     CutOff(String),
     /// A group does not match the value that was sent with it.
     #[error("{0} arrived damaged")]

@@ -2,7 +2,7 @@
 
 use crate::link::Links;
 
-/// How received files are written.
+/// Options for writing received files.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ReceiveOptions {
@@ -38,14 +38,14 @@ impl ReceiveOptions {
         self
     }
 
-    /// How links that the sender keeps are treated.
+    /// Treatment of links that the sender keeps.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;
         self
     }
 
-    /// How many bytes are left free.
+    /// Free space to keep, in bytes.
     #[must_use]
     pub fn keep_free(mut self, bytes: u64) -> Self {
         self.keep_free = bytes;
@@ -57,9 +57,9 @@ impl ReceiveOptions {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// How files of clients are written; clients may not send any if this is `None`.
+    /// Options for writing the files of clients; with `None` clients may not send any.
     pub receive: Option<ReceiveOptions>,
-    /// How links that clients receive are treated.
+    /// Treatment of links that clients receive.
     pub links: Links,
 }
 
@@ -76,7 +76,7 @@ impl ServeOptions {
         Self { receive: Some(receive), links: receive.links }
     }
 
-    /// How links that clients receive are treated.
+    /// Treatment of links that clients receive.
     #[must_use]
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;

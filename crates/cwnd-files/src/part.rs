@@ -49,7 +49,7 @@ pub(crate) struct Part {
     journal: Option<Journal>,
     /// The values of the groups written so far.
     values: Vec<GroupValue>,
-    /// How many of them are in the journal.
+    /// The number of them in the journal.
     recorded: usize,
     /// The verification of the groups of earlier transfers, until it has succeeded.
     verification: Option<Verification>,
@@ -71,7 +71,7 @@ impl Names {
     }
 }
 
-/// How many groups of an earlier transfer of the file are on the disk according to its journal.
+/// The number of groups of an earlier transfer of the file that the journal lists.
 pub(crate) fn proven(root: &Dir, identity: &Identity) -> u64 {
     let count = || {
         let (parent, last) = identity.name.split();
@@ -284,7 +284,7 @@ impl Part {
     }
 }
 
-/// How long one transfer may still wait for locks that others hold, in all.
+/// The remaining time that one transfer may wait for the locks of others.
 #[derive(Debug)]
 pub(crate) struct LockWait {
     tries: u32,
@@ -371,7 +371,7 @@ const GROUPS_PER_SYNC: usize = 32;
 /// The block size of most file systems. Groups begin at a multiple of it.
 const BLOCK: usize = 4096;
 
-/// How often a locked file is tried.
+/// The interval between attempts at a locked file.
 const LOCK_POLL: Duration = Duration::from_millis(200);
 
 #[cfg(test)]

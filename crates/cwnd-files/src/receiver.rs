@@ -65,7 +65,7 @@ struct Receiver<'a, T> {
 
 /// The limits that are left to this transfer.
 struct Allowance {
-    /// How many directories may be created.
+    /// The number of directories that may still be created.
     new_directories: u32,
     wait: LockWait,
 }
@@ -388,5 +388,5 @@ fn emit(observer: Observer<'_>, event: Event<'_>) -> Result<(), TransferError> {
     if observer(event) { Ok(()) } else { Err(TransferError::Interrupted) }
 }
 
-/// How often the end of a verification is looked for.
+/// The interval between checks for the end of a verification.
 const VERIFICATION_POLL: Duration = Duration::from_millis(20);

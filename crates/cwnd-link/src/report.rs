@@ -11,11 +11,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// How long it ran.
+    /// Its duration.
     pub duration_s: f64,
     /// Processor time of its threads.
     pub cpu_s: f64,
-    /// How many clients there were.
+    /// The number of clients.
     pub clients: u64,
     /// Datagrams of clients beyond the limit.
     pub refused: u64,
@@ -78,7 +78,7 @@ pub struct DirectionReport {
     pub unkept: u64,
     /// Datagrams that the kernel refused to send, or whose client was removed; this is not part of the emulation.
     pub unsent: u64,
-    /// How late datagrams were sent, the mean; none before the first.
+    /// The mean lateness of sent datagrams; none before the first.
     pub late_mean_s: Option<f64>,
     /// The median.
     pub late_p50_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! How the threads of a link wait: in the kernel until shortly before the next departure, then watching the clock.
+//! The waits of the threads of a link: in the kernel until shortly before the next departure, then watching the clock.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -53,7 +53,7 @@ pub(crate) fn thread_cpu() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// How often idle clients and the stop flag are checked.
+/// The interval between checks of idle clients and the stop flag.
 pub(crate) const CHECK_INTERVAL: Span = Span::from_millis(100);
 
 /// A position in the range of the system, in percent: before everything ordinary, behind the threads of interrupts.

@@ -39,7 +39,7 @@ pub struct Rooms {
     /// The places of the rooms, each taken by whoever came first. A room with one member is idle, and one with two is busy. One through which both
     /// send more than an idle connection does is kept, as long as its network has no more of them than its share.
     places: Places<Room>,
-    /// How many kept rooms each network has.
+    /// The number of kept rooms of each network.
     kept: BTreeMap<IpAddr, usize>,
     /// The room of each member, after the network in which that is.
     members: BTreeMap<(IpAddr, SocketAddr), Room>,
@@ -94,7 +94,7 @@ impl Rooms {
         Handled::Answer(answer.to_bytes())
     }
 
-    /// How many rooms there are, and how many members.
+    /// The numbers of rooms and of members.
     #[must_use]
     pub fn len(&self) -> (usize, usize) {
         (self.rooms.len(), self.members.len())
@@ -284,7 +284,7 @@ const IDLE: Duration = Duration::from_secs(60);
 const SWEEP: Duration = Duration::from_secs(1);
 /// The number of networks that together can have kept rooms in all places.
 const NETWORKS: usize = 64;
-/// How long a cookie is the newest, in seconds; it is valid for as long again.
+/// The time for which a cookie is the newest, in seconds; it is valid for as long again.
 const PERIOD: u64 = 60;
 
 #[cfg(test)]

@@ -92,28 +92,28 @@ impl Options {
         self
     }
 
-    /// How long closing waits for the peer to acknowledge everything; 180 s by default.
+    /// The longest wait at closing for the peer to acknowledge everything; 180 s by default.
     #[must_use]
     pub fn linger(mut self, span: Span) -> Self {
         self.settings.linger = span;
         self
     }
 
-    /// How long nothing may be received from a peer before the connection ends; 10 s by default.
+    /// The longest silence of a peer before the connection ends; 10 s by default.
     #[must_use]
     pub fn idle_timeout(mut self, span: Span) -> Self {
         self.settings.idle_timeout = span;
         self
     }
 
-    /// How long to wait for the answer of a listener; 3 s by default.
+    /// The longest wait for the answer of a listener; 3 s by default.
     #[must_use]
     pub fn connect_timeout(mut self, span: Span) -> Self {
         self.settings.connect_timeout = span;
         self
     }
 
-    /// How long to wait for the peer of a rendezvous; 30 s by default.
+    /// The longest wait for the peer of a rendezvous; 30 s by default.
     #[must_use]
     pub fn rendezvous_timeout(mut self, span: Span) -> Self {
         self.settings.rendezvous_timeout = span;
@@ -137,15 +137,15 @@ impl Options {
         self
     }
 
-    /// How many connections may wait to be accepted; 128 by default.
+    /// The largest number of connections that wait to be accepted; 128 by default.
     #[must_use]
     pub fn backlog(mut self, connections: usize) -> Self {
         self.backlog = connections;
         self
     }
 
-    /// How many clients may be connected to the listener of a port, and how many of them from one address, of which a network of 64 bits
-    /// of IPv6 is one; others are refused. By default there is no limit below that of all connections. One that is being closed counts.
+    /// The largest number of clients of the listener of a port, and of one address, of which a network of 64 bits of IPv6 is one; others
+    /// are refused. By default there is no limit below that of all connections. A connection that is being closed counts.
     #[must_use]
     pub fn max_clients(mut self, total: u32, per_address: u32) -> Self {
         self.max_clients = (total, per_address);

@@ -49,7 +49,7 @@ impl<'a> Bench<'a> {
         Self { files, published, result, settings, simulate, log: RefCell::default() }
     }
 
-    /// How long and how often to run. Scenarios are shortened already; this is for other work.
+    /// The length and number of runs. Scenarios are shortened already; this is for other work.
     pub(crate) fn scale(&self) -> Scale {
         self.settings.scale
     }

@@ -10,7 +10,7 @@ use super::record_file::RecordFile;
 use super::selection::PaperRun;
 use super::settings::Scale;
 
-/// How each recorded result was made: by length, paper and result.
+/// The origin of each recorded result: by length, paper and result.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
@@ -22,7 +22,7 @@ pub struct Provenance {
 
 type Papers = BTreeMap<String, BTreeMap<String, Made>>;
 
-/// How a result was made.
+/// The origin of a result.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
@@ -36,7 +36,7 @@ pub struct Made {
     pub date: String,
     /// The processor, and how many of it.
     pub machine: String,
-    /// How many runs.
+    /// The number of runs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub runs: usize,
     /// Simulated time of the shortest and of the longest of them, seconds; 0 without runs.
@@ -52,7 +52,7 @@ pub struct Made {
     /// makes longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_s: Option<f64>,
-    /// How many results the command made.
+    /// The number of results of the command.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub together: usize,
 }
@@ -66,7 +66,7 @@ impl RecordFile for Provenance {
 }
 
 impl Provenance {
-    /// How a result was made; none if it is not on record.
+    /// The origin of a result; none if it is not on record.
     #[must_use]
     pub fn of(&self, scale: Scale, paper: &str, result: &str) -> Option<&Made> {
         self.at(scale).get(paper)?.get(result)

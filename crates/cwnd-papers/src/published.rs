@@ -36,7 +36,7 @@ pub struct Published {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// How it is called here: `simd`.
+    /// Its name here: `simd`.
     pub id: String,
     /// Its title.
     pub title: String,
@@ -75,13 +75,13 @@ pub struct Assumption {
     pub missing: String,
     /// Why this and nothing else.
     pub basis: String,
-    /// How sure that is.
+    /// The confidence in it.
     pub confidence: Confidence,
     /// The results it matters to.
     pub results: Vec<String>,
 }
 
-/// How well an assumption is founded.
+/// The basis of an assumption.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -97,13 +97,13 @@ pub enum Confidence {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedResult {
-    /// How it is called: `table-3`.
+    /// Its name: `table-3`.
     pub id: String,
     /// A title, one line.
     pub title: String,
     /// Where it is printed.
     pub source: String,
-    /// How it is treated.
+    /// The treatment of its rows.
     #[serde(default)]
     pub kind: Kind,
     /// Why it is not compared.
@@ -151,7 +151,7 @@ pub struct PublishedRow {
     /// Why it has a tolerance of its own instead of that of a kind of quantity.
     #[serde(default)]
     pub exception: Option<String>,
-    /// How it is treated, where that differs from the result.
+    /// The treatment, if it differs from that of the result.
     #[serde(default)]
     pub kind: Option<Kind>,
     /// Why it is not compared.
@@ -196,7 +196,7 @@ pub enum Value {
     Text(String),
 }
 
-/// How a result or a row is treated.
+/// The treatment of a result or a row.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

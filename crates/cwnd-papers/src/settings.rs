@@ -1,6 +1,6 @@
-//! How papers are run.
+//! The settings of a run of papers.
 
-/// How long and how often to run.
+/// The length and number of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Everything, at reduced length.
@@ -9,10 +9,10 @@ pub enum Scale {
     Full,
 }
 
-/// How to run papers.
+/// The settings of a run of papers.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long and how often.
+    /// The length and number of runs.
     pub scale: Scale,
     /// Assumptions that are replaced: key and value.
     pub assumptions: Vec<(String, String)>,

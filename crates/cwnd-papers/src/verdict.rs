@@ -39,7 +39,7 @@ pub enum Basis {
     Check,
 }
 
-/// How many rows have which basis and verdict.
+/// The number of rows by basis and verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([[usize; Verdict::ALL.len()]; Basis::ALL.len()]);
 
@@ -89,13 +89,13 @@ impl Counts {
         counts
     }
 
-    /// How many rows have `basis` and `verdict`.
+    /// The number of rows with `basis` and `verdict`.
     #[must_use]
     pub fn get(self, basis: Basis, verdict: Verdict) -> usize {
         self.0[basis as usize][verdict as usize]
     }
 
-    /// How many rows have `verdict`.
+    /// The number of rows with `verdict`.
     #[must_use]
     pub fn all(self, verdict: Verdict) -> usize {
         Basis::ALL.iter().map(|basis| self.get(*basis, verdict)).sum()

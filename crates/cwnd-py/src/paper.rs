@@ -1,4 +1,4 @@
-//! Papers: what they printed, and what comes out here.
+//! Papers: printed and reproduced values.
 
 use std::path::Path;
 

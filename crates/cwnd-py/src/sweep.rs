@@ -107,7 +107,7 @@ impl Sweep {
         Ok(Self { sweep, text: Arc::clone(&self.text) })
     }
 
-    /// How many points and cells it has.
+    /// The numbers of points and cells.
     fn size(&self) -> (usize, u64) {
         (self.sweep.points().len(), self.sweep.len())
     }
@@ -156,12 +156,12 @@ impl Sweeping {
         })
     }
 
-    /// How many chunks it has.
+    /// The number of chunks.
     fn __len__(&self) -> usize {
         self.chunks.len()
     }
 
-    /// How many cells it has.
+    /// The number of cells.
     fn cells(&self) -> u64 {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }

@@ -19,7 +19,7 @@ use cwnd_run::measure::{
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{self, Document, Ecn, Scenario};
 
-/// How a result came about.
+/// The origin of a result.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Origin {
     /// Always `simulated`: what kind of numbers these are.
@@ -30,7 +30,7 @@ pub struct Origin {
     pub path: String,
     /// The scenario, as it can be written to a file and run again.
     pub scenario: Document,
-    /// How many independent runs.
+    /// The number of independent runs.
     pub seeds: u32,
     /// The seed of the first; the others follow one by one.
     pub first_seed: u64,
@@ -43,7 +43,7 @@ pub struct Origin {
 /// A comparison: `cwnd compare --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Comparison {
-    /// How it came about. The scenario has no flows: each algorithm was put on it in turn.
+    /// The origin of the result. The scenario has no flows: each algorithm was put on it in turn.
     #[serde(flatten)]
     pub origin: Origin,
     /// Flows per algorithm.
@@ -79,7 +79,7 @@ pub struct FailedComparison {
 pub struct Algorithm {
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// How its packets can be marked; null if they cannot.
+    /// The way in which its packets can be marked; null if they cannot.
     pub ecn: Option<Ecn>,
     /// All flows its own.
     #[serde(flatten)]
@@ -92,7 +92,7 @@ pub struct Algorithm {
     /// Keys in which it is better than all others: its interval (`low` to `high`) overlaps no other's. Empty unless every algorithm was
     /// measured in a stationary window, over three seeds at least.
     pub best_in: Vec<&'static str>,
-    /// How far it is from the first algorithm in the measures that are compared, seed by seed; empty for the first, and where the first failed.
+    /// The differences from the first algorithm in the compared measures, seed by seed; empty for the first, and where the first failed.
     pub differences: Vec<Difference>,
     /// Together with as many flows of the opponent.
     pub versus: Option<Versus>,
@@ -126,7 +126,7 @@ pub struct Versus {
 /// One scenario: `cwnd run --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Run {
-    /// How it came about.
+    /// The origin of the result.
     #[serde(flatten)]
     pub origin: Origin,
     /// The link that measures without a link's name are taken at.
@@ -229,7 +229,7 @@ impl JsonSchema for OfLink {
 /// The speed of the simulator: `cwnd bench sim --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Bench {
-    /// How it came about.
+    /// The origin of the result.
     #[serde(flatten)]
     pub origin: Origin,
     /// Flows, without those that come and go.

@@ -166,8 +166,8 @@ impl Runs {
         let unused = worst(source_limited_share, &grows).max(worst(peer_limited_share, &grows));
         let grew = (unused > HELD_SHARE).then(|| {
             format!(
-                "a flow was limited by its source or receiver {:.0} % of the time and grew on what it did not use, as what it \
-                 reproduces does (an era of ns-2, or a profile of `udt` other than `udt4`)",
+                "a flow was limited by its source or receiver {:.0} % of the time and grew its unused window, as the \
+                 reproduced sources do (an era of ns-2, or a profile of `udt` other than `udt4`)",
                 unused * 100.0
             )
         });

@@ -18,7 +18,7 @@ fn warnings(flow: &str) -> Vec<String> {
 
 #[test]
 fn growth_on_what_was_not_used_is_named_where_it_mattered() {
-    let grew = |flow: &str| warnings(flow).iter().any(|warning| warning.contains("grew on what it did not use"));
+    let grew = |flow: &str| warnings(flow).iter().any(|warning| warning.contains("grew its unused window"));
     let limited = "source = \"cbr:1mbit\"";
     assert!(grew(&format!("algorithm = \"reno\"\nera = \"ns2-2001\"\n{limited}")));
     assert!(grew(&format!("algorithm = \"udt:profile=ns2-2.2\"\n{limited}")));
@@ -40,7 +40,7 @@ fn a_profile_is_known_however_it_is_written() {
     let case = "[dumbbell]\nrate = \"12mbit\"\nrtt = \"100ms\"\nqueue = \"droptail:200p\"\n[[flow]]\nmax_window = 10\n";
     let grew = |algorithm: &str| {
         let warnings = said(&format!("{case}algorithm = \"{algorithm}\"\n"));
-        warnings.iter().any(|warning| warning.contains("grew on what it did not use"))
+        warnings.iter().any(|warning| warning.contains("grew its unused window"))
     };
     for profile in ["ns2-2.0", " ns2-2.0", "NS2-2.0 ", " paper"] {
         assert!(grew(&format!("udt:profile={profile}")), "{profile}");

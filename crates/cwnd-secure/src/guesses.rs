@@ -1,4 +1,4 @@
-//! How often a proof may be wrong.
+//! Limits of wrong proofs.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -121,7 +121,7 @@ impl AccessLine {
         self.delay > Span::ZERO
     }
 
-    /// How many packets are on the line.
+    /// The number of packets on the line.
     pub(crate) fn in_transit(&self, departures: &InTransit) -> usize {
         let (mut place, mut packets) = (self.second, usize::from(!self.front.is_vacant()));
         while place != self.end {
@@ -258,7 +258,7 @@ impl NonDataBodies {
         self.0.entry(flow).or_default().push_back(body);
     }
 
-    /// How many packets of `flow` are not data.
+    /// The number of packets of `flow` that are not data.
     pub(crate) fn answers(&self, flow: u32) -> u32 {
         let bodies = self.0.get(&flow).into_iter().flatten();
         bodies.filter(|body| !body.is_data()).count() as u32

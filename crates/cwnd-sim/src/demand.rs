@@ -1,4 +1,4 @@
-//! What the flows of a setup would carry alone, as far as that is known before the run: its seed draws all rates that change.
+//! The rates that the flows of a setup would have alone, as far as they are known before the run: its seed draws all rates that change.
 
 use cwnd::{Span, Time};
 use cwnd_trace::{Demand, DemandStage};
@@ -10,7 +10,7 @@ use crate::tcp::largest_window;
 use crate::traffic::{CbrSetup, RateSchedule, Source};
 use crate::world::World;
 
-/// How many stages are written down of each demand.
+/// The largest number of recorded stages of each demand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demands {
     most: usize,

@@ -17,7 +17,7 @@ use crate::net::steps::Schedule;
 use crate::random::{Stream, threshold};
 use crate::ring::Budget;
 
-/// What a link does to what crosses it.
+/// The setup of an emulated link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
     /// Bits per second; none for a link of pure delay, which has no queue.
@@ -28,13 +28,13 @@ pub struct Emulation {
     pub deliveries: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Span,
-    /// How much may wait, the datagram being sent not counted.
+    /// The capacity for waiting datagrams, without the one in transmission.
     pub queue: QueueLimit,
     /// Which datagrams wait, which go, and in which order.
     pub discipline: Discipline,
     /// Random loss, before the queue.
     pub loss: Loss,
-    /// What else happens to datagrams.
+    /// Impairments of datagrams.
     pub impairments: Impairments,
     /// Later delays, as of a [link](LinkSetup::delay_steps).
     pub delay_steps: Schedule<Span>,

@@ -9,7 +9,7 @@ use cwnd::window::{FirstCut, Policy, SlowStart};
 
 use crate::tcp::recovery::RecoveryScheme;
 
-/// How much a sender sends while it recovers from a loss by selective acknowledgements.
+/// The sending rule during a recovery by selective acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// As much as the window exceeds ns-2's `pipe_` (`Sack1`): a lost packet counts as in the network until it is acknowledged,
@@ -20,8 +20,8 @@ pub enum Recovery {
     Proportional,
 }
 
-/// What a sender does about a congestion mark that finds its window at one packet, where no cut can go further. It concerns echoes
-/// that last until they are confirmed ([`AckEcho::Latch`](crate::AckEcho::Latch)).
+/// Reaction of a sender to a congestion mark that finds its window at one packet, where no cut can go further. It concerns echoes that
+/// last until they are confirmed ([`AckEcho::Latch`](crate::AckEcho::Latch)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkedAtOne {
     /// Nothing: a packet per round trip is sent as before.
@@ -51,14 +51,14 @@ pub struct Era {
     pub initial_rto: Span,
     /// The first two duplicate acknowledgements each release a new packet (RFC 3042).
     pub limited_transmit: bool,
-    /// How losses are detected and repaired where a flow does not choose.
+    /// The detection and repair of losses, unless a flow chooses its own.
     pub scheme: RecoveryScheme,
-    /// How much is sent during recovery.
+    /// The sending rule during recovery.
     pub recovery: Recovery,
     /// NewReno's timer runs on from the first partial acknowledgement, so that many losses in a window end in a timeout instead
     /// of a round trip each (the impatient variant of RFC 6582 section 4); ns-2 restarts it with every one.
     pub impatient_rto: bool,
-    /// What a congestion mark does to a window of one packet.
+    /// The effect of a congestion mark on a window of one packet.
     pub marked_at_one: MarkedAtOne,
     /// Receivers acknowledge every second packet or after this time where a flow does not choose; none: every packet at once.
     pub delayed_ack: Option<Span>,
@@ -166,8 +166,8 @@ impl Era {
         quick_acks: 16,
     };
 
-    /// How flows over `transport` detect and repair losses where they do not choose: those of routers want selective
-    /// acknowledgements and know nothing else.
+    /// The default detection and repair of losses of flows over `transport`: those of routers need selective acknowledgements and know no
+    /// other scheme.
     #[must_use]
     pub fn scheme_over(&self, transport: Transport) -> RecoveryScheme {
         if transport == Transport::Routed { RecoveryScheme::Sack } else { self.scheme }

@@ -25,9 +25,9 @@ pub enum SetupError {
         what: &'static str,
         /// Simulated time, seconds.
         at: f64,
-        /// What a run may use, bytes.
+        /// The bound of a run, bytes.
         most: u64,
-        /// What to change.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The caller ended the run.
@@ -55,7 +55,7 @@ pub enum SetupError {
         part: SetupPart,
         /// Simulated time, seconds.
         at: f64,
-        /// How many events there were.
+        /// The number of events.
         events: u64,
     },
     /// The access lines of a flow are too short for round-trip times that vary: the variation is taken from them.
@@ -96,7 +96,7 @@ pub struct StackPanic {
     pub at: f64,
     /// The seed of the run, which repeats it.
     pub seed: u64,
-    /// What the panic says.
+    /// The message of the panic.
     pub message: String,
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Finite {
     /// Packets in all.
     pub(crate) size: u64,
     pub(crate) start: Time,
-    /// How long after the start the last packet had arrived, and all had been acknowledged; [`Span::MAX`] while that is to come.
+    /// Time from the start to the arrival of the last packet, and to its acknowledgement; [`Span::MAX`] until then.
     arrived: Span,
     acknowledged: Span,
     /// Its group, which is notified of both.
@@ -73,7 +73,7 @@ pub(crate) struct Member {
     pub(crate) measured: bool,
 }
 
-/// What flows from the same setup share.
+/// The common state of flows from one setup.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowPath {
     pub(crate) routes: FlowRoutes,
@@ -82,7 +82,7 @@ pub(crate) struct FlowPath {
     jitter: Span,
 }
 
-/// What differs between flows from the same setup.
+/// The state of one flow among those from one setup.
 pub(crate) struct FlowParameters {
     pub(crate) start: Time,
     pub(crate) backlog: Backlog,
@@ -145,12 +145,12 @@ impl Finite {
         number + 1 >= self.size
     }
 
-    /// How long after the start the last packet had arrived.
+    /// Time from the start to the arrival of the last packet.
     pub(crate) fn arrived(&self) -> Option<Span> {
         Some(self.arrived).filter(|arrived| *arrived < Span::MAX)
     }
 
-    /// How long after the start all had been acknowledged.
+    /// Time from the start to the acknowledgement of all packets.
     pub(crate) fn acknowledged(&self) -> Option<Span> {
         Some(self.acknowledged).filter(|acknowledged| *acknowledged < Span::MAX)
     }

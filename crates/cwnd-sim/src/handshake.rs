@@ -11,12 +11,12 @@ use cwnd::{Span, Time};
 use crate::net::packet::HandshakePacket;
 use crate::setup::FlowSetup;
 
-/// What the sender of a flow knows of its handshake.
+/// The sender's state of the handshake of a flow.
 #[derive(Debug)]
 pub(crate) struct Handshake {
     /// Round trips to come; 0 once data may leave.
     left: u32,
-    /// How often the packet of this round trip has left.
+    /// The number of transmissions of the packet of this round trip.
     sent: u32,
     /// When it leaves, or leaves again; [`Time::MAX`] for never.
     due: Time,

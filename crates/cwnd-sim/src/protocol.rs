@@ -1,4 +1,4 @@
-//! What the kinds of sender and of receiver have in common.
+//! The common parts of the kinds of sender and of receiver.
 
 use cwnd::host::{Counts, Facts, Spent};
 use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
@@ -10,7 +10,7 @@ use crate::tcp::LinuxHost;
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::source::Backlog;
 
-/// What a sender is made of.
+/// The setup of a sender.
 pub(crate) struct SenderConfig {
     pub(crate) algorithm: Algorithm,
     pub(crate) era: Era,
@@ -48,7 +48,7 @@ pub(crate) trait SenderProtocol {
     /// A round trip of the handshake has taken `rtt`.
     fn on_handshake(&mut self, _now: Time, _rtt: Span) {}
 
-    /// What it knows.
+    /// Its facts.
     fn facts(&self) -> Option<&Facts> {
         None
     }
@@ -58,7 +58,7 @@ pub(crate) trait SenderProtocol {
         None
     }
 
-    /// What it counts.
+    /// Its counters.
     #[inline]
     fn counts(&self) -> Counts {
         self.facts().map_or_else(Counts::default, |facts| facts.counts)
@@ -107,7 +107,7 @@ pub(crate) trait SenderProtocol {
     }
 }
 
-/// What became of a data packet at its receiver.
+/// The fate of a data packet at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     /// It had not arrived before, and is kept.

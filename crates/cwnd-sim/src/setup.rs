@@ -1,4 +1,4 @@
-//! What a run is made of, as plain data.
+//! The setup of a run, as plain data.
 
 use std::num::NonZeroU32;
 use std::ops::Deref;
@@ -32,17 +32,17 @@ pub struct Setup {
     pub flow_arrivals: Vec<FlowArrivalsSetup>,
     /// Links where each packet is recorded, and some are lost on purpose.
     pub taps: Vec<Tap>,
-    /// How long to simulate.
+    /// The simulated time.
     pub duration: Span,
     /// When measuring starts; below `duration`.
     pub warmup: Span,
     /// Equal seeds are equal runs.
     pub seed: u64,
-    /// What the seed draws.
+    /// The draws of the seed.
     pub variation: Variation,
     /// The maximum number of packets of each flow to log at its sender; none for no log. It does not change the run.
     pub packet_log: Option<usize>,
-    /// What to record over time; none for the start, the end of the warm-up and the end alone.
+    /// The samples over time; none for only the start, the end of the warm-up and the end.
     pub sampling: Option<Sampling>,
 }
 
@@ -63,7 +63,7 @@ pub struct FlowSetup {
     pub via_back: Option<Vec<LinkId>>,
     /// When it starts, before what the seed adds.
     pub start: Time,
-    /// What its application hands over.
+    /// The data that its application supplies.
     pub source: Source,
     /// When its application stops handing over new data; none for never.
     pub stop: Option<Time>,
@@ -73,7 +73,7 @@ pub struct FlowSetup {
     pub access_rtt: Span,
     /// A data packet on the wire.
     pub packet: Bytes,
-    /// What a data packet carries for the application.
+    /// Application data of a packet, in bytes.
     pub payload: Bytes,
     /// An acknowledgement on the wire.
     pub ack: Bytes,
@@ -81,9 +81,9 @@ pub struct FlowSetup {
     pub max_window: Option<f64>,
     /// Spread a window algorithm's packets over the round trip even where the algorithm does not request it.
     pub paced: bool,
-    /// What its hosts do as those of Linux.
+    /// Behaviours of its hosts that are those of Linux.
     pub host: LinuxHost,
-    /// How slow start grows; none for the era's way.
+    /// The kind of slow start; none for that of the era.
     pub slow_start: Option<SlowStart>,
     /// Packets are ECN-capable, and how their marks come back.
     pub ecn: Option<AckEcho>,
@@ -93,9 +93,9 @@ pub struct FlowSetup {
     /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
     /// together with it, as behind a radio or cable link. None: none waits.
     pub ack_aggregation: Option<Span>,
-    /// How losses are detected and repaired.
+    /// The detection and repair of losses.
     pub recovery: RecoveryScheme,
-    /// What the receiver does with a packet that arrives before another one.
+    /// Treatment of a packet that arrives before an earlier one.
     pub reassembly: Reassembly,
     /// The class of its packets in both directions; only RIO queues look at it.
     pub class: Class,
@@ -115,7 +115,7 @@ pub struct FlowArrivalsSetup {
     pub flow: FlowSetup,
     /// The mean time between arrivals of flows, or of sessions where there are `pages`.
     pub gap: Interarrival,
-    /// How many packets each flow has.
+    /// The size of each flow, in packets.
     pub sizes: Sizes,
     /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
     pub pages: Option<Pages>,
@@ -126,7 +126,7 @@ pub struct FlowArrivalsSetup {
     pub limit: NonZeroU32,
 }
 
-/// What real networks vary and a simulator must draw: without it, flows fall into step at a drop-tail queue.
+/// Variations of real networks that a simulator must draw: without them, flows synchronise at a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variation {
     /// Each start is delayed by a uniform draw from zero to this much; none: to one base round-trip time of the flow.
@@ -138,7 +138,7 @@ pub struct Variation {
     pub jitter: f64,
 }
 
-/// What to record over time.
+/// The samples over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// Time between samples; above zero.

@@ -33,7 +33,7 @@ pub struct Simulation {
     world: World,
     recorder: Recorder,
     end: Time,
-    /// What samples will need, bytes.
+    /// The memory for samples, bytes.
     samples: u64,
     /// The budget has been asked for that.
     reserved: bool,
@@ -230,7 +230,7 @@ impl FlowState<'_> {
         self.flow.sender.counts().delivered
     }
 
-    /// How often the sender's retransmission timer has expired.
+    /// The number of expiries of the sender's retransmission timer.
     #[must_use]
     pub fn timeouts(self) -> u64 {
         self.flow.sender.counts().timeouts

@@ -36,7 +36,7 @@ use crate::traffic::{CbrSetup, Source};
 
 /// Takes samples of a run.
 pub(crate) trait Sampler {
-    /// When the next sample is due; [`Time::MAX`] after the last one.
+    /// The instant of the next sample; [`Time::MAX`] after the last one.
     fn next(&self) -> Time;
 
     /// Takes a sample of `world`.
@@ -45,34 +45,34 @@ pub(crate) trait Sampler {
 
 /// Everything that exists in a run.
 pub(crate) struct World {
-    /// The time of the present action, which may be [`ahead`] of the present event.
+    /// The instant of the present action, which may be [`ahead`] of the present event.
     now: Time,
     events: EventSet,
     pub(crate) links: Vec<Link>,
-    /// Those recorded one by one, then those without congestion control, then those of groups of arriving flows; these come and go, and their
-    /// places are used again.
+    /// All flows: first those that are recorded one by one, then those without congestion control, then those of groups of arrivals. The
+    /// last come and go, and their places are reused.
     pub(crate) flows: Vec<Flow>,
     pub(crate) flow_arrivals: Vec<FlowArrivals>,
-    /// Round-trip times without queueing or transmission of the flows recorded one by one, as drawn.
+    /// Round-trip times without queueing or transmission of the flows that are recorded one by one, as drawn.
     pub(crate) base_rtts: Vec<Span>,
-    /// When each flow under congestion control starts, as drawn.
+    /// The start of each flow under congestion control, as drawn.
     pub(crate) starts: Vec<Time>,
     departures: InTransit,
     other_bodies: NonDataBodies,
-    /// Handshakes of flows, by place, under way or done.
+    /// Handshakes of flows, by place, under way or complete.
     handshakes: BTreeMap<u32, Handshake>,
-    /// Places in `flows` whose flow has ended.
+    /// Free places in `flows`: their flows have ended.
     free: Vec<u32>,
-    /// Those in `flows` that are whole stacks.
+    /// Places in `flows` of whole stacks.
     stacks: Vec<u32>,
-    /// Empty between events.
+    /// A buffer; empty between events.
     requests: Vec<Request>,
     measure_from: Time,
-    /// Nothing reads it between events but samples.
+    /// Only samples read the state between events.
     unobserved: bool,
-    /// Actions ahead of their time end before this.
+    /// The instant before which actions ahead of their time must end.
     horizon: Time,
-    /// The link that data packets pass ahead of their time, if there is one.
+    /// The link that data packets may pass ahead of their time, if there is one.
     ahead: Option<u32>,
     pub(crate) routes: Routes,
     digest: Digest,
@@ -130,8 +130,8 @@ impl World {
         Ok(world)
     }
 
-    /// Handles all that happens up to `until`, while `should_continue` returns true, which is called before each event with its instant. Whether
-    /// `until` was reached.
+    /// Handles all events up to `until`, while `should_continue` returns true; it is called before each event with the instant of the
+    /// event. Returns whether `until` was reached.
     #[inline(never)]
     pub(crate) fn simulate(
         &mut self,
@@ -168,7 +168,7 @@ impl World {
         self.events.push(sampler.next(), Component::Sample);
     }
 
-    /// The present.
+    /// The present instant.
     pub(crate) fn now(&self) -> Time {
         self.now
     }
@@ -183,12 +183,12 @@ impl World {
         self.sampled
     }
 
-    /// The memory that packets may use and do.
+    /// The memory of packets: its bound and its use.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The flow or link whose event is next.
+    /// The flow or link of the next event.
     pub(crate) fn next_part(&self, setup: &Setup) -> SetupPart {
         match self.events.first().1 {
             Next::Link(link) | Next::Timer(Component::Link(link)) => {
@@ -230,7 +230,7 @@ impl World {
             .map_or(SetupPart::Field("arrivals"), |group| SetupPart::FlowArrivals(group.flow.name.clone()))
     }
 
-    /// A timer is due.
+    /// Handles a timer that is due.
     fn timer(&mut self, component: Component, sampler: &mut impl Sampler) {
         match component {
             Component::Release(index) => self.release(index),
@@ -262,12 +262,12 @@ impl World {
         }
     }
 
-    /// What the rates of the source of a flow are drawn from.
+    /// The stream of random numbers for the rates of the source of a flow.
     pub(crate) fn source_draws(setup: &Setup, flow: u32) -> Stream {
         Stream::new(setup.seed, format_args!("flow {flow}: source"))
     }
 
-    /// What something of a flow without congestion control is drawn from: `rate`, `start` or `jitter`.
+    /// The stream of random numbers for a property of a flow without congestion control: `rate`, `start` or `jitter`.
     pub(crate) fn cbr_draws(setup: &Setup, index: usize, what: &str) -> Stream {
         Stream::new(setup.seed, format_args!("cbr {index}: {what}"))
     }
@@ -348,7 +348,7 @@ impl World {
         }
     }
 
-    /// Moves a packet on to the next link of its route, or into the endpoint.
+    /// Moves a packet to the next link of its route, or to the endpoint.
     #[inline(always)]
     fn forward(&mut self, packet: &mut Packet) {
         match self.routes.step(packet.hop) {
@@ -422,7 +422,7 @@ impl World {
         }
     }
 
-    /// The packet becomes the answer of the receiver.
+    /// Replaces the packet by the answer of the receiver.
     #[inline(always)]
     fn arrive_at_receiver(&mut self, packet: &mut Packet, data: &Data) {
         self.digest.mix(self.now.as_nanos());
@@ -448,7 +448,7 @@ impl World {
         self.arm_receiver(packet.flow);
     }
 
-    /// A message of a sender arrives.
+    /// Handles a message of a sender at its receiver.
     fn deliver_message(&mut self, index: u32, message: &Message) {
         let flow = &mut self.flows[index as usize];
         flow.answers -= 1;
@@ -460,7 +460,7 @@ impl World {
         }
     }
 
-    /// Sends all that the timers of a receiver send now.
+    /// Sends everything that is due by the timers of a receiver.
     fn poll_receiver(&mut self, index: u32) {
         let now = self.now;
         while let Some(body) = self.flows[index as usize].receiver.handle_timeout(now) {
@@ -504,12 +504,12 @@ impl World {
         self.arrive_at_sender(packet.flow, &packet.body);
     }
 
-    /// Sends all that a sender may send now, and sets its timers.
+    /// Sends everything that a sender may send now, and sets its timers.
     fn poll_sender(&mut self, index: u32) {
         self.serve(index, None);
     }
 
-    /// Passes a packet of its receiver to a sender, sends all that it may send now, and sets its timers.
+    /// Passes a packet of the receiver to its sender, sends everything that the sender may send now, and sets its timers.
     #[inline(always)]
     fn serve(&mut self, index: u32, answer: Option<&Body>) {
         let now = self.now;
@@ -529,7 +529,7 @@ impl World {
         self.arm_sender(index, timers);
     }
 
-    /// Sees to it that a sender is called when it is to be.
+    /// Sets the event at which a sender is to be called.
     #[inline(always)]
     fn arm_sender(&mut self, index: u32, timers: Timers) {
         let armed = &mut self.flows[index as usize].armed;
@@ -543,8 +543,8 @@ impl World {
         }
     }
 
-    /// The event of a release comes up. The release may have been handled ahead of its time, and was counted then: its event stays where it
-    /// is, and moves to the next release only now.
+    /// Handles the event of a release. A release that was handled ahead of its time was counted then: its event stays in place, and moves
+    /// to the next release only now.
     fn release(&mut self, index: u32) {
         if self.flows[index as usize].armed.release > self.now {
             self.handled -= 1;
@@ -554,7 +554,7 @@ impl World {
         self.events.set_release(index, self.flows[index as usize].armed.release);
     }
 
-    /// A sender may send again, or its algorithm requested a wake-up.
+    /// Lets a sender send again, or passes it a requested wake-up.
     fn wake(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         flow.armed.release = Time::MAX;
@@ -562,7 +562,7 @@ impl World {
         self.poll_sender(index);
     }
 
-    /// A deadline moves on with every acknowledgement; its event stays where it was and looks again when it comes up.
+    /// Handles a deadline. It moves with every acknowledgement; its event stays in place and is checked again when it is due.
     fn deadline(&mut self, index: u32) {
         self.events.pop();
         let flow = &mut self.flows[index as usize];
@@ -601,5 +601,5 @@ impl World {
     }
 }
 
-/// What the packets of a run may use, bytes, where nobody says otherwise: 4 GiB.
+/// The default bound of the packets of a run, bytes: 4 GiB.
 const MEMORY: u64 = 4 << 30;

@@ -117,8 +117,7 @@ use cwnd::{Bytes, Span, Spec, Time};
 
 /// Makes connections.
 pub trait Stack: fmt::Debug + Send + Sync {
-    /// What the network adds to each datagram: 28 bytes of IPv4 and UDP where datagrams are UDP payloads, nothing where they are whole IP
-    /// packets.
+    /// Bytes that the network adds to each datagram: 28 of IPv4 and UDP if datagrams are UDP payloads, 0 if they are whole IP packets.
     fn headers(&self) -> Bytes;
 
     /// Both ends of a new connection. Its handshake, if it has one, takes place over the network, between the two.
@@ -133,7 +132,7 @@ pub struct Pair {
     pub receiver: Box<dyn Endpoint>,
 }
 
-/// What a connection is given.
+/// The parameters of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// When it starts.
@@ -175,11 +174,11 @@ pub trait Endpoint: Send {
         None
     }
 
-    /// What can be seen of the congestion controller.
+    /// The visible state of the congestion controller.
     fn shown(&self) -> Shown;
 }
 
-/// What a stack has written into a buffer.
+/// A datagram that a stack has written into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The codepoint of the datagrams.
@@ -202,7 +201,7 @@ pub enum Ecn {
     Ce,
 }
 
-/// What can be seen of the congestion controller of an end; none where the stack does not show it.
+/// The visible state of the congestion controller of an end; none if the stack does not show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Congestion window, packets of full size.
@@ -238,7 +237,7 @@ impl StackSpec {
         &self.name
     }
 
-    /// What takes the place of an algorithm in a flow.
+    /// A stack that takes the place of an algorithm in a flow.
     #[must_use]
     pub fn into_spec(self) -> Spec {
         let name = self.name.clone();

@@ -120,7 +120,8 @@ fn list(command: &Command, groups: &[Group]) -> String {
 }
 
 /// Makes `-h` of `command` and its subcommands fit a screen: options under a heading, and the text after the examples, appear in `--help`
-/// only. The lines of each paragraph after the options are joined, because the width of the terminal determines where they break.
+/// only. The lines of each paragraph after the options are joined, because the width of the terminal determines where they break. A blank
+/// line separates examples from text.
 fn arranged(command: Command) -> Command {
     let command = command.mut_subcommands(arranged);
     let command =
@@ -135,7 +136,12 @@ fn arranged(command: Command) -> Command {
     while let Some(line) = lines.next() {
         let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
         let is_heading = line.ends_with(':') && lines.peek().is_some_and(|next| !is_prose(next));
-        joined.push_str(if is_prose(before) && is_prose(line) && !is_heading { " " } else { "\n" });
+        joined.push_str(match (is_prose(before), is_prose(line)) {
+            (true, true) if !is_heading => " ",
+            // The text after the examples.
+            (false, true) if !before.is_empty() => "\n\n",
+            _ => "\n",
+        });
         joined.push_str(line);
         before = line;
     }

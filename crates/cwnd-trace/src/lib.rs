@@ -1,4 +1,4 @@
-//! What a host records of a run.
+//! The record of a run that a host writes.
 //!
 //! Every host (simulator, model, wire) writes the same columns: cumulative curves of sent, delivered and lost packets, the
 //! state of each flow at the sampled instants, and how long packets waited at each link. Everything measured afterwards comes
@@ -58,7 +58,7 @@ pub struct FlowTrace {
     pub payload: u32,
     /// When it was to start, and its stop if it has one.
     pub start: u64,
-    /// How much later than that it started, as drawn, nanoseconds.
+    /// The drawn delay of its start after that, nanoseconds.
     pub late: u64,
     /// None: it lasts as long as the run.
     pub stop: Option<u64>,
@@ -71,7 +71,7 @@ pub struct FlowTrace {
     pub demand: Demand,
     /// Its round-trip time without queueing or serialisation, nanoseconds.
     pub base_rtt: u64,
-    /// How many packets it has to deliver; none for a flow without end.
+    /// Its size in packets; none for a flow without end.
     pub size: Option<u64>,
     /// From its start (as drawn) to the arrival of the last of these packets, nanoseconds; none if that did not happen.
     pub completed: Option<u64>,
@@ -146,7 +146,7 @@ pub struct LinkTrace {
     pub queue_packets: Column<u64>,
     /// Bytes waiting.
     pub queue_bytes: Column<u64>,
-    /// How long each packet waited before its transmission began, nanoseconds; packets offered after the warm-up.
+    /// The queueing delay of each packet before its transmission, nanoseconds; packets offered after the warm-up.
     pub wait: Histogram,
     /// Each packet offered to the link, where it is tapped.
     pub passages: Vec<Passage>,
@@ -165,7 +165,7 @@ pub struct Passage {
     pub lost: bool,
 }
 
-/// What passes a tap.
+/// A packet that passes a tap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     /// A data packet.
@@ -177,7 +177,7 @@ pub enum Passing {
     },
     /// An acknowledgement.
     Ack {
-        /// How many of this flow have come by, itself included.
+        /// The number of packets of this flow so far, this one included.
         nth: u64,
         /// All packets below have arrived.
         cumulative: u64,

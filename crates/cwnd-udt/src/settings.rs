@@ -42,8 +42,7 @@ pub struct Settings {
     pub backlog: Option<u32>,
     /// Never send faster than this, headers included.
     pub max_rate: Option<BitRate>,
-    /// How far ahead of its time a paced packet may be sent, so that several can be sent together: not more than an eighth of the peer's
-    /// buffer holds.
+    /// The lead of a paced packet over its time, so that several can be sent together: at most an eighth of the peer's buffer.
     pub burst: Span,
     /// Make up for delays of the host: overdue packets of a late process leave at twice the pace, up to half of the least round trip of
     /// them. Otherwise a delay beyond `burst` is lost time.
@@ -57,15 +56,15 @@ pub struct Settings {
     /// Ask a receiver to report the packets that arrive above missing ones. A receiver that does not know the request, such as libudt's,
     /// acknowledges as before.
     pub ask_reports: bool,
-    /// How long a connection that is being closed continues to deliver written data.
+    /// The time for which a connection that is being closed continues to deliver written data.
     pub linger: Span,
     /// A packet of any kind is sent at least this often.
     pub keep_alive: Span,
     /// The connection ends if nothing was received from the peer for this long.
     pub idle_timeout: Span,
-    /// How long a client waits for its server.
+    /// The time for which a client waits for its server.
     pub connect_timeout: Span,
-    /// How long a rendezvous waits for the other side.
+    /// The time for which a rendezvous waits for the other side.
     pub rendezvous_timeout: Span,
 }
 

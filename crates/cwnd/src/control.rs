@@ -1,4 +1,4 @@
-//! What an algorithm requests from its host, and the trait between them.
+//! The requests of an algorithm to its host, and the trait between them.
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -6,7 +6,7 @@ use core::fmt::Debug;
 use crate::signal::{Ack, Arrival, Congestion, Remote, Signal, View};
 use crate::units::{Bytes, Packets, Rate, Span, Time};
 
-/// How departures are spaced.
+/// The spacing of departures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Pacing {
     /// Packets leave as soon as the window allows.
@@ -42,18 +42,18 @@ pub struct Stamp {
     pub demand: Packets,
 }
 
-/// What an algorithm requests from its host. It holds until the next signal.
+/// The requests of an algorithm to its host. They hold until the next signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate is what holds the sender.
     pub window: Packets,
-    /// How departures are spaced.
+    /// The spacing of departures.
     pub pacing: Pacing,
     /// The largest burst at one instant; the host's choice if none.
     pub quantum: Option<Bytes>,
     /// Packet pairs.
     pub probe: Probe,
-    /// What departing packets carry for routers.
+    /// The header that departing packets carry for routers.
     pub stamp: Option<Stamp>,
     /// When to call [`CongestionControl::on_wake`]; none for never.
     pub wake: Option<Time>,
@@ -150,7 +150,7 @@ contract! {
     /// }
     /// ```
     pub trait CongestionControl: Debug + Send {
-        /// What the algorithm requests now. Pure; the host reads it after every signal.
+        /// The present requests of the algorithm. Pure; the host reads it after every signal.
         fn control(&self) -> Control;
 
         /// New data was acknowledged: `view.delivered`, `view.rtt` and `view.round` include it; `view.in_flight` and `view.limit` are those

@@ -7,7 +7,7 @@ use crate::control::ReceiverSide;
 use crate::parameter::{Parameter, Values};
 use crate::signal::Start;
 
-/// What the algorithm `A` declares of itself; in the registry `A` is [`Algorithm`](crate::Algorithm).
+/// The declaration of the algorithm `A`; in the registry `A` is [`Algorithm`](crate::Algorithm).
 #[derive(Debug)]
 pub struct Entry<A> {
     /// Its name everywhere: the kernel's where one exists, otherwise the paper's.
@@ -16,9 +16,9 @@ pub struct Entry<A> {
     pub title: &'static str,
     /// Why it is here.
     pub family: Family,
-    /// What its transport must offer.
+    /// Requirements on its transport.
     pub transport: Transport,
-    /// What it decides by.
+    /// The signals that it decides by.
     pub basis: Basis,
     /// Paper and equation, RFC and section, or the code it follows.
     pub source: &'static str,
@@ -43,15 +43,15 @@ pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
 pub enum Family {
     /// The subject of one of the five papers.
     Core,
-    /// What the papers, or people today, compare with.
+    /// A reference for comparisons, of papers or of today.
     Baseline,
     /// Only named by a paper.
     Named,
-    /// What whoever runs it writes.
+    /// A rule that the user writes.
     Own,
 }
 
-/// What an algorithm needs of the transport below it.
+/// Requirements of an algorithm on the transport below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// Every packet acknowledged as it arrives, as in TCP.
@@ -68,7 +68,8 @@ pub enum Transport {
     Stack,
 }
 
-/// What an algorithm decides by. A host or a model that does not have it makes another algorithm of it: Reno, where a queue never grows.
+/// The signals that an algorithm decides by. A host or a model without them would make another algorithm of it: Reno, if a queue never
+/// grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// Losses, and marks as if they were losses; or nothing of the path.
@@ -81,7 +82,7 @@ pub enum Basis {
     DeliveryRate,
     /// The rate at which acknowledgements arrive.
     AckRate,
-    /// What routers write on packets.
+    /// The headers that routers write on packets.
     Routers,
 }
 

@@ -20,14 +20,14 @@ pub struct Notation<T: 'static> {
     pub what: &'static str,
     /// The forms. The first one is the example of all.
     pub forms: &'static [Form<T>],
-    /// What other tools have and this one has not: the name, and what to write instead.
+    /// Names that other tools have and this one has not, each with the replacement.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// One form: `name:first,second,key=value,word`.
 #[derive(Debug)]
 pub struct Form<T> {
-    /// What stands before the colon; empty where nothing does.
+    /// The name before the colon; empty if there is none.
     pub name: &'static str,
     /// Names that other tools give it. They are not accepted: an error about one says the name here.
     pub aliases: &'static [&'static str],
@@ -101,7 +101,7 @@ impl<T> Notation<T> {
         either(&names)
     }
 
-    /// How each form is written, as `A, b:C or d:e=E`, for the help of an option.
+    /// The forms, as `A, b:C or d:e=E`, for the help of an option.
     #[must_use]
     pub fn synopsis(&self) -> String {
         let forms: Vec<String> = self.forms.iter().map(Form::syntax).collect();
@@ -223,7 +223,7 @@ impl<T> Form<T> {
         }
     }
 
-    /// How it is written, its optional parameters left out.
+    /// The written form, without its optional parameters.
     #[must_use]
     pub fn syntax(&self) -> String {
         let place = |(index, parameter): (usize, &Parameter)| {
@@ -290,7 +290,7 @@ impl Values {
     }
 }
 
-/// What a parameter accepts, as the object of a sentence.
+/// The accepted values of a parameter, as the object of a sentence.
 fn accepted(parameter: &Parameter) -> String {
     let accepted = parameter.accepted();
     match parameter.kind {

@@ -31,7 +31,7 @@ pub enum Kind {
     Number {
         /// None where the algorithm derives it from others.
         default: Option<f64>,
-        /// How a derived default comes about; empty otherwise.
+        /// The derivation of the default; empty if it is not derived.
         derived: &'static str,
         /// The accepted values.
         range: Range,
@@ -49,7 +49,7 @@ pub enum Kind {
         measure: Measure,
         /// None where it is derived from something else, or absent unless given.
         default: Option<f64>,
-        /// How a derived default comes about; empty otherwise.
+        /// The derivation of the default; empty if it is not derived.
         derived: &'static str,
         /// The accepted values.
         range: Range,
@@ -60,12 +60,12 @@ pub enum Kind {
     Text {
         /// The default.
         default: &'static str,
-        /// What it accepts.
+        /// The accepted values.
         syntax: &'static str,
     },
 }
 
-/// What a quantity measures, and the unit in which its value is kept.
+/// The dimension of a quantity, and the unit of its stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Bits per second.

@@ -185,7 +185,7 @@ impl Spec {
         !matches!(self.origin, Origin::Registry)
     }
 
-    /// What [`Spec::stack`] was given.
+    /// The argument of [`Spec::stack`].
     #[must_use]
     pub fn as_stack(&self) -> Option<&(dyn Any + Send + Sync)> {
         if let Origin::Stack(stack) = &self.origin { Some(&**stack) } else { None }
@@ -197,7 +197,7 @@ impl Spec {
         !self.is_outside() && matches!(self.start(&Start::default()), Algorithm::UdtAgent(_))
     }
 
-    /// What the algorithm declares of itself.
+    /// The declaration of the algorithm.
     #[must_use]
     pub fn entry(&self) -> &'static Entry<Algorithm> {
         self.entry

@@ -1,4 +1,4 @@
-//! What a host passes to an algorithm: plain records, built by the host from facts it owns.
+//! The signals of a host to an algorithm: plain records, built by the host from facts it owns.
 //!
 //! Every host keeps to this order and meaning:
 //!
@@ -17,7 +17,7 @@
 use crate::units::{Bytes, Packets, Rate, Span, Time};
 use crate::window::Policy;
 
-/// What a flow begins with.
+/// The initial conditions of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
     /// The initial window; at least one packet.
@@ -31,7 +31,7 @@ pub struct Start {
     pub max_window: Packets,
     /// A packet as it is on the wire, all headers included.
     pub packet: Bytes,
-    /// What a packet carries for the application.
+    /// Application data of a packet, in bytes.
     pub payload: Bytes,
     /// For algorithms that draw random numbers: they carry their own generator and nothing else seeds it.
     pub seed: u64,
@@ -73,7 +73,7 @@ pub struct Rtt {
     pub ack_delay: Span,
 }
 
-/// What last kept the next packet from being sent. Where several limits do, it is the first of window, source, peer and rate.
+/// The last limit that kept the next packet from being sent. If several apply, it is the first of window, source, peer and rate.
 ///
 /// Only an acknowledgement or a wake-up ends [`Window`](Self::Window), so each time that the window was used up is seen by the next
 /// signal: the draft's `C.is_cwnd_limited` is whether any acknowledgement of the last round trip saw it.
@@ -122,13 +122,13 @@ pub struct View {
     pub timeout: Option<Span>,
     /// Round trips so far, with the one that this event ends: it grows by one when a packet sent after the last growth is acknowledged.
     pub round: u64,
-    /// What last held the sender before the event.
+    /// The limit of the sender before the event.
     pub limit: Limit,
     /// The window the receiver grants at most; [`f64::INFINITY`] for no bound.
     pub peer_window: Packets,
     /// A packet as it is on the wire.
     pub packet: Bytes,
-    /// What a packet carries for the application.
+    /// Application data of a packet, in bytes.
     pub payload: Bytes,
 }
 
@@ -171,7 +171,7 @@ impl RateSample {
     }
 }
 
-/// What the far end and the routers measured, where the transport carries it.
+/// Measurements of the receiver and the routers, if the transport carries them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Remote {
     /// The rate at which packets reach the receiver (UDT's AS).
@@ -206,7 +206,7 @@ pub struct Ack {
     /// The delivery rate around that packet, for algorithms that ask for it
     /// ([`wants_samples`](crate::CongestionControl::wants_samples)); none where the host does not know it.
     pub sample: Option<RateSample>,
-    /// What the far end reports.
+    /// A report of the receiver.
     pub remote: Remote,
 }
 
@@ -236,7 +236,7 @@ pub enum Cause {
 /// A congestion event. Hosts report every one; which of them is acted upon is the algorithm's business.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congestion {
-    /// What happened.
+    /// The kind of event.
     pub cause: Cause,
     /// The number of the first packet lost or marked.
     pub first: u64,

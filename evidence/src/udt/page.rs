@@ -55,7 +55,8 @@ pub(super) fn measured_at<O>(page: &mut String, measured: &Measured<O>) {
     let Measured { sources, system, cores, load, .. } = measured;
     // With more programs than cores no real socket is in time.
     let busy = if *load > *cores as f64 { ": provisional, on a busy machine" } else { "" };
-    let _ = writeln!(page, "\nMeasured at {sources} on {system}, {cores} cores, load {load} beforehand{busy}.");
+    let _ =
+        writeln!(page, "\nMeasured at {sources} on {system}, {cores} cores, load average {load} before the run{busy}.");
 }
 
 fn under_load(page: &mut String, load: &Load) {
@@ -84,7 +85,7 @@ fn under_load(page: &mut String, load: &Load) {
         let connect = flood.connect_s.map_or("none".to_owned(), |seconds| format!("after {:.0} ms", seconds * 1e3));
         let _ = writeln!(
             page,
-            "| {:.0} spoofed handshakes a second beside a transfer{} | {:.0} % of its {:.0} Mbit/s, memory {:+.1} MB, a new connection {connect} |",
+            "| {:.0} spoofed handshakes a second during a transfer{} | {:.0} % of its {:.0} Mbit/s, memory {:+.1} MB, a new connection {connect} |",
             flood.rate,
             flood.limit_bps.map_or(String::new(), |limit| format!(" of {:.0} Gbit/s at most", limit * 1e-9)),
             flood.during_bps / flood.before_bps * 100.0,
@@ -95,7 +96,7 @@ fn under_load(page: &mut String, load: &Load) {
     for stalled in &load.stalled {
         let _ = writeln!(
             page,
-            "| a transfer beside {} peers that read nothing and {} that read a little | {:.0} % of its {:.0} Mbit/s, {:.2} MB for each of them |",
+            "| a transfer next to {} peers that read nothing and {} that read a little | {:.0} % of its {:.0} Mbit/s, {:.2} MB for each of them |",
             2 * stalled.each,
             stalled.each,
             stalled.beside_bps / stalled.alone_bps * 100.0,

@@ -129,12 +129,12 @@ const FAST_RTT: u64 = 100;
 const FAST_LOSS: f64 = 0.005;
 
 const PATHS: &str = "
-Mbit/s from the third second to the twelfth of one transfer alone on a link of 200 Mbit/s (194 of payload), with a queue of one
-bandwidth-delay product and packets of the data lost at random, once each (`cargo xtask evidence -- udt paths`):
+Mbit/s from second 3 to 12 of one transfer alone on a link of 200 Mbit/s (194 of payload), with a queue of one bandwidth-delay product and random
+loss of data, one run each (`cargo xtask evidence -- udt paths`):
 
 ";
 
 const SEVERAL: &str = "
-The same over 1 Gbit/s and 100 ms with 0.5 % lost, over several connections:
+Over 1 Gbit/s and 100 ms with 0.5 % lost, by the number of connections:
 
 ";

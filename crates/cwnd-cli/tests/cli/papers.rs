@@ -15,7 +15,7 @@ fn every_paper_and_result_is_listed() {
         "exptcp: Decoupling",
         "newaimd: The New",
         "aiad: The general",
-        "bbr3: BBRv3 beside CUBIC",
+        "bbr3: BBRv3 against CUBIC",
         "starvation: Starvation in End-to-End",
     ] {
         assert!(list.contains(wanted), "{wanted}:\n{list}");

@@ -85,7 +85,7 @@ pub(crate) struct Curve {
     /// C, packets per second cubed.
     pub(crate) c: f64,
     pub(crate) power: i32,
-    /// How far ahead the target lies, round trips.
+    /// The distance of the target, in round trips.
     pub(crate) ahead: f64,
     /// The largest target, windows.
     pub(crate) bound: f64,
@@ -143,13 +143,13 @@ pub(crate) struct Cut {
     pub(crate) grows: bool,
     /// Losses in the slow start after a timeout change nothing.
     pub(crate) deaf_after_timeout: bool,
-    /// How the window reaches its reduced size.
+    /// The way in which the window reaches its reduced size.
     pub(crate) reduction: Reduction,
     /// The loss at which the sender panics, from 1 on.
     pub(crate) panics: u32,
 }
 
-/// How congestion takes the window to its reduced size.
+/// The way in which congestion takes the window to its reduced size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     AtOnce,
@@ -175,7 +175,7 @@ pub(crate) struct Timeout {
 /// The effect of a pause.
 #[derive(Clone, Debug)]
 pub(crate) struct Restart {
-    /// How long a pause must be, timeouts.
+    /// The shortest length of a pause, in timeouts.
     pub(crate) after: f64,
     /// The window, of the initial one and the one before.
     pub(crate) window: fn(f64, f64) -> f64,
@@ -202,7 +202,7 @@ pub(crate) enum Restored {
     Nothing,
 }
 
-/// How fast packets leave.
+/// The pacing of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     /// Windows per round trip in slow start and after it; none for no pacing.
@@ -222,7 +222,7 @@ pub(crate) struct HyStart {
     pub(crate) samples: u32,
     /// The divisor of growth in conservative slow start.
     pub(crate) divisor: f64,
-    /// How many rounds that lasts.
+    /// The number of rounds that it lasts.
     pub(crate) rounds: u32,
     /// It ends where the round-trip time falls below that at which it began.
     pub(crate) resumes: bool,

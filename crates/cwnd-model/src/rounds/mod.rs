@@ -22,7 +22,7 @@ use crate::ShouldContinue;
 use flow::SynchronousFlow;
 use record::Recorder;
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// As every host records it.
@@ -40,9 +40,9 @@ pub struct Run {
 pub struct Event {
     /// When, in round trips from the start.
     pub at: f64,
-    /// What each flow had in the network, packets.
+    /// The packets of each flow in the network.
     pub before: Vec<f64>,
-    /// What its reaction left.
+    /// The packets left after its reaction.
     pub after: Vec<f64>,
 }
 
@@ -99,7 +99,8 @@ pub fn unread(spec: &Spec) -> Vec<(&'static Parameter, String)> {
     spec.unread_from(&flow::start(&Setup { flows: vec![flow], ..Setup::default() }, 0))
 }
 
-/// How often per round trip the rules of a setup are applied: at least as often as a reporting algorithm among its flows reports.
+/// The number of times per round trip that the rules of a setup are applied: at least as often as a reporting algorithm among its flows
+/// reports.
 #[must_use]
 pub fn steps(setup: &Setup) -> u32 {
     let steps = match setup.clock {
@@ -242,7 +243,7 @@ impl Host {
 /// The most that a run does: steps of flows, packets that receivers see, and 128 for each row of the trace, of which a flow has one per round trip. Half a minute, and at
 /// most 1 GB of trace.
 pub const MOST_WORK: u64 = 1_000_000_000;
-/// What a round trip of a flow costs besides its steps: a row of its trace.
+/// The memory of a round trip of a flow besides its steps: a row of its trace.
 const SAMPLE: u64 = 128;
 /// A sixteenth of the copies, for at most as many steps again at each congestion.
 const SNAPSHOT_STEPS: u32 = 16;

@@ -1,9 +1,9 @@
-//! What a run of the synchronous-feedback host is made of, as plain data.
+//! The setup of a run of the synchronous-feedback host, as plain data.
 
 use cwnd::registry::Spec;
 use cwnd::units::{Bytes, Packets, Span};
 
-/// What to run.
+/// The setup of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The flows.
@@ -15,7 +15,7 @@ pub struct Setup {
     pub later: Vec<Packets>,
     /// The round trip that time is counted in; at least 1 ms.
     pub rtt: Span,
-    /// How finely the rules are applied.
+    /// The number of steps of the rules per round trip.
     pub clock: Clock,
     /// Round trips that a decrease takes, without growth: 0 for simd's model, 1 for New AIMD's.
     pub decrease_rounds: u32,
@@ -42,7 +42,8 @@ pub struct FlowSetup {
     pub rtt: Option<Span>,
 }
 
-/// How finely the rules are applied. With a reporting algorithm (UDT, DAIMD) never more coarsely than its reports come, 10 ms.
+/// The number of steps of the rules per round trip. With a reporting algorithm (UDT, DAIMD) never more coarsely than its reports come, 10
+/// ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Once per round trip; congestion is seen at its end, where the sum may be above the capacity.

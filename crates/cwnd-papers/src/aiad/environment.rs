@@ -20,7 +20,7 @@ pub(super) enum Environment {
     Crossed(ArrivalInterval),
 }
 
-/// How the available bandwidth changes; Mbit/s per test flow.
+/// The changes of the available bandwidth; Mbit/s per test flow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Bandwidth {
@@ -32,7 +32,7 @@ pub(super) struct Bandwidth {
     factor: Option<String>,
 }
 
-/// How often finite flows arrive.
+/// The rate of arrivals of finite flows.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ArrivalInterval {

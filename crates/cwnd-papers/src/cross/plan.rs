@@ -49,9 +49,9 @@ pub struct CrossExperiment {
     pub place: String,
     /// A few words.
     pub what: String,
-    /// How many flows are measured, from the first.
+    /// The number of measured flows, from the first.
     pub flows: usize,
-    /// How many groups of flows run the algorithm, from the first.
+    /// The number of groups of flows that run the algorithm, from the first.
     pub groups: usize,
     /// Its measures, that of the paper first.
     pub measures: Vec<CrossMeasure>,

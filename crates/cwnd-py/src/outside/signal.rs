@@ -176,7 +176,7 @@ record! {
         acks: u32 = |inner| inner.acks;
         /// Packets newly acknowledged.
         newly: u32 = |inner| inner.newly;
-        /// How many of them carried a congestion mark.
+        /// The number of acknowledged packets that carried a congestion mark.
         marked: u32 = |inner| inner.marked;
         /// When the newest packet among them left, seconds.
         sent_at: f64 = |inner| inner.sent_at.as_secs_f64();

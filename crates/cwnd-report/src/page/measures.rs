@@ -25,7 +25,7 @@ impl Cell {
 
     /// The cell of an estimate over `seeds` seeds, in a unit that is `scale` times as fine.
     fn of(estimate: Estimate, scale: f64, seeds: usize) -> Self {
-        let Pair { mean, beside: spread } = pair(&estimate, scale);
+        let Pair { mean, spread } = pair(&estimate, scale);
         Self { value: estimate.mean, mean, spread, seeds: (estimate.n < seeds).then_some(estimate.n) }
     }
 }

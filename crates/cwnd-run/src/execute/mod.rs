@@ -75,7 +75,7 @@ pub trait Reduce: Copy + Send + Sync {
     type Reduction: Clone + Send;
     /// Identifies this reduction among others of the same run.
     fn name(&self) -> &'static str;
-    /// How often the run is looked at before its end, at equal distances of simulated time.
+    /// The number of observations of a run before its end, at equal distances of simulated time.
     fn observations(&self) -> u32 {
         0
     }
@@ -137,11 +137,11 @@ impl Reduce for WholeTrace {
 /// A run to do.
 #[derive(Clone, Debug)]
 pub struct Job<K> {
-    /// What to run.
+    /// The setup to run.
     pub scenario: Arc<Scenario>,
     /// With which seed.
     pub seed: u64,
-    /// What to keep of it.
+    /// The reduction of its trace.
     pub keep: K,
 }
 
@@ -179,7 +179,7 @@ pub enum Threads {
     Own(NonZeroUsize),
 }
 
-/// How jobs are run.
+/// The settings of the executor.
 #[derive(Clone, Copy)]
 pub struct Executor<'a> {
     cells: &'a Cells,
@@ -208,7 +208,7 @@ impl<'a> Executor<'a> {
         Self { remembers: true, ..self }
     }
 
-    /// How many jobs it runs at a time.
+    /// The number of jobs at a time.
     #[must_use]
     pub fn width(&self) -> usize {
         match self.threads {

@@ -10,7 +10,7 @@ pub struct Pair {
     /// The mean.
     pub mean: String,
     /// `± half`, or `(low to high)`; none for a single run.
-    pub beside: Option<String>,
+    pub spread: Option<String>,
 }
 
 /// The mean and its spread ([`Estimate::spread`]), in a unit that is `scale` times as fine: `mean ± half-width`, or
@@ -47,8 +47,8 @@ fn pair_to(estimate: &Estimate, scale: f64, most: usize) -> Pair {
             let [mean, low, high] = [mean, low * scale, high * scale].map(|value| rounded(value, digits));
             // What a bound cuts off cannot be seen.
             let is_point = estimate.n >= ENOUGH_FOR_INTERVAL && mean == low && mean == high;
-            let beside = if is_point { format!("± {:.digits$}", 0.0) } else { format!("({low} to {high})") };
-            Pair { mean, beside: Some(beside) }
+            let spread = if is_point { format!("± {:.digits$}", 0.0) } else { format!("({low} to {high})") };
+            Pair { mean, spread: Some(spread) }
         }
     }
 }
@@ -57,8 +57,8 @@ impl Pair {
     /// Both in one text.
     #[must_use]
     pub fn text(self) -> String {
-        match self.beside {
-            Some(beside) => format!("{} {beside}", self.mean),
+        match self.spread {
+            Some(spread) => format!("{} {spread}", self.mean),
             None => self.mean,
         }
     }
@@ -90,9 +90,9 @@ fn half_to(mean: f64, half: Option<f64>, most: usize) -> Pair {
             // A half-width has the digits of a mean that takes more of them.
             let is_tiny = mean != 0.0 && reads_as_zero(mean, digits);
             let half = if is_tiny { decimal(half, digits) } else { format!("{half:.digits$}") };
-            Pair { mean: rounded(mean, digits), beside: Some(format!("± {half}")) }
+            Pair { mean: rounded(mean, digits), spread: Some(format!("± {half}")) }
         }
-        None => Pair { mean: rounded(mean, decimals(mean, 4).min(least(mean, most))), beside: None },
+        None => Pair { mean: rounded(mean, decimals(mean, 4).min(least(mean, most))), spread: None },
     }
 }
 
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_beside_a_wider_interval_has_the_digits_of_the_interval() {
+    fn a_mean_with_a_wider_interval_has_the_digits_of_the_interval() {
         let ends = |mean, low, high| cell(Some(Estimate { mean, ci95: Some(high - mean), n: 3, low, high }), 1.0);
         assert_eq!(ends(0.000_9, 0.0, 0.002_1), "0.0009 (0.0000 to 0.0021)");
         assert_eq!(ends(0.000_9, 0.000_02, 0.002_1), "0.0009 (0.000020 to 0.0021)");

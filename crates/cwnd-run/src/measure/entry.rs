@@ -1,4 +1,4 @@
-//! What a measure declares of itself.
+//! The declaration of a measure.
 
 use cwnd_text::capitalised;
 
@@ -9,7 +9,7 @@ use super::statistics::{Domain, Estimate};
 pub struct Measure {
     /// Its key in JSON and the name of its column in CSV, Parquet and Python, with the unit at the end.
     pub key: &'static str,
-    /// What it measures, in sentences that need no others.
+    /// Its definition, in sentences that stand alone.
     pub meaning: &'static str,
     /// Where the definition comes from, as a sentence; empty where it is this program's own.
     pub source: &'static str,
@@ -33,7 +33,7 @@ pub struct Measure {
     pub reach: Reach,
 }
 
-/// What a measure is taken of.
+/// The subject of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// All flows together.

@@ -69,7 +69,7 @@ pub fn fair_shares(trace: &Trace, window: Window) -> Vec<Option<f64>> {
     trace.flows.iter().zip(bits).map(share).collect()
 }
 
-/// What happens at an instant.
+/// An event at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     /// A party goes.
@@ -78,7 +78,7 @@ enum Change {
     Bound(usize, u64),
     /// A party comes.
     Comes(usize),
-    /// What a link can carry changes.
+    /// A change of the capacity of a link.
     Capacity,
 }
 
@@ -164,7 +164,7 @@ struct Classes<'a> {
     measured: Vec<(usize, Party<'a>)>,
     /// The class of each party.
     of_party: Vec<usize>,
-    /// How many flows each party is.
+    /// The number of flows of each party.
     flows_of_party: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! How flows use a bandwidth that others leave them: the scores of the `aiad` evaluation.
+//! The use of a bandwidth that other traffic leaves: the scores of the `aiad` evaluation.
 
 use cwnd_trace::{CbrTrace, FlowTrace, LinkTrace, Trace};
 
@@ -76,7 +76,7 @@ fn bottleneck<'a>(scenario: &Scenario, trace: &'a Trace) -> Option<&'a LinkTrace
     trace.links.iter().find(|link| link.name == "bottleneck").or_else(|| trace.links.get(scenario.bottleneck()))
 }
 
-/// What the link could carry less what other traffic had of it, bit/s.
+/// The capacity of the link without the share of other traffic, bit/s.
 fn available(trace: &Trace, link: &LinkTrace, window: Window) -> Option<f64> {
     let seconds = Some(window.seconds()).filter(|seconds| *seconds > 0.0)?;
     let capacity = match link.capacity_bytes.as_slice() {
@@ -149,5 +149,5 @@ const SECOND: u64 = 1_000_000_000;
 const STEP: u64 = 5 * SECOND;
 /// When the rate rises in the scenario that [`RISE`] looks at.
 const RISE_AT: u64 = 50 * SECOND;
-/// How flows are called that are not under test.
+/// The name of flows that are not under test.
 const PLACE_HOLDER: &str = "place-holder";

@@ -25,39 +25,40 @@ pub struct Document {
     /// Where the names of files in it begin; empty for the working directory.
     #[serde(skip)]
     pub directory: PathBuf,
-    /// What this scenario shows, in a line.
+    /// The behaviour that this scenario shows, in a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How long to simulate.
+    /// The simulated time.
     pub duration: Written<Span>,
     /// Measuring starts after this time; below `duration`. 10 s if not given, and at most half of `duration`.
     pub warmup: Written<Span>,
-    /// How many independent runs; at least 1.
+    /// The number of independent runs; at least 1.
     pub seeds: u32,
     /// The first run's seed; each further run takes the next number.
     pub first_seed: u64,
     /// The habits of all senders and receivers; a flow may have its own.
     pub era: Written<Era>,
-    /// How senders detect and repair losses: `tahoe`, `reno`, `newreno`, `sack` or `rack`; as the era has it if
-    /// not given. A flow may have its own.
+    /// Detection and repair of losses by senders: `tahoe`, `reno`, `newreno`, `sack` or `rack`; that of the era if not given. A flow may
+    /// have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
-    /// What the hosts of TCP flows do as those of Linux: bursts of segmentation offload (`tso`), pacing (`fq`), merged arrivals (`gro`),
-    /// receive windows that grow (`autotune`), cuts to whole packets (`whole`), the smallest timeout (`min_rto`); nothing if not given. A flow may have its own.
+    /// Behaviours of Linux hosts for TCP flows: bursts of segmentation offload (`tso`), pacing (`fq`), merged arrivals (`gro`), receive
+    /// windows that grow (`autotune`), cuts to whole packets (`whole`), the smallest timeout (`min_rto`); none if not given. A flow may
+    /// have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Written<LinuxHost>>,
-    /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
+    /// The kind of slow start; that of the era if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
     /// A data packet on the wire, headers included.
     pub packet: Written<Bytes>,
-    /// What a data packet carries for the application; at most `packet`.
+    /// Application data of a packet; at most `packet`.
     pub payload: Written<Bytes>,
     /// An acknowledgement on the wire.
     pub ack: Written<Bytes>,
-    /// How often the state of flows and links is recorded.
+    /// The interval between samples of flows and links.
     pub sampling: Written<SampleEvery>,
-    /// What differs between seeds.
+    /// The part that a seed draws.
     pub variation: Variation,
     /// All flows share one bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +80,7 @@ pub struct Document {
     pub arrivals: Vec<Arrivals>,
 }
 
-/// What differs between seeds: without it, flows fall into step at a drop-tail queue.
+/// The part that a seed draws: without it, flows synchronise at a drop-tail queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Variation {
@@ -107,7 +108,7 @@ pub struct Dumbbell {
     pub queue: Written<Queue>,
     /// Random loss of data packets at the bottleneck.
     pub loss: Written<Loss>,
-    /// How the bottleneck changes with time; it does not if not given.
+    /// Changes of the bottleneck over time; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     /// A file with a packet-delivery trace of Mahimahi, or with a table of rates, delays and losses (`.csv`), which the bottleneck follows
@@ -117,7 +118,7 @@ pub struct Dumbbell {
     /// When the bottleneck transmits nothing; packets wait.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<Written<Stage>>,
-    /// What the bottleneck does to packets besides; nothing if not given.
+    /// Impairments of the bottleneck; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impairments: Option<Impairments>,
     /// Impairments of the reverse path; none if not given.
@@ -139,7 +140,7 @@ pub struct Dumbbell {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ParkingLot {
-    /// How many links; at least 1.
+    /// The number of links; at least 1.
     pub hops: u32,
     /// The rate of each link.
     pub rate: Written<BitRate>,
@@ -176,7 +177,7 @@ pub struct Link {
     /// Random loss in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Written<Loss>>,
-    /// How it changes with time, in its own direction; it does not if not given.
+    /// Changes over time, in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     /// A file with a packet-delivery trace of Mahimahi, or with a table of rates, delays and losses (`.csv`), which it follows in its own
@@ -200,7 +201,7 @@ pub struct FlowGroup {
     /// The name of the group in tables and traces; the algorithm if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How many such flows; at least 1.
+    /// The number of such flows; at least 1.
     #[serde(default = "one")]
     pub count: u32,
     /// When they start.
@@ -212,10 +213,10 @@ pub struct FlowGroup {
     /// When they have data, instead of `start` and `stop`; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<Written<Stage>>,
-    /// How much each has to deliver, all of it there from the start; without end if not given.
+    /// The size of each flow, all of it there from the start; without end if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Written<Amount>>,
-    /// How fast their applications hand data over; faster than it can be sent if not given.
+    /// The rate at which their applications supply data; faster than any path if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Written<RateSchedule>>,
     /// The node of the senders; the topology's first if not given.
@@ -239,7 +240,7 @@ pub struct FlowGroup {
     /// Spread packets over the round trip even where the algorithm does not ask for it.
     #[serde(default)]
     pub paced: bool,
-    /// How slow start grows, and whether the delay ends it; as the scenario says if not given.
+    /// The kind of slow start; that of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
@@ -252,14 +253,14 @@ pub struct FlowGroup {
     /// if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<Written<Span>>,
-    /// How these senders detect and repair losses; as the scenario says if not given.
+    /// Detection and repair of losses by these senders; that of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
-    /// What their hosts do as those of Linux; as the scenario says if not given.
+    /// Behaviours of Linux hosts; those of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Written<LinuxHost>>,
-    /// What these receivers do with packets out of order: `sack` keeps them and reports them, `go-back-n` drops them;
-    /// `sack` if not given.
+    /// Treatment of packets out of order by these receivers: `sack` keeps them and reports them, `go-back-n` drops them; `sack` if not
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Written<Reassembly>>,
     /// Packets of each of these flows that are dropped at the entry of the first link of their way.

@@ -49,7 +49,7 @@ pub(crate) use unused::is_drawn;
 pub struct Scenario {
     document: Document,
     setup: CheckedSetup,
-    /// How many packets of each flow are logged in the first seed.
+    /// The number of packets of each flow that are logged in the first seed.
     packet_log: Option<usize>,
     bottleneck: usize,
     unused: Vec<Unused>,
@@ -132,7 +132,7 @@ impl Scenario {
         self
     }
 
-    /// What the simulator runs for one seed.
+    /// The setup of the simulator for one seed.
     #[must_use]
     pub fn setup(&self, seed: u64) -> CheckedSetup {
         self.setup.with_seed(seed, self.packet_log.filter(|_| seed == self.document.first_seed))
@@ -217,7 +217,7 @@ impl Scenario {
         rates * u128::from(self.setup.duration.as_nanos())
     }
 
-    /// How many data packets the bottleneck can carry in one run: a measure of the work. A million where it has no rate.
+    /// The number of data packets that the bottleneck can carry in one run: a measure of the work. A million if it has no rate.
     #[must_use]
     pub fn packets(&self) -> f64 {
         let link = &self.setup.links[self.bottleneck];

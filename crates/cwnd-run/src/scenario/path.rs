@@ -71,7 +71,7 @@ impl Document {
         parts.join(", ")
     }
 
-    /// What flows have of their own: of all, or with the names of those that have it.
+    /// The settings that flows have of their own: of all, or with the names of those that have it.
     fn flows(&self, parts: &mut Vec<String>) {
         let of = |group: &FlowGroup| {
             let mut own = table(group);
@@ -105,7 +105,7 @@ impl Document {
     }
 }
 
-/// What a group of flows is called.
+/// The name of a group of flows.
 fn label(group: &FlowGroup) -> &str {
     group.name.as_deref().unwrap_or(group.algorithm.text())
 }
@@ -146,7 +146,7 @@ fn topology(own: &Table, usual: &Table, parts: &mut Vec<String>) {
     named(&rest, usual, "", parts);
 }
 
-/// What differs from `usual`: `key value`.
+/// The differences from `usual`: `key value`.
 fn named(own: &Table, usual: &Table, prefix: &str, parts: &mut Vec<String>) {
     for (key, value) in own {
         if usual.get(key) == Some(value) {
@@ -207,11 +207,11 @@ fn table(value: &impl Serialize) -> Table {
     Table::try_from(value).expect("a document has only tables, text and finite numbers")
 }
 
-/// What names other traffic.
+/// The name of other traffic.
 const TITLES: [&str; 2] = ["name", "algorithm"];
 /// The keys of a topology.
 const TOPOLOGIES: [&str; 3] = ["dumbbell", "parking_lot", "link"];
-/// How long and how often a path is used, and by which flows.
+/// The time and number of runs on a path, and its flows.
 const NO_PATH: [&str; 7] = ["title", "duration", "warmup", "seeds", "first_seed", "sampling", "flow"];
 /// Which flows there are, where and when.
 const NO_PATH_OF_FLOW: [&str; 13] =

@@ -20,7 +20,7 @@ pub fn notation() -> String {
         ("Slow starts", SLOW_STARTS.rows()),
     ];
     for (kind, rows) in kinds {
-        page.push_str(&format!("\n## {kind}\n\n| written | parameters | what it does |\n| --- | --- | --- |\n{rows}"));
+        page.push_str(&format!("\n## {kind}\n\n| written | parameters | effect |\n| --- | --- | --- |\n{rows}"));
     }
     page
 }

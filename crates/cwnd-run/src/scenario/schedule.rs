@@ -20,7 +20,7 @@ use super::queue::{Queue, ThresholdError};
 use super::traffic::Stage;
 use crate::files::read_limited;
 
-/// How the rate and the delay of a link change in steps. Sizes in bandwidth-delay products follow the rate before the first one.
+/// Changes of the rate and the delay of a link in steps. Sizes in bandwidth-delay products follow the rate before the first one.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
@@ -31,7 +31,7 @@ pub struct Schedule {
     pub steps: Vec<Step>,
 }
 
-/// What changes at an instant; the rest stays. What a step of losses, impairments or the queue's size sets holds until another sets it.
+/// The changes at an instant. Losses, impairments and the size of the queue hold until another step sets them.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -58,7 +58,7 @@ pub struct Step {
     /// For how long packets wait for each other from then on, or `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregate: Option<Written<OrNone<Span>>>,
-    /// How ACKs that leave together are thinned from then on; 1 for not at all.
+    /// The number of ACKs that leave together and become one from then on; 1 for no thinning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thin_acks: Option<u32>,
     /// The probability that a packet is damaged from then on.
@@ -98,7 +98,7 @@ pub enum StepRate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile(PathBuf);
 
-/// What a link follows.
+/// The file that a link follows.
 #[derive(Clone, Debug)]
 pub enum Followed {
     /// Instants at which it transmits.

@@ -19,19 +19,19 @@ pub enum Direction {
     Reverse,
 }
 
-/// How acknowledgements echo congestion marks.
+/// The echo of congestion marks by acknowledgements.
 pub type Ecn = Written<AckEcho>;
 
 /// A group of equal flows without congestion control: packets at a scheduled rate, never acknowledged and never sent again.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cbr {
-    /// How fast each of them sends, headers included.
+    /// The rate of each of them, headers included.
     pub rate: Written<RateSchedule>,
     /// The name of the group in tables and traces; `cbr` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How many such flows; at least 1.
+    /// The number of such flows; at least 1.
     #[serde(default = "one")]
     pub count: u32,
     /// When they start; steps of the rate count from here.
@@ -87,15 +87,15 @@ impl Cbr {
 pub struct Arrivals {
     /// The algorithm of the flows, with parameters.
     pub algorithm: Written<Spec>,
-    /// How much each flow has to deliver.
+    /// The size of each flow.
     pub size: Written<Sizes>,
-    /// So often that data fills this share of the rate of the dumbbell or parking lot on average; above 0.
+    /// Their data as a share of the rate of the dumbbell or parking lot, on average; above 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// Mean time between arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<Written<Interarrival>>,
-    /// What arrives are readers of web pages, each of whom asks for many flows; single flows if not given.
+    /// Arrivals are web users, each of whom requests many flows; single flows if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<Web>,
     /// Their name in tables and traces; the algorithm if not given.
@@ -141,7 +141,7 @@ pub struct Arrivals {
     /// follows from their round-trip time. Only flows over TCP have them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handshake: u32,
-    /// How they repair losses; the scenario's way if not given.
+    /// Detection and repair of losses; that of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
     /// The habits of these senders and receivers; the scenario's if not given.
@@ -183,19 +183,19 @@ impl Arrivals {
     }
 }
 
-/// What a reader asks for. Both numbers are geometric, the time is exponential.
+/// The requests of a web user. Both numbers are geometric, the time is exponential.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
     /// Mean number of pages, one after the other; at least 1.
     pub pages: f64,
-    /// Mean number of objects on a page, all asked for at once, each over a flow of its own; at least 1.
+    /// Mean number of objects on a page, all requested at once, each over a flow of its own; at least 1.
     pub objects: f64,
     /// Mean time between the arrival of a page and the request for the next one.
     pub think: Written<Span>,
 }
 
-/// How much a flow has to deliver.
+/// The size of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// Packets.

@@ -1,6 +1,6 @@
-//! What an agent's receiver reports.
+//! The reports of an agent's receiver.
 
-/// What an agent's receiver sends that the protocol of the wire has no message for.
+/// Messages of an agent's receiver that the wire protocol does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     /// Packets are missing: those of a list, among others that do not arrive whole.
@@ -9,7 +9,7 @@ pub(crate) enum Message {
         list: u32,
         /// The first packet it names.
         first: u64,
-        /// How many it names.
+        /// The number of packets that it names.
         count: u32,
         /// They were named before.
         repeated: bool,

@@ -39,7 +39,7 @@ pub(crate) struct Receiver {
     nak_at: Time,
     nak_every: Span,
     warned_at: Time,
-    /// What leaves at once.
+    /// The message that leaves at once.
     pending: VecDeque<Body>,
     /// The last instant at which it did something, and at which its clock of acknowledgements was looked at.
     now: Time,
@@ -76,7 +76,7 @@ impl Receiver {
         super::size(&self.habits, body)
     }
 
-    /// What an acknowledgement would name now.
+    /// The packet that an acknowledgement would name now.
     fn acknowledged(&self) -> u64 {
         match self.habits.acknowledge {
             Acknowledge::Cumulative => self.missing.keys().next().copied().unwrap_or(self.next),

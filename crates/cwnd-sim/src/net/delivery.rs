@@ -39,7 +39,7 @@ pub enum DeliveryTraceError {
     },
 }
 
-/// How much of a delivery trace has been used.
+/// The used part of a delivery trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Deliveries {
     pub(crate) trace: Arc<DeliveryTrace>,
@@ -147,7 +147,7 @@ impl Deliveries {
     }
 }
 
-/// What an opportunity carries: a frame of Ethernet with the four bytes that Mahimahi's TUN devices add.
+/// The size of an opportunity: a frame of Ethernet with the four bytes that Mahimahi's TUN devices add.
 const OPPORTUNITY: Bytes = Bytes(1504);
 
 const MILLISECOND: u64 = 1_000_000;

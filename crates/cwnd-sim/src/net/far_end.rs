@@ -38,7 +38,7 @@ pub(crate) struct FarEnd {
     pub(crate) held_back: u64,
 }
 
-/// What happens to packets in one phase of a link.
+/// Impairments of packets in one phase of a link.
 #[derive(Clone, Copy, Debug)]
 struct Conduct {
     aggregation: Option<Span>,
@@ -55,7 +55,7 @@ struct Conduct {
 
 #[derive(Clone, Copy, Debug)]
 struct Overtaken {
-    /// How many packets have yet to overtake it.
+    /// The number of packets that have yet to overtake it.
     left: u32,
     packet: Packet,
 }

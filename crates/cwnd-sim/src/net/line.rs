@@ -26,7 +26,7 @@ pub(crate) struct Line {
     varying: Option<Box<Varying>>,
 }
 
-/// What holds a line back, or changes its rate.
+/// The variation of the rate of a line.
 #[derive(Debug)]
 pub(crate) enum Varying {
     Steps(Steps<u64>),
@@ -35,8 +35,8 @@ pub(crate) enum Varying {
     Deliveries(Deliveries),
 }
 
-/// What a link can carry over time: what its line can, or less where a policer in front of it lets less pass. Tokens that a policer has
-/// saved are left out.
+/// The capacity of a link over time: that of its line, or less if a policer in front of it passes less. Saved tokens of a policer are
+/// left out.
 #[derive(Debug)]
 pub(crate) struct Capacity {
     /// Of the line or of the policer, whichever is slower, bit/s.
@@ -163,7 +163,7 @@ impl Line {
 }
 
 impl Varying {
-    /// What limits the line of a link set up like this besides its rate.
+    /// Limits of the line of a link with this setup, besides its rate.
     pub(crate) fn of(link: &LinkSetup, rate: u64) -> Option<Self> {
         let shaper = || link.impairments.shaper.map(|bucket| Self::Shaper(Bucket::new(bucket)));
         let deliveries = || link.deliveries.as_ref().map(|trace| Self::Deliveries(Deliveries::new(Arc::clone(trace))));
@@ -214,8 +214,8 @@ impl Capacity {
 }
 
 impl LinkSetup {
-    /// What the link can carry on average over a span of time, bit/s: the rate of its line, that of a shaper or a policer where it is
-    /// less. None for a link of pure delay.
+    /// The mean capacity of the link over a span of time, bit/s: the rate of its line, its shaper or its policer, whichever is lowest.
+    /// None for a link of pure delay.
     #[must_use]
     pub fn mean_rate(&self, from: Time, to: Time) -> Option<f64> {
         let capacity = Capacity::of(self)?;

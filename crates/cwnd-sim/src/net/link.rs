@@ -64,7 +64,7 @@ pub(crate) struct Counts {
     pub(crate) carried_bytes: u64,
 }
 
-/// What became of a packet offered to a link.
+/// The result of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It will arrive, and nothing had been on the way: the event of the link is to be set for this instant.
@@ -82,7 +82,7 @@ enum Policer {
     Changing(Phases<Option<Bucket>>),
 }
 
-/// How long packets waited for their transmission.
+/// The queueing delays of packets.
 #[derive(Debug)]
 pub(crate) struct Waits {
     /// Packets that arrived before are not counted.
@@ -332,7 +332,7 @@ impl Link {
         self.propagation.packets.charged()
     }
 
-    /// How many packets wait for its line, or are on it.
+    /// The number of packets that wait for its line, or are on it.
     pub(crate) fn waiting(&self, now: Time) -> usize {
         match &self.server {
             Server::None => 0,

@@ -18,7 +18,7 @@ impl Noisy {
         Self { jitter, last: None }
     }
 
-    /// Whether packets overtake each other.
+    /// Whether the jitter reorders packets.
     pub(crate) fn overtakes(&self) -> bool {
         self.jitter.overtaking
     }

@@ -36,7 +36,7 @@ pub(crate) enum Ecn {
     Congestion,
 }
 
-/// How a receiver echoes congestion marks.
+/// The echo of congestion marks by a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckEcho {
     /// Every acknowledgement carries the echo until the sender confirms its reaction (RFC 3168 section 6.1.3).
@@ -93,7 +93,7 @@ pub(crate) enum Body {
     ToSender(Message),
     /// A message of UDT's sender.
     ToReceiver(Message),
-    /// What the author's agents of UDT send back that the wire has no message for.
+    /// Messages of the author's UDT agents that the wire protocol does not have.
     Agent(message::Message),
     /// Data with a header for the routers or for the receiver's half of an algorithm.
     Headed(Data, Header),
@@ -128,7 +128,7 @@ impl Body {
 /// A datagram of a whole stack, whose content lies at its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
-    /// How many its end had sent before.
+    /// The number of packets that its end had sent before.
     pub(crate) number: u64,
     /// Where its content is.
     pub(crate) slot: u32,
@@ -149,7 +149,7 @@ impl Datagram {
     }
 }
 
-/// What a packet carries besides its data.
+/// The contents of a packet besides its data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Header {
     /// The sender's round-trip time (RFC 5348 section 3.2.1); nothing before the first sample.
@@ -175,7 +175,7 @@ pub(crate) struct Report {
     /// The newest packet that has arrived, and when it left.
     pub(crate) newest: u64,
     pub(crate) echo: Time,
-    /// How long ago that packet arrived, nanoseconds.
+    /// Time since that packet arrived, nanoseconds.
     pub(crate) held: u32,
     /// Packets that have arrived, modulo 2^32.
     pub(crate) arrivals: u32,

@@ -1,4 +1,4 @@
-//! What a link is made of, as plain data.
+//! The setup of a link, as plain data.
 
 mod delay;
 mod impairments;
@@ -50,13 +50,13 @@ pub struct LinkSetup {
     /// Later delays. A packet has the delay of the instant its last bit leaves the line; packets stay in order, so that one with
     /// a shorter delay than its predecessor arrives at the same instant as that.
     pub delay_steps: Schedule<Span>,
-    /// How much may wait, the packet being sent not counted.
+    /// The capacity for waiting packets, without the one in transmission.
     pub queue: QueueLimit,
     /// Which packets wait, which go, and in which order.
     pub discipline: Discipline,
     /// Random loss on the link, before its queue.
     pub loss: Loss,
-    /// What else happens to packets.
+    /// Impairments of packets.
     pub impairments: Impairments,
     /// Later values of `loss`, `impairments` and `queue`.
     pub phases: Schedule<Phase>,
@@ -169,7 +169,7 @@ impl Class {
 /// On overflow of the limit, which all flows share, the packet at the head of the longest queue (in bytes) is dropped, as in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrrSetup<Q = Bytes> {
-    /// What a flow may send in a round; at least 1. One largest packet is fair from round to round; less only costs time.
+    /// The quantum of a flow per round; at least 1. One largest packet is fair from round to round; less only costs time.
     pub quantum: Q,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Tap {
 /// Counts the packets of each flow, to tell one from another.
 #[derive(Debug, Default)]
 struct Seen {
-    /// How often each number of a flow has come by.
+    /// The number of times that each number of a flow has come by.
     transmissions: BTreeMap<(u32, u64), u32>,
     /// Data packets of a flow.
     data: BTreeMap<u32, u64>,
@@ -146,7 +146,7 @@ impl Holds {
         (!faults.is_empty()).then(|| Self { faults, seen: Seen::default() })
     }
 
-    /// How the packet that arrives is held back; none if it continues.
+    /// The delay of the packet that arrives; none if it continues.
     pub(crate) fn hold(&mut self, packet: &Packet) -> Option<ReorderBy> {
         let which = self.seen.count(packet)?;
         self.faults.iter().find_map(|fault| match (*fault, which) {

@@ -15,7 +15,7 @@ use crate::net::setup::{CoDelSetup, Discipline, DrrSetup, FqCoDelSetup, PieSetup
 /// in the discipline (`mtu`, `mean_packet`) are those of the path, whatever stands here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
-    /// How much may wait.
+    /// The capacity for waiting packets.
     pub limit: QueueSize,
     /// Which packets wait, which go, and in which order.
     pub discipline: Discipline<Threshold, Option<Bytes>>,
@@ -26,7 +26,7 @@ pub struct Queue {
 pub enum QueueSize {
     /// Bandwidth-delay products.
     Bdp(f64),
-    /// What the link transmits in this time, at the rate that it begins with.
+    /// The data that the link transmits in this time, at its first rate.
     Time(Span),
     /// Packets.
     Packets(u32),

@@ -1,8 +1,8 @@
-//! What both hosts of a flow may do as those of Linux, and the sizes that follow from it.
+//! Behaviours of Linux hosts at both ends of a flow, and the sizes that follow from them.
 
 use cwnd::{Bytes, Span};
 
-/// What both hosts of a flow do as those of Linux do, beyond its [`Era`](crate::Era); for TCP alone. Nothing by default.
+/// Behaviours of Linux hosts at both ends of a flow, beyond its [`Era`](crate::Era); for TCP alone. None by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxHost {
     /// Segmentation offload: packets leave in bursts of what the sender's rate carries in a millisecond, at least two packets and at most 64
@@ -22,7 +22,7 @@ pub struct LinuxHost {
     pub min_rto: Option<Span>,
 }
 
-/// How many packets of `payload` the largest segment holds: 64 KiB, at least one.
+/// The number of packets of `payload` in the largest segment: 64 KiB, at least one packet.
 pub(crate) fn packets_in_segment(payload: Bytes) -> u64 {
     u64::from(LARGEST_SEGMENT / payload.0.max(1)).max(1)
 }
@@ -38,7 +38,7 @@ pub(crate) fn largest_window(buffer: Bytes, payload: Bytes) -> u64 {
     u64::from(buffer.0 / 2 / payload.0.max(1))
 }
 
-/// What IP's length field allows.
+/// The largest value of IP's length field.
 const LARGEST_SEGMENT: u32 = 64 << 10;
 /// Half of 131072, the default of `tcp_rmem`.
 const FIRST_WINDOW: u32 = 64 << 10;

@@ -6,7 +6,7 @@ use cwnd::{Bytes, Pacing, Packets, Span, Time};
 
 use super::linux::{LinuxHost, packets_in_segment};
 
-/// What a sender does as those of Linux.
+/// Behaviours of Linux senders.
 #[derive(Clone, Debug)]
 pub(super) struct LinuxSender {
     /// The most packets that leave as one segment; 1 without segmentation offload.
@@ -27,7 +27,7 @@ impl LinuxSender {
         any.then(|| Box::new(Self { most, paced: host.fq, departed: VecDeque::new(), spin: false }))
     }
 
-    /// What packets bring back of the newest acknowledgement.
+    /// The bit of the newest acknowledgement that packets echo.
     pub(super) fn spin(&self) -> bool {
         self.spin
     }
@@ -68,14 +68,14 @@ impl LinuxSender {
     }
 }
 
-/// How Linux paces an algorithm that does not pace by itself: twice the window per round trip below half the slow-start threshold, 1.2
+/// The pacing of Linux for an algorithm that does not pace: twice the window per round trip below half the slow-start threshold, 1.2
 /// times the window from there on (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 pub(super) fn pacing(window: Packets, threshold: Option<Packets>) -> Pacing {
     let starts = threshold.is_some_and(|threshold| window.0 < threshold.0 / 2.0);
     Pacing::Spread { gain: if starts { 2.0 } else { 1.2 } }
 }
 
-/// What a segment holds takes no longer than this at the rate of the sender.
+/// The longest time that a segment takes at the rate of the sender.
 const SEGMENT_TIME: Span = Span::from_millis(1);
 /// The least that a segment holds (`tcp_min_tso_segs`).
 const LEAST: u64 = 2;

@@ -9,7 +9,7 @@ use super::right_sizing::RightSizing;
 use crate::net::packet::{Ack, AckEcho, Block, Body, Data};
 use crate::protocol::{Received, ReceiverProtocol};
 
-/// What a receiver does with a packet that arrives before another one.
+/// Treatment of a packet that arrives before an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reassembly {
     /// It keeps the packet and reports it to the sender, with selective acknowledgements for those who read them (RFC 2018).
@@ -39,7 +39,7 @@ impl Reassembly {
     }
 }
 
-/// How a receiver acknowledges.
+/// The acknowledgement policy of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiverOptions {
     pub(crate) reassembly: Reassembly,
@@ -48,7 +48,7 @@ pub(crate) struct ReceiverOptions {
     /// The number of first packets that are acknowledged at once.
     pub(crate) quick: u8,
     pub(crate) echo: AckEcho,
-    /// What a data packet carries.
+    /// The contents of a data packet.
     pub(crate) payload: Bytes,
     /// Packets that arrive within this time are taken as one segment.
     pub(crate) gro: Option<Span>,
@@ -65,7 +65,7 @@ pub(crate) struct Receiver {
     /// A number in each of the two blocks reported before, newest first (RFC 2018 section 4 requires them to be repeated).
     reported: [u64; 2],
     reassembly: Reassembly,
-    /// How long an acknowledgement may wait for a second packet; zero for not at all.
+    /// The longest time that an acknowledgement waits for a second packet; zero for no delay.
     delay: Span,
     linux: Option<Box<LinuxReceiver>>,
     /// The number of packets that are still acknowledged at once.
@@ -80,7 +80,7 @@ pub(crate) struct Receiver {
     marked: bool,
 }
 
-/// What a receiver does as those of Linux.
+/// Behaviours of Linux receivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LinuxReceiver {
     merging: Option<Merging>,

@@ -32,7 +32,7 @@ struct CachedControl {
     wake: Time,
 }
 
-/// What an algorithm is shown.
+/// The view that an algorithm gets.
 #[inline]
 fn shown(facts: &Facts, timer: &RetransmissionTimer, moment: &Moment) -> View {
     View { timeout: Some(timer.timeout(&facts.rtt)), ..facts.view(moment) }
@@ -66,12 +66,12 @@ pub(crate) struct Sender<R> {
     marked_at_one: MarkedAtOne,
     /// No new packet leaves before the timer has expired, since a mark found the window at one packet.
     waiting_for_rto: bool,
-    /// How often the next wait is doubled if it follows on that packet.
+    /// The number of times that the next wait is doubled if it follows on that packet.
     doublings: u32,
     backlog: Backlog,
 }
 
-/// What an acknowledgement lets leave.
+/// The packets that an acknowledgement releases.
 #[derive(Clone, Debug)]
 pub(crate) enum Released {
     /// New packets, as if there were nothing to decide about each of them; they count as sent.
@@ -323,7 +323,7 @@ impl<R: Recovery> Sender<R> {
         }
     }
 
-    /// How many packets leave as one segment.
+    /// The number of packets in one segment.
     fn segment(&self) -> u64 {
         let Some(linux) = &self.linux else { return 1 };
         let quantum = self.algorithm.control().quantum;
@@ -375,7 +375,7 @@ impl<R: Recovery> Sender<R> {
             && !self.pacer.waits(now)
     }
 
-    /// How many new packets may leave now where nothing else holds them.
+    /// The number of new packets that may leave now, if no other limit applies.
     #[inline(always)]
     fn supply(&mut self, now: Time) -> u64 {
         self.pacer.pass();

@@ -11,9 +11,9 @@ use crate::random::Stream;
 pub struct RateSchedule {
     /// The rate of the first step, B0; bit/s, at most 1 Pbit/s.
     pub initial: u64,
-    /// How long a step lasts; above zero. Steps count from the start of the flow and go on while it pauses.
+    /// The length of a step; above zero. Steps count from the start of the flow and continue while it pauses.
     pub step: Span,
-    /// How the rate of the next step follows from that of this one.
+    /// The relation of the rate of the next step to the present one.
     pub change: RateChange,
     /// A lower rate becomes this, bit/s.
     pub floor: u64,
@@ -23,7 +23,7 @@ pub struct RateSchedule {
     pub rest_of: Option<u64>,
 }
 
-/// How a rate B becomes B' at the end of a step. `U[x, y]` is a uniform draw.
+/// The rate B' that follows a rate B at the end of a step. `U[x, y]` is a uniform draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateChange {
     /// B' = B.
@@ -113,7 +113,7 @@ impl Rates {
         Self { schedule, stream, scheduled, steps: 0, step_end: start + schedule.step }
     }
 
-    /// What the flow sends now, bit/s.
+    /// The present rate of the flow, bit/s.
     pub(super) fn rate(&self) -> u64 {
         self.schedule.rest_of.map_or(self.scheduled, |all| all.saturating_sub(self.scheduled))
     }

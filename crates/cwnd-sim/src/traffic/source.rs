@@ -7,7 +7,7 @@ use super::rate::RateSchedule;
 use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::random::Stream;
 
-/// What an application hands over to its sender, from the start of the flow to its stop.
+/// The data that an application supplies to its sender, from the start of the flow to its stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Source {
     /// Always more than the sender can send.
@@ -28,7 +28,7 @@ pub struct Pause {
     pub to: Time,
 }
 
-/// What an application has handed over so far; nothing is stored for one that always has more.
+/// The data that an application has supplied so far; nothing is stored for one that always has more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Backlog(Option<Box<Application>>);
 
@@ -123,7 +123,7 @@ impl Backlog {
         self.ahead(now, number) > 0
     }
 
-    /// How many packets from `number` on the application has handed over by `now`.
+    /// The number of packets from `number` on that the application has supplied by `now`.
     #[inline]
     pub(crate) fn ahead(&mut self, now: Time, number: u64) -> u64 {
         match &mut self.0 {

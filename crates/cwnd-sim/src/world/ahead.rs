@@ -1,16 +1,18 @@
 //! Packets that are forwarded ahead of their time.
 //!
-//! As a packet enters a first-in-first-out link it is known when it leaves it. Where nothing else can reach what it then meets
-//! before it does, it need not wait in the ring of the link for an event: it goes on at once, with the clock set forward. Everything
-//! happens at the same instants, and to each component in the same order as otherwise.
+//! The instant at which a packet leaves a first-in-first-out link is known when it enters. If no other event can touch the next component
+//! before that instant, the packet skips the event: the next component handles it at once, with the clock set forward. Every component
+//! sees the same events at the same instants and in the same order as without this shortcut.
 //!
-//! - **An answer on the last link to its sender.** Until it arrives, nothing touches that sender but earlier answers, which come over
-//!   the same link, and its own timers, which it passes on the way. What it sends is due on its access line, later still.
-//! - **Data on the one link that leads to all receivers**, where these answer at once over another link that nothing else enters. Both
-//!   links take what they take in the same order, and so does the digest of arrivals.
+//! It applies to two kinds of packets:
 //!
-//! A sample looks at everything: what arrives after the next one waits in the ring until that has been taken. A run that is looked at
-//! between two events goes ahead with nothing.
+//! - **An acknowledgement on the last link to its sender.** Before it arrives, only two things touch that sender: earlier acknowledgements,
+//!   which use the same link, and its own timers, which are handled first. New packets of the sender leave its access line later still.
+//! - **Data on the only link to all receivers**, if these answer at once over a link that carries nothing else. The order of packets on
+//!   both links, and in the digest of arrivals, does not change.
+//!
+//! A sample reads all state, so a packet that arrives after the next sample waits in the ring of its link until the sample is taken. If
+//! a caller reads the state between events, no packet runs ahead.
 
 use cwnd::Time;
 
@@ -23,7 +25,7 @@ use crate::net::route::Step;
 use crate::protocol::{ReceiverProtocol, SenderProtocol};
 use crate::tcp::Released;
 
-/// Where a data packet is that goes on.
+/// The place of a data packet that continues.
 enum Place<'a> {
     /// At the front of its access line; the link behind that leads to all receivers.
     Access(u32),
@@ -34,7 +36,7 @@ enum Place<'a> {
 impl World {
     /// Whether the sender of a new flow may handle answers ahead of time.
     ///
-    /// Not where what it sends would compete with other events of the same instant.
+    /// False if its packets would compete with other events of the same instant.
     pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
         !matches!(flow.receiver, Receiver::Stack(_))
             && flow.access.takes_time()
@@ -54,7 +56,7 @@ impl World {
         (one_way_back && alike && self.handshakes.is_empty() && self.flow_arrivals.is_empty()).then_some(there)
     }
 
-    /// The link of a route that has no other, if it is known beforehand when packets leave it.
+    /// The only link of a route, if the instants at which packets leave it are known in advance.
     fn only_link(&self, route: u32) -> Option<u32> {
         let mut links = self.routes.links(route);
         let link = links.next().filter(|link| self.links[*link as usize].is_foreseeable());
@@ -77,10 +79,9 @@ impl World {
         }
     }
 
-    /// Takes the packet that leaves the access line of flow `index` next over `there`, the link that leads to all receivers, and its
-    /// acknowledgement back, where nothing else happens on the way than nearly always does; the same as all that follows from
-    /// [`leave_access`](Self::leave_access), without a packet that is written to memory and read again at each step. Whether it was so;
-    /// if not, nothing has changed.
+    /// Fast path for a whole round trip: takes the next packet of the access line of flow `index` over `there`, the link to all
+    /// receivers, and its acknowledgement back. It has the effect of [`leave_access`](Self::leave_access) and the events that follow,
+    /// without a packet in memory at each step. Returns false, and changes nothing, if anything unusual would happen on the way.
     #[inline(always)]
     pub(super) fn forward_round_trip(&mut self, there: u32, index: u32) -> bool {
         self.fast_path(&Place::Access(there), index)
@@ -183,7 +184,7 @@ impl World {
         }
     }
 
-    /// From now on nothing but `sampler` reads the state between events.
+    /// Allows packets to run ahead: from now on only `sampler` reads the state between events.
     pub(crate) fn allow_ahead(&mut self, sampler: &impl Sampler) {
         self.unobserved = true;
         if sampler.next() < Time::MAX {
@@ -191,7 +192,7 @@ impl World {
         }
     }
 
-    /// Nothing reads the state before `horizon`: packets in rings that leave before it go on at once.
+    /// Sets the instant before which nothing reads the state. Packets in rings that leave earlier continue at once.
     #[cold]
     pub(super) fn go_ahead(&mut self, horizon: Time) {
         self.horizon = horizon;
@@ -240,8 +241,8 @@ impl World {
         self.arrive_at_sender(packet.flow, &packet.body);
     }
 
-    /// The timers of a sender that are due before an answer that arrives at `until`, in the order of
-    /// [`Component`](crate::events::Component). The event of a deadline stays where it is, out of date.
+    /// Handles the timers of a sender that are due before an answer that arrives at `until`, in the order of
+    /// [`Component`](crate::events::Component). The events of these deadlines stay in the queue and are ignored later.
     #[inline(never)]
     fn pass_timers(&mut self, until: Time, index: u32) {
         loop {

@@ -1,4 +1,4 @@
-//! What must hold at the end of a run, and its fingerprint.
+//! The invariants at the end of a run, and its digest.
 
 use super::World;
 use crate::endpoint::Sender;

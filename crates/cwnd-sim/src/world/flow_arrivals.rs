@@ -62,10 +62,9 @@ impl World {
         }
     }
 
-    /// Something came to an end that the end of a finite flow may have waited for.
+    /// Checks whether a finite flow has ended, after one of the conditions for it became true.
     ///
-    /// A flow of a group has ended only when none of its packets is left anywhere: its place is then used for another flow, which must
-    /// not receive them.
+    /// A flow of a group ends once none of its packets is in the network: the next flow in its place must not receive them.
     pub(super) fn look_for_end(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let Some(finite) = &mut flow.finite else { return };
@@ -81,7 +80,7 @@ impl World {
         if flow.is_gone() {
             group.close(flow);
             flow.finite = None;
-            // Events that are still pending are out of date.
+            // Pending events of the old flow are ignored.
             flow.armed = Armed::NONE;
             self.free.push(index);
         }

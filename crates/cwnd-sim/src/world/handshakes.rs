@@ -10,7 +10,7 @@ use crate::net::route::Step;
 use crate::protocol::SenderProtocol;
 
 impl World {
-    /// A flow is new at its place, with this handshake. Until that is done, its sender handles no answer ahead of its time.
+    /// Prepares the handshake of a new flow. Its sender handles no answer ahead of time until the handshake is complete.
     pub(super) fn set_handshake(&mut self, index: u32, handshake: Option<Handshake>) {
         let ahead = self.may_be_ahead(&self.flows[index as usize]);
         match handshake {
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    /// A flow starts: with its handshake, or with data.
+    /// Starts a flow with its handshake, or with data.
     pub(super) fn start(&mut self, index: u32) {
         if self.handshakes.contains_key(&index) {
             self.shake_hands(index);

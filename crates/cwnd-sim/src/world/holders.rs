@@ -1,18 +1,18 @@
-//! Where the memory of a run is.
+//! The components that hold the memory of a run, for errors.
 
 use super::World;
 use crate::error::SetupPart;
 use crate::net::setup::{LinkSetup, QueueLimit};
 use crate::setup::Setup;
 
-/// What holds some memory of a run.
+/// A component that holds memory of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Holder {
     pub(crate) bytes: u64,
     pub(crate) part: SetupPart,
-    /// Which of its things are in memory.
+    /// The kind of its contents in memory.
     pub(crate) what: &'static str,
-    /// What would make them fewer.
+    /// The remedy.
     pub(crate) remedy: &'static str,
 }
 
@@ -29,7 +29,7 @@ impl Holder {
 }
 
 impl World {
-    /// What holds the most memory for packets: a link, or the access lines of flows.
+    /// The holder of the most memory for packets: a link, or the access lines of flows.
     pub(crate) fn largest(&self, setup: &Setup) -> Holder {
         let links = (0..).zip(&setup.links).map(|(index, link)| self.held_by_link(index, link));
         links.fold(self.held_by_flows(setup), Holder::or_larger)

@@ -1,4 +1,4 @@
-//! What a flow costs in memory, counted at the allocator.
+//! The memory of a flow, counted at the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! How two ends behind NAT connect: with the help of a `udt meet`.
+//! The connection of two ends behind NAT, with the help of a `udt meet`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
@@ -156,11 +156,11 @@ impl Meeting {
     }
 }
 
-/// How long a receiver waits for a sender, which notices after 10 s that a connection is lost.
+/// The longest wait of a receiver for a sender, which notices after 10 s that a connection is lost.
 pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long each way is tried: twenty handshakes. The two ends begin within a [`INTERVAL`] and a round trip of each other.
+/// The time for each attempt: twenty handshakes. The two ends begin within a [`INTERVAL`] and a round trip of each other.
 const RENDEZVOUS_TIMEOUT: Span = Span::from_secs(5);
 /// The interval between requests to a relay. They also keep the mapping of a NAT open.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// How long a relay may say nothing: twenty requests are lost, or it is gone.
+/// The longest silence of a relay: twenty requests are lost, or it is gone.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<String, Failure> {
             return Err(Failure::Stopped(format!("interrupted; {kept}")));
         }
         if offer.is_over() && offer.clients.is_empty() {
-            return Err(Failure::Transfer(Kind::NoAnswer, "nobody has fetched the files in time".to_owned()));
+            return Err(Failure::Transfer(Kind::NoAnswer, "no receiver fetched the files in time".to_owned()));
         }
         match &way {
             Way::Listener(listener) => offer.accept(listener)?,
@@ -134,7 +134,7 @@ impl Offer {
                 None => return Ok(()),
                 Some(Ok(met)) => met,
                 Some(Err(error @ MeetError::Unreachable)) => {
-                    self.report.lost(&format!("{error}; waiting for it to come again"));
+                    self.report.lost(&format!("{error}; waiting for it to reconnect"));
                     return Ok(());
                 }
                 Some(Err(MeetError::Connect(error))) => return Err(connect_failure(place, error)),
@@ -225,7 +225,7 @@ impl Offer {
             }
             Err(TransferError::Interrupted) if signals::interrupted() || output::is_closed() => stream.abort(),
             Err(error) => {
-                report.lost(&format!("{client}: {error}; waiting for it to come again"));
+                report.lost(&format!("{client}: {error}; waiting for it to reconnect"));
                 let _closed = channel.close();
             }
         }

@@ -66,12 +66,12 @@ pub struct Connection {
     closing: Closing,
     /// Full acknowledgements to be confirmed.
     ack2: VecDeque<AckNumber>,
-    /// When a packet was last received, and last sent.
+    /// The instants at which a packet was last received, and last sent.
     received_at: Time,
     sent_at: Time,
-    /// When data was last received or sent.
+    /// The instants at which data was last received, and last sent.
     data_at: Time,
-    /// The application was refused room, and gets an event when there is some.
+    /// The application was refused room; it gets an event once there is room.
     refused: bool,
     pending_events: PendingEvents,
 }
@@ -85,7 +85,7 @@ struct PendingEvents {
 }
 
 impl Connection {
-    /// The connection that `agreed` describes, established now. `settings` have been [checked](Settings::check).
+    /// Creates the connection that `agreed` describes, established now. `settings` have been [checked](Settings::check).
     #[must_use]
     pub fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
         let packet = Bytes(agreed.payload + stats::HEADERS);
@@ -93,7 +93,7 @@ impl Connection {
         Self::with_start(settings, agreed, &start, now)
     }
 
-    /// An established connection whose congestion control begins with `start`, chosen by a host with its own initial window, for example.
+    /// Creates an established connection whose congestion control begins with `start`, for hosts with an initial window of their own.
     #[must_use]
     pub fn with_start(settings: &Settings, agreed: &Agreed, start: &Start, now: Time) -> Self {
         Self {
@@ -115,13 +115,13 @@ impl Connection {
         }
     }
 
-    /// Bytes that a full packet carries.
+    /// Bytes of payload in a full packet.
     #[must_use]
     pub fn payload(&self) -> u32 {
         self.payload as u32
     }
 
-    /// Handles a packet of data with `len` bytes of payload. If it is new: where to store them.
+    /// Handles a packet of data with `len` bytes of payload, and returns the place to store them if it is new.
     pub fn handle_data(&mut self, arrived: Arrived, header: &DataHeader, len: u32) -> Option<Slot> {
         if !self.closing.is_running() {
             return None;
@@ -191,7 +191,7 @@ impl Connection {
         self.check_finished(now);
     }
 
-    /// Handles timeouts that are due. It may be called late, or early, when it does nothing.
+    /// Handles timeouts that are due. A call may be late; an early one does nothing.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.closing.is_closed() {
             return;
@@ -210,8 +210,8 @@ impl Connection {
         }
     }
 
-    /// The next packet to send now: acknowledgements and NAKs first, then ACK2s and drop requests, then lost packets, then new ones, and a
-    /// keep-alive if nothing was sent for long. None if nothing may be sent now.
+    /// Returns the next packet to send now: acknowledgements and NAKs first, then ACK2s and drop requests, then lost packets, then new
+    /// ones, and a keep-alive after a long silence. None if nothing may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
         let transmit = if self.closing.is_running() {
             self.poll_message(now).map(Transmit::Message).or_else(|| self.poll_data(now))
@@ -229,16 +229,16 @@ impl Connection {
         transmit
     }
 
-    /// Records what keeps the next packet of data from being sent now, as [`poll_transmit`](Self::poll_transmit) does where it returns none:
-    /// for a host that sees from [`next_timeout`](Self::next_timeout) that it would.
+    /// Records the limit that keeps the next packet of data from being sent now, as [`poll_transmit`](Self::poll_transmit) does when it
+    /// returns none: for a host that sees from [`next_timeout`](Self::next_timeout) that it would.
     pub fn record_limit(&mut self, now: Time) {
         if self.closing.is_running() {
             self.sender.record_limit(now);
         }
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) and [`poll_transmit`](Self::poll_transmit) at the latest; an instant that has
-    /// passed means now.
+    /// The latest instant at which to call [`handle_timeout`](Self::handle_timeout) and [`poll_transmit`](Self::poll_transmit); an
+    /// instant in the past means now.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Time> {
         let at = if self.closing.is_running() {
@@ -251,15 +251,15 @@ impl Connection {
         Some(at.min(self.closing.next_timeout())).filter(|at| *at < Time::MAX)
     }
 
-    /// When the receiving half has something to send: the part of [`next_timeout`](Self::next_timeout) for a host that sends nothing else.
+    /// The instant at which the receiving half has something to send: the part of [`next_timeout`](Self::next_timeout) for a host that
+    /// sends nothing else.
     #[must_use]
     pub fn next_report(&self) -> Time {
         if self.closing.is_running() { self.receiver.next_timeout() } else { self.closing.next_timeout() }
     }
 
-    /// Accepts bytes of a stream, and returns how many of `bytes` there was room for. They become packets when they are sent; a packet that
-    /// is not full takes later bytes until then. Nothing is accepted once the connection is being closed, or if it carries
-    /// messages.
+    /// Accepts bytes of a stream, and returns the number of accepted bytes. They become packets when they are sent; until then a packet
+    /// that is not full takes later bytes. Nothing is accepted once the connection is being closed, or if it carries messages.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.mode != Mode::Stream || !self.closing.is_open() {
             return 0;
@@ -302,7 +302,7 @@ impl Connection {
         self.sender.packetizer.written()
     }
 
-    /// Bytes written below this offset will never be asked for again.
+    /// The offset below which written bytes are never requested again.
     #[must_use]
     pub fn released(&self) -> u64 {
         self.sender.released()
@@ -320,19 +320,19 @@ impl Connection {
         }
     }
 
-    /// Packets of a stream that may be on their way or unread at present, within the receive buffer.
+    /// Packets of a stream that may be in flight or unread at present, within the receive buffer.
     #[must_use]
     pub fn receive_room(&self) -> u64 {
         self.receiver.room()
     }
 
-    /// The memory held by packets that have arrived and are neither read nor given up, bytes: their payloads, and the bookkeeping of each.
+    /// The memory of packets that have arrived and are neither read nor given up, bytes: their payloads, and the bookkeeping of each.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.receiver.buffer.cost()
     }
 
-    /// Packets below this number have been read or given up: the host needs their payloads no more.
+    /// The number below which packets have been read or given up: the host no longer needs their payloads.
     #[must_use]
     pub fn read_up_to(&self) -> Slot {
         Slot(self.receiver.buffer.base())
@@ -343,13 +343,12 @@ impl Connection {
         self.receiver.share_backlog(share);
     }
 
-    /// The packets that may be read next, with their lengths: of a stream all there are, in order; otherwise those of the next
-    /// complete message.
+    /// The packets that may be read next, with their lengths: of a stream all in order, otherwise those of the next complete message.
     pub fn readable(&self) -> impl Iterator<Item = (Slot, u32)> + '_ {
         self.receiver.buffer.readable().map(|number| (Slot(number), self.receiver.buffer.len_of(number)))
     }
 
-    /// The first `packets` readable packets of a stream have been read; or the message, whatever `packets` is.
+    /// Marks the first `packets` readable packets of a stream as read; or the message, whatever `packets` is.
     pub fn consume(&mut self, now: Time, packets: u64) {
         self.receiver.consume(now, packets);
     }
@@ -458,13 +457,13 @@ impl Connection {
         self.sender.share(unproven);
     }
 
-    /// Packets before `next` have arrived at the peer. Returns whether that can be true.
+    /// Handles an acknowledgement of the packets before `next`. Returns whether it can be true.
     fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> bool {
         let acknowledged = self.sender.on_ack(now, next, full);
         self.judge(now, acknowledged)
     }
 
-    /// Whether what the peer acknowledged can be true; a lie ends the connection.
+    /// Whether an acknowledgement can be true; a false one ends the connection.
     fn judge(&mut self, now: Time, acknowledged: Acknowledged) -> bool {
         match acknowledged {
             Acknowledged::Possible => self.closing.on_alive(),

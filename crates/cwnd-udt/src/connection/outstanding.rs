@@ -11,24 +11,24 @@ use super::tag::Tag;
 use crate::number::MessageNumber;
 use crate::wire::Position;
 
-/// Everything between the cumulative acknowledgement and the next new packet.
+/// All packets between the cumulative acknowledgement and the next new packet.
 ///
-/// UDT acknowledges cumulatively only. Its NAKs imply more: a receiver that misses packets up to some number
-/// has the one after them, and everything below that it does not miss. Packets known to have arrived that way are no longer in the
-/// network, although they stay here until they are acknowledged.
+/// UDT acknowledges cumulatively only, but its NAKs imply more: a receiver that misses packets up to some number has the one after them,
+/// and everything below that it does not miss. Packets that have arrived by this evidence are no longer in the network, although they
+/// stay here until they are acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Outstanding {
     records: VecDeque<Record>,
-    /// The number of the first record: all below are acknowledged.
+    /// The number of the first record: all packets below are acknowledged.
     acked: u64,
-    /// The receiver has reported the missing packets below this number.
+    /// The receiver has reported all missing packets below this number.
     reported: u64,
     in_flight: u64,
-    /// Lost, and to be sent again.
+    /// Lost packets, to be sent again.
     lost: Ranges,
     /// Messages that expire at some time.
     expiring: VecDeque<Expiring>,
-    /// Every packet below is acknowledged or given up.
+    /// All packets below are acknowledged or given up.
     done: u64,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Outstanding {
 pub(super) struct Record {
     /// Its first byte, an offset in the written bytes.
     pub(super) start: u64,
-    /// When it was last sent.
+    /// The instant at which it was last sent.
     pub(super) sent_at: Time,
     pub(super) tag: Tag,
     pub(super) len: u16,
@@ -48,9 +48,9 @@ pub(super) struct Record {
 /// The evidence of a packet about the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Credit {
-    /// Nothing yet.
+    /// No evidence.
     Open,
-    /// Nothing: the receiver has reported it missing.
+    /// None: the receiver has reported it missing.
     Missed,
     /// The receiver has said that it arrived, or implied it.
     Given,
@@ -63,7 +63,7 @@ enum State {
     InFlight,
     /// In the network; it was sent again.
     Resent,
-    /// Not sent before the receiver reports it missing, or it is released.
+    /// Withheld until the receiver reports it missing, or it is released.
     Withheld,
     /// Released, and to be sent: the receiver has not reported it missing.
     Released,
@@ -91,26 +91,26 @@ struct Expiring {
 /// The effect of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acked {
-    /// When the last of its packets was sent.
+    /// The instant at which the last of its packets was sent.
     pub(super) sent_at: Time,
-    /// How many of them the receiver had named before.
+    /// The number of them that the receiver had named before.
     pub(super) named: u64,
-    /// The bytes of those that show that it receives.
+    /// The bytes of those that prove that the receiver receives.
     pub(super) credit: u64,
 }
 
-/// How a report of missing packets is read.
+/// The parameters for reading a report of missing packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// Packets sent less than this ago cannot be meant: the report is about what they repeat.
+    /// Packets sent less than this ago are not meant: the report is older than their retransmission.
     pub(super) age: Span,
-    /// How many packets it may still ask about.
+    /// The number of packets that it may still ask about.
     pub(super) budget: u64,
-    /// Arrivals that it implies prove that the receiver receives below this number alone: it should report the packet of this number.
+    /// Only below this number do its implied arrivals count as proof: the receiver should report the packet of this number.
     pub(super) credible: u64,
 }
 
-/// The news of a report about a packet.
+/// The meaning of a report for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// It was sent, and no report has named it before.
@@ -128,11 +128,11 @@ pub(super) struct Missing {
     pub(super) lost: u64,
     /// One of the packets belongs to a message that was given up: the receiver does not know that yet.
     pub(super) given_up: Option<u64>,
-    /// When the packet after one that was withheld was sent, which is missing. That counts as none that was lost.
+    /// The instant at which the packet after a withheld one was sent, if that is missing. This is no loss.
     pub(super) withheld: Option<Time>,
-    /// The bytes of packets below it that show that the receiver receives.
+    /// The bytes of packets below it that prove that the receiver receives.
     pub(super) credit: u64,
-    /// The bytes of packets that seemed to show it and are now reported missing.
+    /// The bytes of packets that counted as proof and are now reported missing.
     pub(super) revoked: u64,
 }
 
@@ -161,7 +161,7 @@ impl State {
 }
 
 impl Outstanding {
-    /// All packets below are acknowledged.
+    /// The number below which all packets are acknowledged.
     pub(super) fn acked(&self) -> u64 {
         self.acked
     }
@@ -181,7 +181,7 @@ impl Outstanding {
         self.records.is_empty()
     }
 
-    /// Packets in the network, as far as is known.
+    /// Packets in the network, by the evidence so far.
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight
     }
@@ -196,13 +196,13 @@ impl Outstanding {
         self.records.get(usize::try_from(self.done - self.acked).ok()?)
     }
 
-    /// A new packet is sent.
+    /// Records a new packet as sent.
     pub(super) fn send(&mut self, now: Time, cut: &Cut) {
         self.add(now, cut, State::InFlight);
         self.in_flight += 1;
     }
 
-    /// A new packet gets a number and is not sent yet.
+    /// Gives a new packet its number without sending it.
     pub(super) fn withhold(&mut self, now: Time, cut: &Cut) {
         self.add(now, cut, State::Withheld);
     }
@@ -229,7 +229,7 @@ impl Outstanding {
         });
     }
 
-    /// Packets `..upto` have arrived.
+    /// Handles the arrival of packets `..upto`.
     pub(super) fn acknowledge(&mut self, upto: u64) -> Option<Acked> {
         let count = usize::try_from(upto.checked_sub(self.acked)?).ok()?;
         let sent_at = self.records.get(count.checked_sub(1)?)?.sent_at;
@@ -249,8 +249,8 @@ impl Outstanding {
         Some(acked)
     }
 
-    /// The receiver misses `missing` and has what follows. `tell` hears of each packet that is found lost by it or was never reported missing
-    /// before.
+    /// Handles a report that the receiver misses `missing` and has the packets above it. `tell` gets each packet that is found lost or
+    /// that no report has named before.
     pub(super) fn miss(
         &mut self,
         now: Time,
@@ -302,12 +302,12 @@ impl Outstanding {
         found
     }
 
-    /// The bytes that show that the receiver has packets `..upto`, as it implies.
+    /// The bytes by which a report proves that the receiver has packets `..upto`.
     fn credit(&mut self, upto: u64) -> u64 {
         (self.reported..upto).map(|number| self.records[(number - self.acked) as usize].credit()).sum()
     }
 
-    /// Packets `..upto` that are not known to be missing count as arrived, as if the receiver had reported the next one missing.
+    /// Marks packets `..upto` as arrived unless they are known to be missing, as if the receiver had reported the next one missing.
     pub(super) fn set_arrived(&mut self, upto: u64) {
         for number in self.reported..upto {
             let record = &mut self.records[(number - self.acked) as usize];
@@ -319,8 +319,8 @@ impl Outstanding {
         self.reported = self.reported.max(upto);
     }
 
-    /// The receiver says that it has packet `number`: when that was sent, and the bytes that show that it receives; none if it has said so
-    /// before or misses it.
+    /// Handles the receiver's statement that it has packet `number`. Returns the instant at which the packet was sent, and the bytes that
+    /// count as proof; none if the receiver has said so before or misses it.
     pub(super) fn name(&mut self, number: u64) -> Option<(Time, u64)> {
         let record = self.record_mut(number)?;
         let in_flight = record.state.is_in_flight();
@@ -333,15 +333,15 @@ impl Outstanding {
         Some(named)
     }
 
-    /// One past the last of the packets `from..end` that was sent by `then`, and when that was; none if none was.
+    /// The packet after the last of `from..end` that was sent by `then`, and the instant of that; none if none was.
     pub(super) fn sent_by(&self, from: u64, end: u64, then: Time) -> Option<(u64, Time)> {
         let numbers = (from.max(self.acked)..end.min(self.next()))
             .take_while(|number| self.records[(number - self.acked) as usize].sent_at <= then);
         numbers.last().map(|number| (number + 1, self.records[(number - self.acked) as usize].sent_at))
     }
 
-    /// Marks packet `number` lost without a report of the receiver; whether it was not before. One that seemed to have arrived may be
-    /// missing too, since the NAK that reported it may be lost.
+    /// Marks packet `number` lost without a report of the receiver, and returns whether it was not lost before. A packet that seemed to
+    /// have arrived may be missing too, since the NAK that reported it may be lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
         let unnamed = |record: &&mut Record| !matches!(record.state, State::Lost | State::Named | State::GivenUp);
         let Some(record) = self.record_mut(number).filter(unnamed) else { return false };
@@ -351,7 +351,7 @@ impl Outstanding {
         !matches!(before, State::Withheld | State::Released)
     }
 
-    /// Packet `number`, which is withheld, may be sent without a report.
+    /// Permits packet `number`, which is withheld, to be sent without a report.
     pub(super) fn release(&mut self, number: u64) {
         if let Some(record) = self.record_mut(number).filter(|record| record.state == State::Withheld) {
             record.state = State::Released;
@@ -371,7 +371,7 @@ impl Outstanding {
         record.is_some_and(|record| record.state == State::Resent && record.sent_at < then)
     }
 
-    /// Retransmits the first lost packet, or sends one that was released. Returns its number and its record.
+    /// Retransmits the first lost packet, or sends a released one. Returns its number and its record.
     pub(super) fn resend(&mut self, now: Time) -> Option<(u64, Record)> {
         let number = self.lost.pop_first()?;
         let record = self.record_mut(number)?;
@@ -390,8 +390,8 @@ impl Outstanding {
         Some(GivenUp { message: expiring.number, packets: expiring.first..expiring.end })
     }
 
-    /// Gives up a message that was partly sent: the `lacks` packets that never will be get their numbers all the same, because
-    /// libudt's receiver joins the received part of the message to the next one unless numbers between them are missing.
+    /// Gives up a message that was partly sent. The `lacks` packets that are never sent get their numbers all the same, because libudt's
+    /// receiver joins the received part to the next message unless numbers between them are missing.
     pub(super) fn abandon(&mut self, now: Time, message: MessageNumber, lacks: u64, cut_to: u64) -> GivenUp {
         let next = self.next();
         // The sent part of the message may have been acknowledged and removed.
@@ -424,13 +424,13 @@ impl Outstanding {
         if record.state == State::GivenUp { self.given_up(number) } else { None }
     }
 
-    /// Records there is memory for.
+    /// The capacity for records.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.records.capacity()
     }
 
-    /// Frees memory that is not used.
+    /// Frees unused memory.
     pub(super) fn shrink(&mut self) {
         self.records.shrink_to_fit();
         self.lost.shrink();

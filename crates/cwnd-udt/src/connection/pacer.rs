@@ -1,9 +1,9 @@
 //! Spaces departures, and makes up for packets that a late host did not send in time.
 //!
-//! A process that shares a processor runs some milliseconds late now and then. If the time were lost, the flow would be slower than its
-//! algorithm asked, and an algorithm that measures the delivery rate would attribute the lower rate to the path and ask for less the next
-//! time. If all overdue packets left at once, a short queue would overflow. So overdue packets leave at twice the pace, in bursts of a
-//! small part of the round trip.
+//! A process that shares a processor sometimes runs some milliseconds late. If the time were lost, the flow would be slower than its
+//! algorithm asked. An algorithm that measures the delivery rate would attribute the lower rate to the path and then ask for less. If all
+//! overdue packets left at once, a short queue would overflow. Overdue packets therefore leave at twice the pace, in bursts of a small
+//! part of the round trip.
 
 use cwnd::{Probe, Span, Time};
 
@@ -12,15 +12,15 @@ use crate::number::Seq;
 /// Decides when the next packet may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
-    /// When the next packet is due.
+    /// The instant at which the next packet is due.
     due: Time,
-    /// When it is due at twice the pace.
+    /// The instant at which it is due at twice the pace.
     hurried: Time,
-    /// How far ahead of that it may be sent; at most the time of `most` packets.
+    /// The lead over that instant with which it may be sent; at most the time of `most` packets.
     burst: Span,
     most: u64,
     ahead: Span,
-    /// How much of a delay of the host is made up for.
+    /// The longest delay of the host that is made up for.
     owed: Span,
     catch_up: bool,
     /// The first packet of a probe pair was just sent; its successor must follow at once.
@@ -28,8 +28,8 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer that lets the first packet go. Bursts last `burst` at most, and have an eighth of the `room` packets of the receiver. It
-    /// makes up for delays of the host if it is to `catch_up`.
+    /// A pacer that sends the first packet at once. Bursts last at most `burst`, and have an eighth of the `room` packets of the
+    /// receiver. With `catch_up` it makes up for delays of the host.
     pub(super) fn new(now: Time, burst: Span, catch_up: bool, room: u64) -> Self {
         Self {
             due: now,
@@ -43,36 +43,36 @@ impl Pacer {
         }
     }
 
-    /// The least round trip is known.
+    /// Sets the minimum round trip.
     pub(super) fn set_min_rtt(&mut self, min_rtt: Span) {
         if self.catch_up {
             self.owed = (min_rtt / OWED_SHARE).clamp(LEAST_OWED, MOST_OWED).max(self.burst);
         }
     }
 
-    /// From when on the next packet may be sent.
+    /// The instant from which the next packet may be sent.
     pub(super) fn release(&self) -> Time {
         before(self.due.max(self.hurried), self.ahead)
     }
 
-    /// Whether the successor of a pair's first packet is awaited, ahead of everything else.
+    /// Whether the second packet of a pair must follow, before everything else.
     pub(super) const fn in_pair(&self) -> bool {
         self.pair
     }
 
-    /// Something else than time keeps the next packet from being sent, so that the host is not late with it.
+    /// Records that another limit than time keeps the next packet from being sent, so that the host is not late with it.
     pub(super) fn rest(&mut self, now: Time) {
         self.due = self.due.max(before(now, self.ahead));
     }
 
-    /// The successor cannot follow: the first packet is an ordinary one.
+    /// Drops a pair whose second packet cannot follow: the first is an ordinary one.
     pub(super) fn break_pair(&mut self, spacing: Option<Span>) {
         if std::mem::take(&mut self.pair) {
             self.due += spacing.unwrap_or_default();
         }
     }
 
-    /// A packet is sent; whether it is the second of a pair. `seq` is none for a retransmission.
+    /// Records that a packet is sent, and returns whether it is the second of a pair. `seq` is none for a retransmission.
     pub(super) fn sent(&mut self, now: Time, spacing: Option<Span>, probe: Probe, seq: Option<Seq>) -> bool {
         let second = std::mem::take(&mut self.pair) && seq.is_some();
         // Receivers, libudt's among them, know a pair by the numbers of its packets on the wire.
@@ -100,16 +100,16 @@ fn before(time: Time, span: Span) -> Time {
     Time::from_nanos(time.as_nanos().saturating_sub(span.as_nanos()))
 }
 
-/// A burst takes a part of the receiver's buffer only, since the network may compress it further.
+/// Bursts take only a part of the receiver's buffer, since the network may compress them further.
 const BURST_SHARE: u64 = 8;
-/// Half a least round trip is made up for: delays that are longer are rare, and the window bounds what may be in flight.
+/// Half a minimum round trip is made up for: longer delays are rare, and the window bounds the packets in flight.
 const OWED_SHARE: u64 = 2;
 /// The part of the overdue packets that leaves at once, as a time: bursts carry the packets of twice this, an eighth of the least round
 /// trip. A queue of a quarter of the bandwidth-delay product has room for that besides its standing queue.
 const AT_ONCE_SHARE: u64 = 8;
 /// Over short paths the delays of the host are longer than the round trip, and their queues hold milliseconds too.
 const LEAST_OWED: Span = Span::from_millis(5);
-/// After more than this a process was stopped rather than late, and nothing is made up for.
+/// After a longer delay the process was stopped rather than late, and nothing is made up for.
 const MOST_OWED: Span = Span::from_millis(100);
 
 #[cfg(test)]

@@ -14,13 +14,13 @@ use crate::wire::Position;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageOptions {
-    /// Time to live: the message is given up if it has not arrived by then; never if none.
+    /// Time to live: the message is given up if it has not arrived by then; none for ever.
     pub ttl: Option<Span>,
     /// It must not be delivered before the messages sent ahead of it.
     pub in_order: bool,
 }
 
-/// Why a message was not accepted.
+/// The reason for which a message was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -46,11 +46,11 @@ pub enum SendError {
     },
 }
 
-/// Data not yet made into packets. Only offsets are kept: the bytes are the host's.
+/// Data not yet made into packets. Only offsets are kept: the host has the bytes.
 #[derive(Debug)]
 pub(super) struct Packetizer {
     payload: u64,
-    /// Bytes handed over.
+    /// Bytes received from the application.
     written: u64,
     /// Bytes of the message that are already in packets or given up.
     cut: u64,
@@ -61,7 +61,7 @@ pub(super) struct Packetizer {
 #[derive(Debug)]
 struct Pending {
     queue: VecDeque<Waiting>,
-    /// Packets that `queue` will become.
+    /// The number of packets that `queue` will become.
     packets: u64,
     next: MessageNumber,
     /// Messages given up before anything of them was sent.
@@ -87,7 +87,7 @@ pub(super) struct Cut {
     pub(super) message: MessageNumber,
     pub(super) position: Position,
     pub(super) in_order: bool,
-    /// When it expires.
+    /// The instant at which it expires.
     pub(super) expires: Time,
 }
 
@@ -114,7 +114,7 @@ impl MessageOptions {
 }
 
 impl Packetizer {
-    /// Nothing yet, for packets of `payload` bytes.
+    /// The empty state, for packets of `payload` bytes.
     pub(super) fn new(mode: Mode, payload: u32) -> Self {
         let messages = (mode == Mode::Messages).then(|| Pending {
             queue: VecDeque::new(),
@@ -125,12 +125,12 @@ impl Packetizer {
         Self { payload: u64::from(payload), written: 0, cut: 0, messages }
     }
 
-    /// Takes `bytes` more bytes of a stream.
+    /// Accepts `bytes` more bytes of a stream.
     pub(super) fn write(&mut self, bytes: u64) {
         self.written += bytes;
     }
 
-    /// Takes a message of `bytes` bytes.
+    /// Accepts a message of `bytes` bytes.
     pub(super) fn push(&mut self, bytes: u64, expires: Time, in_order: bool) -> Option<MessageNumber> {
         let pending = self.messages.as_mut()?;
         let number = pending.next;
@@ -146,17 +146,17 @@ impl Packetizer {
         self.cut
     }
 
-    /// Bytes handed over so far.
+    /// Bytes received from the application so far.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.cut == self.written
     }
 
-    /// The number of packets that what waits will become.
+    /// The number of packets that the queue will become.
     pub(super) fn packets(&self) -> u64 {
         self.messages.as_ref().map_or((self.written - self.cut).div_ceil(self.payload), |pending| pending.packets)
     }

@@ -1,31 +1,31 @@
 //! Proof that acknowledged packets have arrived.
 //!
-//! A receiver that acknowledges packets it has not received makes its sender faster than the path, and nothing in an acknowledgement shows
-//! that. So the sender withholds a packet now and then: it uses its number, and sends the packets after it. An honest receiver reports the
-//! packet missing, and the sender then sends it. A receiver that acknowledges it has acknowledged a packet that it did not receive. A peer
-//! cannot guess which packet is withheld. Any receiver of UDT answers like that, libudt's too; to it the packet is a lost one.
+//! An acknowledgement does not prove that the packets have arrived, and a receiver that acknowledges missing packets makes its sender
+//! faster than the path. The sender therefore withholds a packet now and then: it uses the number, and sends the packets after it. An
+//! honest receiver reports the packet missing, and the sender then sends it. A receiver that acknowledges it is lying. A peer cannot
+//! guess which packet is withheld. Every receiver of UDT reports it, libudt's too: to it the packet is a lost one.
 //!
 //! Sherwood, Bhattacharjee and Braud, "Misbehaving TCP receivers can cause Internet-wide congestion collapse", ACM CCS 2005: randomly
 //! skipped segments. RFC 9000 section 21.4 does so in QUIC, where the skipped numbers stay unused.
 
-/// Which packet is withheld, and when the next one will be.
+/// The withheld packet, and the choice of the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
     /// State of a generator that the peer does not know.
     random: u64,
-    /// Packets from this number on may be withheld; never if it is the largest there is.
+    /// The number from which packets may be withheld; the largest number means never.
     next: u64,
     withheld: Option<u64>,
     /// The peer has reported it missing.
     reported: bool,
-    /// It may be sent although nobody has.
+    /// It may be sent without a report.
     released: bool,
     /// The packets among which the next one, or the one withheld, was drawn.
     drawn: Drawn,
     /// The packets of the last proof that was reported, until all of them are acknowledged.
     judged: Option<Drawn>,
-    /// One that nobody had reported was sent all the same, since acknowledgements had stopped. Until another is reported, acknowledgements
-    /// show nothing.
+    /// A withheld packet was sent without a report, because acknowledgements had stopped. Until the peer reports another one, its
+    /// acknowledgements prove nothing.
     doubtful: bool,
     /// [`Drawn::share`] of the last packets that were judged.
     share: f64,
@@ -38,7 +38,7 @@ pub(super) struct Proof {
 struct Drawn {
     from: u64,
     end: u64,
-    /// How many of them the peer has reported missing although they were sent.
+    /// The number of them that the peer has reported missing although they were sent.
     missed: u64,
 }
 
@@ -57,7 +57,7 @@ impl Drawn {
 }
 
 impl Proof {
-    /// Before the first packet. Nothing is withheld unless it is `wanted`.
+    /// The state before the first packet. Nothing is withheld unless `wanted`.
     pub(super) fn new(wanted: bool, seed: u64) -> Self {
         let mut proof = Self {
             random: seed ^ STREAM,
@@ -83,46 +83,45 @@ impl Proof {
         (wanted, wanted && number - self.next >= FIRST)
     }
 
-    /// The packet that is withheld.
+    /// The withheld packet.
     pub(super) fn withheld(&self) -> Option<u64> {
         self.withheld
     }
 
-    /// The packet that is withheld, as long as nobody has reported it missing.
+    /// The withheld packet, until the peer has reported it missing.
     pub(super) fn unreported(&self) -> Option<u64> {
         self.withheld.filter(|_| !self.reported)
     }
 
-    /// The packet that is withheld, if it may be sent although nobody has reported it: the peer has proven enough for all packets below
-    /// `next` to be sent.
+    /// The withheld packet, if it may be sent without a report: the peer has proven enough for all packets below `next` to be sent.
     pub(super) fn release(&mut self, next: u64) -> Option<u64> {
         let released = self.unreported().filter(|_| next < self.deadline);
         self.released |= released.is_some();
         released
     }
 
-    /// Packet `number` is not sent before it is reported missing.
+    /// Withholds packet `number` until it is reported missing.
     pub(super) fn withhold(&mut self, number: u64) {
         (self.withheld, self.reported, self.released) = (Some(number), false, false);
     }
 
-    /// A peer that acknowledges all packets below `upto` acknowledges one that was never sent.
+    /// Whether a peer that acknowledges all packets below `upto` acknowledges one that was never sent.
     pub(super) fn is_broken_by(&self, upto: u64) -> bool {
         self.withheld.is_some_and(|withheld| withheld < upto)
     }
 
-    /// The peer misses the packet that is withheld.
+    /// Records the report of the withheld packet.
     pub(super) fn on_report(&mut self) {
         self.reported = true;
         self.doubtful = false;
     }
 
-    /// Whether acknowledgements show that the peer receives.
+    /// Whether the acknowledgements of the peer prove nothing at present.
     pub(super) fn is_doubtful(&self) -> bool {
         self.doubtful
     }
 
-    /// The peer has reported packet `number`, which was sent, missing for the first time.
+    /// Records that the peer has reported packet `number`, which was sent, missing for the first time.
     pub(super) fn on_missed(&mut self, number: u64) {
         self.drawn.on_missed(number);
         if let Some(judged) = &mut self.judged {
@@ -130,7 +129,8 @@ impl Proof {
         }
     }
 
-    /// All packets below `upto` are acknowledged, so the reports of missing ones among them are complete; `next` is the next new packet.
+    /// Handles an acknowledgement of all packets below `upto`: the reports of missing ones among them are complete. `next` is the next
+    /// new packet.
     pub(super) fn on_acknowledged(&mut self, upto: u64, next: u64) {
         let Some(judged) = self.judged.take_if(|judged| judged.end <= upto) else { return };
         let before = std::mem::replace(&mut self.share, judged.share());
@@ -139,13 +139,13 @@ impl Proof {
         }
     }
 
-    /// Among how many the next packet is drawn when those below `number` are proven.
+    /// The number of packets among which the next one is drawn when those below `number` are proven.
     fn interval(&self, number: u64) -> u64 {
         let least = if self.share < 1.0 { LEAST } else { FIRST };
         ((2.0 * self.share * number as f64) as u64).clamp(least, MAX_INTERVAL)
     }
 
-    /// Packet `number` is sent, after all; whether it was withheld.
+    /// Records that packet `number` is sent after all, and returns whether it was withheld.
     pub(super) fn on_send(&mut self, number: u64) -> bool {
         let withheld = self.withheld == Some(number);
         if withheld {
@@ -163,13 +163,13 @@ impl Proof {
         withheld
     }
 
-    /// The next one is drawn among `interval` packets.
+    /// Draws the next one among `interval` packets.
     fn plan(&mut self, from: u64, interval: u64) {
         self.drawn = Drawn { from, end: from + interval, missed: 0 };
         self.next = from + self.draw(interval);
     }
 
-    /// Uniform below `end`.
+    /// A uniform draw below `end`.
     fn draw(&mut self, end: u64) -> u64 {
         // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -183,7 +183,7 @@ impl Proof {
 const FIRST: u64 = 256;
 /// However much a peer reports missing.
 const LEAST: u64 = 32;
-/// The maximum interval: however much was proven, another packet is withheld within 760 MB, or every few seconds at 1 Gbit/s.
+/// The largest interval: another packet is withheld within 760 MB, or every few seconds at 1 Gbit/s, however much was proven.
 const MAX_INTERVAL: u64 = 1 << 19;
 /// The algorithm draws from the same seed.
 const STREAM: u64 = 0x70726f6f66;

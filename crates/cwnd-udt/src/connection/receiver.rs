@@ -33,33 +33,33 @@ pub(super) struct Receiver {
     tolerance: Tolerance,
     measure: Measure,
     history: AckHistory,
-    /// The clock of acknowledgements: it runs while data arrives.
+    /// The clock of acknowledgements; it runs while data arrives.
     clock: Time,
     /// Data has arrived since the clock last ticked.
     data_since_tick: bool,
-    /// The next tick sends an acknowledgement even if nothing is new: the sender seems to have missed one.
+    /// The next tick sends an acknowledgement even without news: the sender seems to have missed one.
     ack_due: bool,
-    /// All below was acknowledged by the last full acknowledgement; by any.
+    /// The numbers below which the last full acknowledgement, and any acknowledgement, acknowledged all packets.
     acked: u64,
     acked_lightly: u64,
-    /// When the last full acknowledgement was sent.
+    /// The instant of the last full acknowledgement.
     acked_at: Option<Time>,
-    /// One past the last number granted to the sender by the last acknowledgement, and by any: a packet from there on is refused.
+    /// The end of the window granted by the last acknowledgement, and by any: a packet from there on is refused.
     granted: u64,
     limit: u64,
     window: Option<ReceiveWindow>,
     /// Packets since the last full acknowledgement; they make a light one due.
     since_full: u32,
     light: bool,
-    /// Packets from one light acknowledgement to the next.
+    /// The number of packets between light acknowledgements.
     ack_every: u32,
     arrivals: Arrivals,
-    /// When the last full acknowledgement is repeated if no ACK2 arrives, and how often it has been.
+    /// The instant at which the last full acknowledgement is repeated without an ACK2, and the number of repetitions.
     repeat_at: Time,
     repeats: u32,
-    /// Gaps to be reported as soon as possible.
+    /// Gaps to be reported at once.
     naks: VecDeque<Range<u64>>,
-    /// Last packets of drop requests that may belong to the next message, and since when.
+    /// Last packets of drop requests that may belong to the next message, and the instant of the request.
     doubted_ends: BTreeMap<u64, (MessageNumber, Time)>,
     pub(super) counts: Counts,
 }
@@ -81,7 +81,7 @@ pub(super) struct Counts {
 }
 
 impl Receiver {
-    /// A receiver of nothing yet.
+    /// A receiver without data.
     pub(super) fn new(settings: &Settings, agreed: &Agreed, start: &Start) -> Self {
         let window = settings.backlog.map(ReceiveWindow::new);
         let receiver = Self {
@@ -118,7 +118,7 @@ impl Receiver {
         Self { granted, limit: granted, ..receiver }
     }
 
-    /// A packet of data: where its payload belongs, if it is new, and whether there is more to read.
+    /// Handles a packet of data. Returns the place of its payload, if it is new, and whether there is more to read.
     pub(super) fn on_data(
         &mut self,
         arrived: Arrived,
@@ -201,12 +201,12 @@ impl Receiver {
         (Some(Slot(number)), overtakes | advances)
     }
 
-    /// The sender reads reports of what arrives above a gap.
+    /// Records that the sender reads reports of arrivals above a gap.
     pub(super) fn ask_reports(&mut self) {
         self.arrivals.ask();
     }
 
-    /// The sender has received acknowledgement `number`.
+    /// Handles an ACK2: the sender has received acknowledgement `number`.
     pub(super) fn on_ack2(&mut self, now: Time, number: AckNumber, rtt: &mut RttEstimator) {
         let Some((sample, newest)) = self.history.confirm(now, number) else { return };
         if sample > Span::ZERO {
@@ -218,7 +218,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a drop request; whether there is more to read.
+    /// Handles a drop request. Returns whether there is more to read.
     ///
     /// Only packets of the message and missing ones are given up. The last one is doubtful, since libudt names the first packet of the
     /// next message. It is given up if the next packet begins the next message, if it is the only one, or if the sender repeats the
@@ -293,7 +293,7 @@ impl Receiver {
         }
     }
 
-    /// The next control packet to send now.
+    /// Returns the next control packet to send now.
     pub(super) fn poll(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         if self.gaps.due() <= now {
             let naks = &mut self.naks;
@@ -335,13 +335,13 @@ impl Receiver {
         self.report()
     }
 
-    /// An acknowledgement of the packets that are not fully acknowledged yet. It is sent before the shutdown, after which the peer would
-    /// count the rest as lost.
+    /// Returns an acknowledgement of the packets that are not fully acknowledged yet. It precedes the shutdown, after which the peer
+    /// would count the rest as lost.
     pub(super) fn final_ack(&mut self, now: Time, rtt: &RttEstimator) -> Option<Message> {
         (self.buffer.next() > self.acked).then(|| Message::Ack(self.acknowledge(now, rtt)))
     }
 
-    /// When time alone gives it something to send.
+    /// The next instant at which time alone makes it send.
     pub(super) fn next_timeout(&self) -> Time {
         if !self.naks.is_empty() || self.light || self.arrivals.is_due() {
             return Time::ZERO;
@@ -349,7 +349,7 @@ impl Receiver {
         self.clock.min(self.gaps.due()).min(self.repeat_at).min(self.measure.due())
     }
 
-    /// Whether something that arrived shows that something before it is missing.
+    /// Whether an arrival shows that an earlier packet is missing.
     pub(super) fn has_gaps(&self) -> bool {
         self.gaps.first().is_some()
     }
@@ -458,9 +458,9 @@ impl Receiver {
 
 /// Short packets are acknowledged at once, but not more often than this: a tenth of the clock.
 const SHORT_PAUSE: Span = Span::from_millis(1);
-/// Ranges that may wait to be reported: sixteen NAKs.
+/// The bound of ranges that wait to be reported: sixteen NAKs.
 const MAX_NAKS: usize = 64;
-/// A full acknowledgement is repeated at most so often; each time after twice the time.
+/// The smallest interval between repetitions of a full acknowledgement; it doubles each time.
 const MAX_REPEATS: u32 = 6;
-/// Doubtful last packets of drop requests at a time.
+/// The bound of doubtful last packets of drop requests.
 const MAX_DOUBTED: usize = 64;

@@ -36,43 +36,43 @@ pub(super) struct Sender {
     pub(super) outstanding: Outstanding,
     pub(super) host: Host,
     pacer: Pacer,
-    /// Packets beyond the acknowledgement that the peer has room for.
+    /// Packets after the acknowledged ones that fit into the peer's buffer.
     pub(super) peer_window: u64,
     /// The receiver computes the window of the algorithm and sends it in place of its own (daimd eq. 21). Then it is an input of the
     /// algorithm, which ignores it in slow start, and no limit of the receive buffer.
     window_from_receiver: bool,
-    /// Losses are being repaired until all below has arrived.
+    /// The end of the recovery: losses are being repaired until all packets below have arrived.
     recover: u64,
     /// The first packet after a recovery from losses found by a timeout, which is a slow start and not a fast recovery.
     slow_start_until: u64,
-    /// When the oldest packet is retransmitted without a NAK, and how often in a row that has been done.
+    /// The instant at which the oldest packet is retransmitted without a NAK, and the number of times in a row that this happened.
     probe_at: Time,
     probes: u32,
-    /// When UDT's EXP timer expires, and how often in a row it has.
+    /// The expiry of UDT's EXP timer, and the number of expiries in a row.
     exp_at: Time,
     exp_count: u32,
     /// Nothing has been acknowledged since the EXP timer expired.
     stalled: bool,
-    /// How many packets were last marked lost because one sent later has arrived.
+    /// The number of packets last marked lost because a later one had arrived.
     lost_again: u64,
-    /// Everything sent is acknowledged since.
+    /// Everything sent has been acknowledged since.
     idle_since: Option<Time>,
-    /// Messages given up for which a drop request is to be sent.
+    /// Messages given up whose drop request is to be sent.
     drops: VecDeque<GivenUp>,
     /// The rate at which packets were delivered without a loss.
     lossless_rate: LosslessRate,
     proof: Proof,
-    /// Where acknowledgements are to be proven.
+    /// The state of the proofs of acknowledgements.
     allowance: Option<Allowance>,
-    /// While acknowledgements wait for a packet that was withheld and reported.
+    /// The state while acknowledgements wait for a packet that was withheld and reported.
     assumption: Option<Box<Assumption>>,
     /// Packets below this number have been acknowledged or assumed to have arrived: they have been reported to the algorithm.
     credited: u64,
-    /// Whether the peer reports what arrives above a hole.
+    /// Whether the peer reports arrivals above a hole.
     reports: Reports,
-    /// When the newest packet named by a report was sent.
+    /// The instant at which the newest packet named by a report was sent.
     newest_named: Time,
-    /// For algorithms that ask for samples.
+    /// The delivery-rate samples, for algorithms that ask for them.
     samples: Option<Box<Samples>>,
     pub(super) counts: Counts,
 }
@@ -87,11 +87,11 @@ pub(super) enum Acknowledged {
     Withheld,
 }
 
-/// Reports of what arrives above a hole.
+/// Reports of arrivals above a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reports {
     Unwanted,
-    /// The peer has not sent one; whether it is to be asked.
+    /// The peer has sent none; whether to ask for them.
     Wanted {
         ask: bool,
     },
@@ -99,7 +99,7 @@ enum Reports {
     Read,
 }
 
-/// Counters of the sending half that not every sender has.
+/// Counters of the sending half that only some senders have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) bytes_sent: u64,
@@ -150,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// Packets before `next` have arrived; `full` is the rest of a full acknowledgement.
+    /// Handles an acknowledgement of the packets before `next`; `full` is the rest of a full acknowledgement.
     pub(super) fn on_ack(&mut self, now: Time, next: Seq, full: Option<&FullAck>) -> Acknowledged {
         let acked = self.outstanding.acked();
         let Some(upto) = next.number(self.isn, acked).filter(|upto| *upto <= self.outstanding.next()) else {
@@ -216,7 +216,7 @@ impl Sender {
         Acknowledged::Possible
     }
 
-    /// The peer misses packets. Ranges that cannot be true are ignored.
+    /// Handles a NAK. Ranges that cannot be true are ignored.
     pub(super) fn on_nak(&mut self, now: Time, losses: LossList<'_>) {
         let (acked, next) = (self.outstanding.acked(), self.outstanding.next());
         let moment = self.moment(now);
@@ -272,7 +272,7 @@ impl Sender {
         }
     }
 
-    /// Packets above a hole have arrived.
+    /// Handles a report of arrivals above a hole.
     pub(super) fn on_report(&mut self, now: Time, report: &Reported<'_>) -> Acknowledged {
         let covered = Covered::read(report, self.isn, self.outstanding.acked(), self.outstanding.next());
         let Some(covered) = covered.filter(|_| self.reports != Reports::Unwanted) else {
@@ -313,13 +313,13 @@ impl Sender {
         Acknowledged::Possible
     }
 
-    /// Packets sent before the returned instant should have arrived, because a packet sent at `newest` has.
+    /// The instant before which sent packets should have arrived, because a packet sent at `newest` has.
     fn overtaken_by(&self, newest: Time) -> Time {
         let slack = self.rtt().get().map_or(SYN, |rtt| rtt.min.mul_f64(REORDERING));
         Time::from_nanos(newest.as_nanos().saturating_sub(slack.as_nanos()))
     }
 
-    /// Packet `number` is lost, if it was not known to be.
+    /// Marks packet `number` lost, if it is not yet.
     fn lose(&mut self, number: u64) {
         if self.outstanding.mark_lost(number) {
             self.host.facts.counts.lost += 1;
@@ -329,8 +329,8 @@ impl Sender {
         }
     }
 
-    /// Asks for reports, if they are wanted and none has come: with the first packet, so that already the first hole does not hide what
-    /// arrives above it, and with each NAK, since the question may be lost.
+    /// Asks for reports until one has come: with the first packet, so that the first hole hides nothing, and with each NAK, because the
+    /// question may be lost.
     fn want_reports(&mut self) {
         if let Reports::Wanted { ask } = &mut self.reports {
             *ask = true;
@@ -343,7 +343,7 @@ impl Sender {
         std::mem::take(ask).then_some(Message::AskReports)
     }
 
-    /// More packets are assumed to have arrived, while acknowledgements wait for one that was withheld.
+    /// Assumes that more packets have arrived, while acknowledgements wait for one that was withheld.
     fn assume(&mut self, now: Time) {
         let Some(assumption) = self.assumption.as_mut().filter(|assumption| assumption.due() <= now) else { return };
         let then = assumption.advance(now);
@@ -356,7 +356,7 @@ impl Sender {
         self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
     }
 
-    /// Packets of `bytes` in all show that the peer receives.
+    /// Credits packets of `bytes` in all as a proof that the peer receives.
     fn pay(&mut self, now: Time, bytes: u64) {
         if let Some(allowance) = self.allowance.as_mut().filter(|_| !self.proof.is_doubtful()) {
             allowance.credit(now, bytes);
@@ -368,26 +368,27 @@ impl Sender {
         self.allowance = self.allowance.is_some().then(|| Allowance::new(unproven));
     }
 
-    /// The peer has acknowledged a packet that was never sent.
+    /// Charges the allowance of a peer that has acknowledged a packet that was never sent.
     pub(super) fn on_lie(&mut self, now: Time) {
         if let Some(allowance) = &mut self.allowance {
             allowance.on_lie(now, self.counts.bytes_sent);
         }
     }
 
-    /// A packet of `bytes` is sent, new or again.
+    /// Records that a packet of `bytes` is sent, new or again.
     fn owe(&mut self, now: Time, bytes: u64) {
         if let Some(allowance) = &mut self.allowance {
             allowance.on_send(now, bytes);
         }
     }
 
-    /// From when on a packet may be sent by what the peer has shown to receive.
+    /// The instant from which a packet may be sent by the proofs of the peer.
     fn allowed_from(&self) -> Time {
         self.allowance.as_ref().map_or(Time::ZERO, Allowance::allows_from)
     }
 
-    /// Packets below `upto` have arrived, `named` of them as reports have said: how many have not been reported to the algorithm, and their sample if it asks for samples.
+    /// Counts the packets below `upto` that have not been reported to the algorithm, where `named` of them were known from reports.
+    /// Returns the count, and a sample if the algorithm asks for them.
     fn credit(&mut self, now: Time, upto: u64, named: u64) -> (u32, Option<RateSample>) {
         let min_rtt = self.rtt().get().map(|rtt| rtt.min);
         let sample = self.samples.as_mut().and_then(|samples| samples.acknowledge(now, upto, min_rtt));
@@ -396,7 +397,7 @@ impl Sender {
         (newly, sample)
     }
 
-    /// Reports `lost` packets that a NAK found lost, the first of them `first`, to the algorithm: one by one where samples are taken.
+    /// Reports `lost` packets that a NAK found lost, the first of them `first`, to the algorithm: one by one if samples are taken.
     fn report_loss(&mut self, mut moment: Moment, first: u64, lost: u64) {
         let Some(samples) = &mut self.samples else {
             let lost = u32::try_from(lost).unwrap_or(u32::MAX);
@@ -409,7 +410,7 @@ impl Sender {
         }
     }
 
-    /// A packet of any kind was received from the peer.
+    /// Records that a packet of any kind was received from the peer.
     pub(super) fn on_received(&mut self, now: Time) {
         self.exp_count = 0;
         if self.exp_at != Time::MAX {
@@ -417,7 +418,7 @@ impl Sender {
         }
     }
 
-    /// Timers of this half that are due.
+    /// Handles the timers of this half that are due.
     pub(super) fn on_timeout(&mut self, now: Time) {
         let moment = self.moment(now);
         self.host.on_wake(&moment);
@@ -450,7 +451,7 @@ impl Sender {
         }
     }
 
-    /// The next packet to send now; none if none may be sent.
+    /// Returns the next packet to send now; none if none may be sent.
     pub(super) fn poll(&mut self, now: Time) -> Option<DataPacket> {
         if !self.pacer.in_pair() {
             while let Some(given_up) = self.outstanding.expire(now) {
@@ -480,13 +481,13 @@ impl Sender {
         }
     }
 
-    /// Records what keeps the next packet from being sent now, as [`poll`](Self::poll) does where it returns none.
+    /// Records the limit that keeps the next packet from being sent now, as [`poll`](Self::poll) does when it returns none.
     pub(super) fn record_limit(&mut self, now: Time) {
         let again = self.outstanding.has_lost() && !self.pacer.in_pair();
         self.is_held(now, again);
     }
 
-    /// Whether something keeps the next packet, sent `again` or new, from being sent now; it is recorded.
+    /// Whether a limit keeps the next packet, sent `again` or new, from being sent now; it is recorded.
     fn is_held(&mut self, now: Time, again: bool) -> bool {
         if let Some(limit) = self.blocked(again) {
             self.host.facts.limits.set(now, limit);
@@ -523,7 +524,7 @@ impl Sender {
         self.drops.len()
     }
 
-    /// When time alone changes something: a timer, or the release of the next packet.
+    /// The next instant at which time alone changes something: a timer, or the release of the next packet.
     pub(super) fn next_timeout(&self) -> Time {
         let wake = self.host.control().wake.unwrap_or(Time::MAX);
         let assumed = self.assumption.as_ref().map_or(Time::MAX, |assumption| assumption.due());
@@ -543,7 +544,7 @@ impl Sender {
         self.packetizer.is_empty() && self.outstanding.is_empty()
     }
 
-    /// Bytes below this offset will not be asked for again.
+    /// The offset below which bytes are not requested again.
     pub(super) fn released(&self) -> u64 {
         self.outstanding.oldest().map_or(self.packetizer.cut_to(), |record| record.start)
     }
@@ -624,8 +625,8 @@ impl Sender {
         Some(DataPacket { header, number, bytes, retransmission, pair: false })
     }
 
-    /// Whether packet `number`, the next one, is withheld. Others must follow it at once, so that it is missed; until there are enough to
-    /// keep the peer busy for a round trip it is put off for some time.
+    /// Whether packet `number`, the next one, is withheld. Others must follow it at once, so that the peer misses it. While too few
+    /// follow to keep the peer busy for a round trip, the proof is postponed for some time.
     fn withholds(&self, number: u64) -> bool {
         let (wanted, overdue) = self.proof.wants(number);
         if !wanted || self.pacer.in_pair() || opens_or_closes_pair(self.isn + number) {
@@ -653,8 +654,8 @@ impl Sender {
         }
     }
 
-    /// Marks the first `count` packets lost, and the last one: when that arrives, the receiver reports whatever else is missing. How many
-    /// of them were not marked before, and the sample of the last of these.
+    /// Marks the first `count` packets lost, and the last one: when that arrives, the receiver reports all others that are missing.
+    /// Returns the number of newly marked packets, and the sample of the last of these.
     fn mark_lost(&mut self, count: u64) -> (u64, Option<RateSample>) {
         let before = self.host.facts.counts.lost;
         let (first, next) = (self.outstanding.acked(), self.outstanding.next());
@@ -700,7 +701,7 @@ impl Sender {
         }
     }
 
-    /// Whether fast recovery is under way.
+    /// Whether the sender is in fast recovery.
     fn in_recovery(&self) -> bool {
         (self.slow_start_until..self.recover).contains(&self.outstanding.acked())
     }
@@ -734,17 +735,18 @@ fn opens_or_closes_pair(seq: Seq) -> bool {
     seq.get() % 16 <= 1
 }
 
-/// Packets that must be there to follow one that is withheld.
+/// The smallest number of packets that follow a withheld one.
 const FOLLOWING: u64 = 16;
-/// Packets retransmitted when the EXP timer expires, in addition to the newest: enough for a receiver to answer, too few to add congestion.
+/// Packets retransmitted when the EXP timer expires, in addition to the newest: enough for the receiver to answer, too few to add
+/// congestion.
 const EXP_PACKETS: u64 = 2;
 /// libudt's limit for the EXP count, which here only bounds the time between two attempts.
 const MAX_EXP_COUNT: u32 = 16;
-/// A part of the least round-trip time: a packet may be sent this much later and still arrive first.
+/// Tolerated lateness as a part of the minimum round-trip time: a packet may be sent this much later and still arrive first.
 const REORDERING: f64 = 0.25;
-/// A part of the least round-trip time: a longer queue builds up.
+/// Queueing delay as a part of the minimum round-trip time above which a queue builds up.
 const QUEUE: f64 = 0.125;
-/// A part of the least round-trip time: the reports of receivers are smoothed and may be a little above the truth.
+/// Tolerance as a part of the minimum round-trip time: receivers smooth their reports, which may slightly exceed the truth.
 const MIN_REPORT_AGE: f64 = 0.75;
 /// Messages whose drop requests may wait: a receiver asks again for those that do not fit.
 const MAX_DROPS: usize = 64;

@@ -1,14 +1,14 @@
-//! What holds a sender back, and for how long it has.
+//! The limits of a sender, and the time spent under each.
 
 use crate::signal::Limit;
 use crate::units::{Span, Time};
 
-/// The current limit, and the time spent under each. It is small, since a simulation has one per flow: when the current limit began
-/// to hold is no field of its own.
+/// The current limit, and the time spent under each. A simulation has one value per flow, so it is small: the start of the current limit
+/// is folded into its sum.
 #[derive(Clone, Debug)]
 pub struct Limits {
     current: Limit,
-    /// Time spent under each limit, in nanoseconds; under the current one, less the instant at which it began to hold, modulo 2^64.
+    /// Time spent under each limit, in nanoseconds. For the current limit, the instant at which it began is subtracted, modulo 2^64.
     nanos: [u64; 4],
 }
 
@@ -26,7 +26,7 @@ pub struct Spent {
 }
 
 impl Limits {
-    /// A sender without data, as every sender is until its application hands it some.
+    /// The state of a new sender: its application has sent no data.
     #[must_use]
     pub fn new(now: Time) -> Self {
         let mut limits = Self { current: Limit::Source, nanos: [0; 4] };
@@ -34,14 +34,14 @@ impl Limits {
         limits
     }
 
-    /// What last held the sender.
+    /// The current limit.
     #[inline]
     #[must_use]
     pub fn current(&self) -> Limit {
         self.current
     }
 
-    /// `limit` holds the sender from now on.
+    /// Changes the current limit to `limit` now.
     #[inline]
     pub fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
@@ -61,7 +61,7 @@ impl Limits {
         *nanos = nanos.wrapping_sub(now.as_nanos());
     }
 
-    /// Time spent so far; none before the sender exists.
+    /// Time spent under each limit until now; zero before the sender exists.
     #[must_use]
     pub fn spent(&self, now: Time) -> Spent {
         let elapsed = self.elapsed(now);

@@ -1,7 +1,7 @@
-//! The state of a sender besides its record of packets: counters, round trips, and what limits it.
+//! The state of a sender without its record of packets: counters, round trips and limits.
 //!
-//! Every host, the simulator's senders, a UDT connection and the models, keeps one [`Facts`] per sender and shows its algorithm the
-//! [`View`] made from it. A host counts first and calls the algorithm afterwards, as [`signal`](crate::signal) says.
+//! Every host (the simulator's senders, a UDT connection, the models) keeps one [`Facts`] per sender, and makes from it the [`View`] that
+//! the algorithm gets. A host updates the counters before it calls the algorithm, as [`signal`](crate::signal) requires.
 
 mod limits;
 mod ranges;
@@ -13,7 +13,7 @@ use crate::estimate::RttEstimator;
 use crate::signal::View;
 use crate::units::{Bytes, Packets, Time};
 
-/// What a sender counts, in packets.
+/// Counters of a sender, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sent, retransmissions included.
@@ -28,16 +28,16 @@ pub struct Counts {
     pub timeouts: u64,
 }
 
-/// The state of a sender besides its record of packets.
+/// The state of a sender without its record of packets.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The counters.
     pub counts: Counts,
-    /// What limits the sender.
+    /// The limits of the sender.
     pub limits: Limits,
     /// The round-trip time.
     pub rtt: RttEstimator,
-    /// The most whole packets the receiver grants; [`u64::MAX`] for no bound.
+    /// The window of the receiver, in whole packets; [`u64::MAX`] if it has no bound.
     pub peer_window: u64,
     /// Round trips so far; see [`View::round`].
     pub round: u64,
@@ -61,8 +61,7 @@ pub struct Moment {
 }
 
 impl Facts {
-    /// A sender that has sent nothing and has nothing to send yet. `packet` is the size on the wire, `payload` what a packet carries
-    /// for the application.
+    /// A sender that has sent nothing. `packet` is the size of a packet on the wire, `payload` that of its application data, in bytes.
     #[must_use]
     pub fn new(now: Time, peer_window: u64, packet: Bytes, payload: Bytes) -> Self {
         Self {
@@ -77,8 +76,8 @@ impl Facts {
         }
     }
 
-    /// All packets below `acked` have arrived, and the next new one is `next`: a round trip ends with the first packet acknowledged
-    /// that was sent after the last one ended.
+    /// Records that all packets below `acked` have arrived, where `next` is the next new packet. A round trip ends when a packet is
+    /// acknowledged that was sent after the previous one ended.
     #[inline]
     pub fn advance_round(&mut self, acked: u64, next: u64) {
         if acked > self.round_end {
@@ -87,13 +86,13 @@ impl Facts {
         }
     }
 
-    /// What a packet carries for the application.
+    /// Application data of a packet, in bytes.
     #[must_use]
     pub fn payload(&self) -> Bytes {
         self.payload
     }
 
-    /// What the algorithm is shown, by a host without a retransmission timer: others fill in [`View::timeout`].
+    /// The view that the algorithm gets. A host with a retransmission timer then sets [`View::timeout`].
     #[inline]
     #[must_use]
     pub fn view(&self, moment: &Moment) -> View {

@@ -6,7 +6,7 @@ use core::ops;
 /// A set of packet numbers. Ranges are kept apart and in order, so changes near either end are cheap whatever lies between.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
-    /// In one piece, unlike a ring: nearly every question looks at several neighbours.
+    /// One slice instead of a ring, because nearly every query reads several neighbours.
     places: Vec<Range>,
     /// Places before this one are free.
     start: usize,
@@ -22,7 +22,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether `number` is one of them.
+    /// Whether the range contains `number`.
     #[inline]
     #[must_use]
     pub fn contains(self, number: u64) -> bool {
@@ -31,14 +31,14 @@ impl Range {
 }
 
 impl Ranges {
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The range that contains `number`: with any luck the last one, where new packets arrive.
+    /// The range that contains `number`. The last one is tried first, because new packets arrive there.
     #[inline]
     #[must_use]
     pub fn covering(&self, number: u64) -> Option<Range> {
@@ -75,7 +75,7 @@ impl Ranges {
                 return;
             }
         }
-        // Every range that touches `first..end` melts into one.
+        // All ranges that touch `first..end` become one.
         let from = self.ending_after(first.saturating_sub(1));
         if let Some(range) = self.all().get(from)
             && range.first <= first
@@ -108,7 +108,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets all numbers below `number`.
+    /// Removes all numbers below `number`.
     pub fn remove_below(&mut self, number: u64) {
         let gone = self.all().iter().take_while(|range| range.end <= number).count();
         self.close(0..gone);
@@ -117,14 +117,14 @@ impl Ranges {
         }
     }
 
-    /// Takes the smallest number out.
+    /// Removes the smallest number and returns it.
     pub fn pop_first(&mut self) -> Option<u64> {
         let number = self.front()?.first;
         self.remove_below(number + 1);
         Some(number)
     }
 
-    /// Frees memory that is not used.
+    /// Frees unused memory.
     pub fn shrink(&mut self) {
         self.places.drain(..self.start);
         self.start = 0;
@@ -137,7 +137,7 @@ impl Ranges {
         self.covering(number).map_or(number, |range| range.end)
     }
 
-    /// How many of `first..end` are in the set. Costs a step per range between the two.
+    /// The count of numbers in `first..end` that are in the set. It takes a step per range between the two.
     #[must_use]
     pub fn count_in(&self, first: u64, end: u64) -> u64 {
         let above = &self.all()[self.ending_after(first)..];
@@ -184,8 +184,8 @@ impl Ranges {
         &self.places[self.start..]
     }
 
-    /// The place of the first range that ends after `number`. Questions are mostly about the front, where holes are filled, or about
-    /// the last few ranges, which acknowledgements repeat; only for others all are searched.
+    /// The index of the first range that ends after `number`. Most queries concern the front, where holes are filled, or the last few
+    /// ranges, which acknowledgements repeat; only the others need a binary search.
     fn ending_after(&self, number: u64) -> usize {
         let all = self.all();
         if all.first().is_none_or(|front| front.end > number) {
@@ -197,7 +197,7 @@ impl Ranges {
         }
     }
 
-    /// Puts a range in place `at`. The shorter side moves.
+    /// Inserts a range at index `at`. The shorter side moves.
     fn open(&mut self, at: usize, range: Range) {
         let place = self.start + at;
         if self.start > 0 && at < self.places.len() - place {
@@ -209,7 +209,7 @@ impl Ranges {
         }
     }
 
-    /// Takes the ranges in the places `gone` out. The shorter side moves.
+    /// Removes the ranges at the indices `gone`. The shorter side moves.
     fn close(&mut self, gone: ops::Range<usize>) {
         if gone.is_empty() {
             return;
@@ -221,7 +221,7 @@ impl Ranges {
         } else {
             self.places.drain(from..to);
         }
-        // As many places in front as there are ranges are enough, so that moving them all costs each of them one move.
+        // Free places in front equal the number of ranges, so the amortised cost is one move per range.
         if 2 * self.start > self.places.len() {
             self.places.drain(..self.start);
             self.start = 0;

@@ -368,7 +368,7 @@ impl Model {
         self.cwnd = self.cwnd.min(GREATEST_WINDOW);
     }
 
-    /// What acknowledgements bring beyond the expected, as far as the window allows it.
+    /// The aggregation of acknowledgements above the expected delivery, as far as the window allows it.
     fn aggregated(&self) -> f64 {
         if self.settings.aggregation && self.filled_pipe {
             self.extra_acked.get().min(self.btl_bw.value * MOST_AGGREGATED)

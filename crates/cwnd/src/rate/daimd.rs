@@ -53,14 +53,14 @@ pub struct Daimd<A> {
     validate: bool,
 }
 
-/// What DAIMD leaves open besides alpha(x).
+/// Choices that DAIMD leaves open, besides alpha(x).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The fraction of the rate removed, above 0 and below 1.
     pub b: f64,
     /// The control interval.
     pub interval: Interval,
-    /// What counts as negative feedback.
+    /// The events that count as negative feedback.
     pub feedback: Feedback,
     /// Which of it cuts.
     pub decrease: Decrease,
@@ -77,7 +77,7 @@ pub enum Interval {
     RoundTrip,
 }
 
-/// What counts as negative feedback; each kind includes those before it.
+/// The events that count as negative feedback; each kind includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feedback {
     /// Losses and timeouts.
@@ -120,7 +120,7 @@ pub enum AlphaError {
     Syntax,
 }
 
-/// What would have been accepted.
+/// The accepted range.
 impl fmt::Display for AlphaError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

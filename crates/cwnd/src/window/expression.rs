@@ -312,7 +312,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a function does to the stack; none of an unknown name.
+/// The effect of a function on the stack; none of an unknown name.
 fn function(name: &str) -> Option<Step> {
     Some(match name {
         "abs" => Step::One(libm::fabs),
@@ -338,7 +338,7 @@ fn more(a: f64, b: f64) -> f64 {
     less(b, a)
 }
 
-/// What `if` chooses; an undefined condition chooses nothing.
+/// The value of `if`; an undefined condition has none.
 fn choose(condition: f64, then: f64, otherwise: f64) -> f64 {
     if condition.is_nan() {
         condition

@@ -2,7 +2,7 @@
 
 use crate::signal::View;
 
-/// How fast slow start grows.
+/// The growth of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStart {
     /// One packet per packet acknowledged (RFC 5681 section 3.1).
@@ -29,7 +29,7 @@ pub enum FirstCut {
 /// The behaviour of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// How fast slow start grows.
+    /// The growth of slow start.
     pub slow_start: SlowStart,
     /// When the shell halves the window instead of calling the rule.
     pub first_cut: FirstCut,

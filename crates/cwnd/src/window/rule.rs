@@ -87,7 +87,7 @@ impl WindowRule for Rule {
 /// Registered as `rule`.
 pub const RULE: Entry<Window<Rule>> = Entry {
     name: "rule",
-    title: "a rule of your own: expressions in the shell of all window algorithms",
+    title: "a custom rule: expressions in the shell of all window algorithms",
     family: Family::Own,
     transport: Transport::Acked,
     basis: Basis::Losses,
@@ -148,7 +148,7 @@ const MOST: f64 = 16.0;
 /// What congestion leaves at least, but in the eras of ns-2.
 const LEAST: f64 = 2.0;
 
-/// What becomes of values that no window can have.
+/// The replacement of values that no window can have.
 pub const BOUNDS: &str = "A value beyond the bounds of `grow` or `cut`, or infinite, counts as the bound. An undefined value, such as `0/0` or \
     `ln(-1)`, makes every expression around it undefined, `max` and `min` too, but not `if` where it stands in the part that is not chosen: `grow` then adds nothing, `cut` leaves \
     w/2, and `u` or `v` keeps its value. `u` and `v` begin at 0, or at the value of an expression without variables. They change before each \
@@ -187,7 +187,7 @@ mod tests {
         assert!(SYNTAX.contains(&listed(&VARIABLES)) && SYNTAX.contains(&listed(&FUNCTIONS)));
     }
 
-    /// What a rule adds at a window of 100 packets, this many milliseconds after its last cut, one packet after the other.
+    /// The growth of a rule at a window of 100 packets, this many milliseconds after its last cut, one packet after the other.
     fn growth(text: &str, after: &[u64]) -> Vec<f64> {
         let built = Spec::parse(text).expect("a rule");
         let values = built.parameters().map(|(parameter, value)| (parameter.name, value)).collect::<Vec<_>>();

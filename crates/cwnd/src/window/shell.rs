@@ -62,7 +62,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
         false
     }
 
-    /// How departures are spaced.
+    /// The spacing of departures.
     fn pacing(&self) -> Pacing {
         Pacing::Off
     }
@@ -79,13 +79,13 @@ pub struct Window<R> {
     initial: f64,
     max_window: f64,
     policy: Policy,
-    /// What the last congestion event changed. Boxed as well: it is looked at once in a recovery.
+    /// The changes of the last congestion event. Boxed as well: it is read once in a recovery.
     undo: Option<Box<(State, R)>>,
     /// Boxed since few flows have any, and all of them pay for its place.
     extras: Option<Box<Extras>>,
 }
 
-/// What few flows have.
+/// State that few flows have.
 #[derive(Clone, Debug, Default)]
 struct Extras {
     hystart: Option<HyStart>,

@@ -61,37 +61,33 @@ fn number(value: f64, mark: &str) -> String {
 }
 
 const PREFACE: &str = "\
-`udt send --plain` to `udt serve --plain`, unencrypted as all the others, against the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
-a file by `sendfile(2)` into a bare socket, a tree by `tar` through one. The loopback is the host's; the other ways are links of
-200 Mbit/s between two networks of their own, with a queue of one bandwidth-delay product, which carry all of them alike (TUN interfaces,
-a link of `udt link` between). Losses are random and affect data only. Times are those of the
-clients, from the start of the program to its end, so connecting and slow start are part of them; after every transfer all bytes
-on both sides were compared by their BLAKE3 hash. Files are in memory. Medians of three, of one where a transfer took more than 10 s.
+`udt send --plain` to `udt serve --plain`, against the demos of libudt 4.11 (`sendfile`, `recvfile`), `srt-file-transmit` (SRT 1.5.1), and TCP:
+`sendfile(2)` into a bare socket for a file, `tar` for a tree. None encrypts. Only `cwnd` verifies and keeps partial data and waits for the disk. Besides
+the loopback the paths are links of 200 Mbit/s (`udt link` between TUN interfaces) with a queue of one bandwidth-delay product. Losses are random and affect
+data only. Times are those of the clients, with connecting and slow start. Files are in memory, and are compared after every transfer. Medians of
+three, or one run if a transfer took more than 10 s.
 
-Only `cwnd` checks what arrives, keeps it if the transfer breaks off, and waits for the disk; the others promise nothing of that.
-
-To measure again, as root on a machine that does nothing else for a quarter of an hour: `cargo xtask validate udt`, or this part alone
-by `cargo build --release -p cwnd-transfer && cargo xtask evidence -- udt files`.
+To repeat it, as root on an idle machine: `cargo xtask validate udt`, or
+`cargo build --release -p cwnd-transfer && cargo xtask evidence -- udt files`.
 ";
 
 const LARGE: &str = "
 ### One large file
 
-512 MiB on the loopback, 48 MiB on the links without loss, 12 MiB on those with loss: the longer the round trip, the more of this is
-slow start. All are as they come; on the links TCP's buffers may grow to 64 MiB, so that they bound nothing.
+512 MiB on the loopback, 48 MiB on the links without loss, 12 MiB on those with loss: the longer the round trip, the larger the part of
+slow start. Settings are the defaults, but on the links TCP's buffers may grow to 64 MiB.
 
 ";
 
 const CPU: &str = "
-Processor time of both programs together, the kernel's on their behalf included:
+Processor time of both programs, in user and kernel mode:
 
 ";
 
 const SMALL: &str = "
 ### 10,000 small files
 
-Of 100 to 900 bytes, in 100 directories. The demo of libudt and `srt-file-transmit` know no trees: they move a file per connection, and
-in that one or both programs start anew for each file. Their numbers are those of 30 files on the loopback and of 5 on the links,
-times what is missing.
+Of 100 to 900 bytes, in 100 directories. The demo of libudt and `srt-file-transmit` move one file per connection and start a program for each; their
+numbers are extrapolated from 30 files on the loopback and 5 on the links.
 
 ";

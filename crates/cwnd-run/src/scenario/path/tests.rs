@@ -184,7 +184,7 @@ fn defaults_that_are_written_change_no_line() {
             .chain(required.iter().copied())
             .map(String::from)
             .collect();
-        assert_eq!(set, keys, "every key of {what} has a place");
+        assert_eq!(set, keys, "{what}: every key has a place");
     };
     let same = |base: &str, place: &str, given: &[(&str, &str)]| {
         let items: Vec<String> = given.iter().map(|(key, value)| format!("{place}{key}={value}")).collect();

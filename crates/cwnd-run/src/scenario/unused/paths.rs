@@ -1,11 +1,11 @@
-//! What crosses the links.
+//! The traffic that crosses each link.
 
 use cwnd_sim::{CheckedSetup, Class, FlowSetup, LinkId, LinkSetup, SetupError, Sizes, Source as Traffic};
 use serde_json::{Map, Value};
 
 use crate::scenario::document::Document;
 
-/// What crosses the links.
+/// The traffic that crosses the links.
 pub(super) struct Paths<'a> {
     pub(super) setup: &'a CheckedSetup,
     pub(super) parties: Vec<Party<'a>>,
@@ -20,9 +20,9 @@ pub(super) struct Party<'a> {
     /// None without congestion control.
     pub(super) flow: Option<&'a FlowSetup>,
     pub(super) class: Class,
-    /// How many packets each of its flows delivers, where all deliver the same.
+    /// The size of each of its flows in packets, if all are equal.
     pub(super) packets: Option<u64>,
-    /// How many of its flows there may be at once.
+    /// The largest number of its flows at once.
     pub(super) count: u32,
     /// The links that its data and its acknowledgements cross.
     pub(super) ways: [Vec<LinkId>; 2],

@@ -1,4 +1,4 @@
-//! What happens to packets in front of a line.
+//! Queueing disciplines: the treatment of packets in front of a line.
 //!
 //! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), the fields written
 //! into it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
@@ -19,7 +19,7 @@ pub(crate) mod xcp;
 
 use cwnd::{Bytes, Time};
 
-/// What a packet meets at a queue.
+/// The decision of a queue about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Queue,

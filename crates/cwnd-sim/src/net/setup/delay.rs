@@ -7,9 +7,9 @@ use crate::error::{SetupError, SetupPart, require};
 /// Controlled delay (CoDel, RFC 8289): one queue, first in, first out; a full one drops what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelSetup {
-    /// How long packets may wait without being a standing queue; above zero, below `interval`.
+    /// The acceptable queueing delay; above zero, below `interval`.
     pub target: Span,
-    /// How long they must have waited longer than that before the first drop: about the longest round-trip time of the flows.
+    /// The time above `target` until the first drop: about the longest round-trip time of the flows.
     pub interval: Span,
     /// A queue of no more bytes than this is left alone: the line's largest packet.
     pub mtu: Bytes,
@@ -24,9 +24,9 @@ pub struct CoDelSetup {
 pub struct FqCoDelSetup<Q = Bytes> {
     /// Of each queue.
     pub codel: CoDelSetup,
-    /// How many queues; 1..=65536. Flows whose hashes are equal share one.
+    /// The number of queues; 1..=65536. Flows whose hashes are equal share one.
     pub queues: u32,
-    /// What a queue may send in a turn; at least 1.
+    /// The quantum of a queue per round; at least 1.
     pub quantum: Q,
     /// Of all packets that wait, bytes: a second limit.
     pub memory: u64,
@@ -49,7 +49,7 @@ pub struct PieSetup {
     pub alpha: f64,
     /// Growth of the probability per update, for each second that the delay has grown by since the last one; at least 0.
     pub beta: f64,
-    /// How long a burst may last that ends a calm, MAX_BURST: nothing is dropped early meanwhile.
+    /// The longest burst after a calm, MAX_BURST: nothing is dropped early meanwhile.
     pub burst: Span,
     /// Packets that can carry a mark are marked instead of dropped early, at probabilities below `mark_limit`.
     pub mark: bool,

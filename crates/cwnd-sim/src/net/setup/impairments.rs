@@ -34,7 +34,7 @@ pub struct Impairments {
 pub struct TokenBucket {
     /// Bits per second; at least 1.
     pub rate: u64,
-    /// What it holds; at least 1. A packet that is larger passes no policer, and a shaper only when the bucket is full.
+    /// Its depth; at least 1. A packet that is larger passes no policer, and a shaper only when the bucket is full.
     pub burst: Bytes,
 }
 
@@ -47,7 +47,7 @@ pub struct Reordering {
     pub by: ReorderBy,
 }
 
-/// How long a packet is held back.
+/// The delay of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReorderBy {
     /// For this time.

@@ -21,10 +21,10 @@ pub static QUEUES: Notation<Queue> = Notation {
     ],
 };
 
-/// What a size accepts.
+/// The accepted values of a size.
 const SIZE: &str = "a size above zero: bandwidth-delay products (`1bdp`, or `2bdp` for two round-trip times), a time at the link's rate \
      (`50ms`), whole packets (`100p`, at most 4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
-/// What a threshold accepts.
+/// The accepted values of a threshold.
 pub(super) const THRESHOLD: &str = "a share of the limit (`0.15`) or a size (`20p`), above zero,";
 
 const LIMIT: Parameter = Parameter::text("size", "", SIZE, "how much may wait");

@@ -11,7 +11,7 @@ use super::{AckOutcome, DUPLICATE_THRESHOLD, Recovery};
 use crate::era::Era;
 use crate::net::packet::Ack;
 
-/// What a scheme makes of duplicate acknowledgements.
+/// The reaction of a scheme to duplicate acknowledgements.
 pub(crate) trait DuplicateRule: Debug + Sync {
     /// The third duplicate in a row has arrived while nothing was being repaired.
     fn on_third_duplicate(&self, sender: &mut Cumulative, outcome: &mut AckOutcome);
@@ -25,7 +25,7 @@ pub(crate) trait DuplicateRule: Debug + Sync {
     }
 }
 
-/// What a sender knows of its packets, and the state of its loss recovery.
+/// The sender's record of its packets, and the state of its loss recovery.
 ///
 /// `acked <= resume <= next`. Packets below `resume` are outstanding; from there to `next` they were sent once and count as
 /// lost, after a step back to the first missing one.

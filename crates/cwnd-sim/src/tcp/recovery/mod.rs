@@ -1,4 +1,4 @@
-//! How a sender detects and repairs losses: one scheme per file.
+//! Detection and repair of losses by a sender: one scheme per file.
 //!
 //! A scheme keeps the state of the outstanding packets and chooses which one leaves next. How many may leave is the
 //! algorithm's window; the arithmetic between the two (RFC 6675's pipe, Reno's inflation) is here and never shows in the
@@ -28,8 +28,8 @@ use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
 
 use crate::net::packet::Ack;
 
-/// How a TCP sender detects and repairs losses. All but the last detect one by the third duplicate acknowledgement, or by three packets
-/// above it that have arrived, and all of them by the retransmission timer.
+/// Detection and repair of losses by a TCP sender. All but the last detect a loss by the third duplicate acknowledgement, or by three
+/// packets above it that have arrived, and all of them by the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryScheme {
     /// Slow start from the first missing packet on, with a window of one packet, whatever else has arrived.
@@ -143,7 +143,7 @@ pub(crate) trait Recovery: Debug + Send {
     /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
 
-    /// How many packets may leave under `window`.
+    /// The number of packets that may leave under `window`.
     fn room(&self, window: u64) -> u64;
 
     /// Whether a packet is to be sent again.
@@ -188,7 +188,7 @@ pub(crate) trait Recovery: Debug + Send {
     }
 }
 
-/// What an acknowledgement changed.
+/// The effects of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckOutcome {
     /// Packets newly acknowledged, cumulatively or selectively, without those that were `unnamed` before.
@@ -209,7 +209,7 @@ pub(crate) struct AckOutcome {
     pub(crate) separate: bool,
     /// The retransmission timer starts anew.
     pub(crate) rearm: bool,
-    /// What the last response to congestion took for lost had only been late.
+    /// The last response to congestion was spurious: the packets were late, not lost.
     pub(crate) spurious: bool,
 }
 

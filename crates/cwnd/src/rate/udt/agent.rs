@@ -76,7 +76,7 @@ struct Clock {
     acked: u64,
 }
 
-/// What a receiver reports: whole numbers, 0 where it does not know.
+/// A report of a receiver: whole numbers, 0 for unknown values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// All packets below are acknowledged.
@@ -92,7 +92,7 @@ pub struct Report {
 pub struct Nak {
     /// The first packet it names.
     pub first: u64,
-    /// How many it names.
+    /// The number of packets that it names.
     pub count: u64,
     /// They were reported before.
     pub repeated: bool,

@@ -22,13 +22,13 @@ pub enum Profile {
 /// The rules in which the releases of the author's ns-2 agent differ, for sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habits {
-    /// What an acknowledgement names.
+    /// The packet that an acknowledgement names.
     pub acknowledge: Acknowledge,
-    /// How often a missing packet is reported.
+    /// The interval between reports of a missing packet.
     pub naks: Naks,
     /// Which NAKs cut.
     pub cuts: AgentCuts,
-    /// What the window is held against.
+    /// The packets that the window limits.
     pub counts: Counts,
     /// The capacity is smoothed (7/8 old, 1/8 new); otherwise the newest report counts.
     pub smooths_capacity: bool,
@@ -36,7 +36,7 @@ pub struct Habits {
     pub grows: Grows,
     /// By how much the rate grows.
     pub step: Step,
-    /// What lets a packet leave at once.
+    /// The conditions under which a packet leaves at once.
     pub at_once: AtOnce,
     /// The receiver warns of a rising delay, which cuts.
     pub delay_warnings: bool,
@@ -64,11 +64,11 @@ pub struct Habits {
     pub skips_entries: bool,
     /// Sorting the gaps of pairs takes gaps between arrivals for some of them.
     pub mixes_gaps: bool,
-    /// What it starts with, and its timeout.
+    /// The initial values, and the timeout.
     pub constants: Constants,
 }
 
-/// What an acknowledgement names.
+/// The packet that an acknowledgement names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledge {
     /// The first packet missing.
@@ -77,7 +77,7 @@ pub enum Acknowledge {
     OverHoles,
 }
 
-/// How often a missing packet is reported.
+/// The interval between reports of a missing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naks {
     /// Once, as the gap is seen.
@@ -106,7 +106,7 @@ pub enum AgentCuts {
     Random22,
 }
 
-/// What the window is held against.
+/// The packets that the window limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// Everything from the first packet that is not acknowledged.
@@ -139,7 +139,7 @@ pub enum Step {
     Ninth20,
 }
 
-/// What lets a packet leave at once.
+/// The conditions under which a packet leaves at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtOnce {
     /// Nothing.
@@ -265,7 +265,7 @@ impl Habits {
     pub const FITTED: Self = Self { cuts: AgentCuts::Doubling, grows: Grows::PerSyn, ..Self::RELEASE_2_2 };
 }
 
-/// What an agent starts with, and its timeout.
+/// The initial values and the timeout of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constants {
     /// To 2.0.

@@ -1,4 +1,4 @@
-//! What a sender knows of each outstanding packet (RFC 8985 section 5.2), and how many there are of each kind.
+//! The sender's record of each outstanding packet (RFC 8985 section 5.2), and the count of each kind.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::net::packet::Ack;
 pub(super) struct Record {
     /// When it left last (`Segment.xmit_ts`).
     pub(super) sent_at: Time,
-    /// How often it was sent again (`Segment.retransmitted`).
+    /// The number of its retransmissions (`Segment.retransmitted`).
     pub(super) resends: u32,
     /// It was found lost, and has not been sent again since (`Segment.lost`).
     pub(super) lost: bool,
@@ -26,7 +26,7 @@ pub(super) struct Board {
     next: u64,
     records: VecDeque<Record>,
     sacked: Ranges,
-    /// How many packets are in `sacked` (`RACK.segs_sacked`).
+    /// The number of packets in `sacked` (`RACK.segs_sacked`).
     arrived: u64,
     lost: BTreeSet<u64>,
     fresh: u64,

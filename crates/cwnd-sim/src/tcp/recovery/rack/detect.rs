@@ -19,7 +19,7 @@ pub(super) struct Detector {
     deadline: Time,
 }
 
-/// What the reordering window depends on besides its own state.
+/// The inputs of the reordering window besides its own state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RackInput {
     pub(super) now: Time,
@@ -81,7 +81,7 @@ impl Detector {
         self.deadline = board.last_overtaken(self.newest).map_or(Time::MAX, |sent_at| sent_at + timeout);
     }
 
-    /// What the retransmission timer takes for lost (section 6.3): the first packet, and those that are overdue.
+    /// The packets that an expiry of the retransmission timer marks as lost (section 6.3): the first, and those that are overdue.
     pub(super) fn on_timeout(&mut self, at: &RackInput, board: &mut Board, mut found: impl FnMut(u64, &Record)) {
         self.deadline = Time::MAX;
         let timeout = self.timeout(at, board);

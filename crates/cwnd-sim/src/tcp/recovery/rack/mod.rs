@@ -19,7 +19,7 @@ use super::proportional::ProportionalReduction;
 use super::{AckOutcome, Recovery};
 use crate::net::packet::Ack;
 
-/// What a sender knows of its packets, and the state of its loss recovery.
+/// The sender's record of its packets, and the state of its loss recovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
     board: Board,
@@ -51,7 +51,7 @@ enum Phase {
     AfterTimeout,
 }
 
-/// What an acknowledgement delivered, as far as it matters for errors.
+/// The packets that an acknowledgement delivered, as far as errors depend on them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delivered {
     count: u64,
