@@ -198,6 +198,29 @@ for (const [width, height] of [[360, 740], [1280, 900], [2560, 1400]]) {
     return found;
   });
 }
+await check('a figure of a paper runs from its link', async () => {
+  const figures = await open('figures.html');
+  const links = await figures.$$eval('main li a', (links) => links.map((link) => link.getAttribute('href')));
+  assert(links.length > 50 && links.every((link) => link.startsWith('./#s=1.')), `${links.length} links`);
+  await figures.click('main li a');
+  await settled(figures);
+  const title = /^title = .*$/m.exec(await value_of(figures, '#toml'));
+  await figures.close();
+  return `${links.length} links, the first: ${title}`;
+});
+for (const name of ['figures', 'model-response', 'model-convergence']) {
+  for (const [width, height] of [[360, 740], [1280, 900]]) {
+    await check(`${name}.html, ${width} pixels wide`, async () => {
+      const sized = await open(`${name}.html`);
+      await sized.setViewport({ width, height });
+      await until(sized, (plots) => !plots || document.querySelectorAll('figure svg').length > 0, name !== 'figures');
+      await overflow(sized);
+      const found = await axe_violations(sized);
+      await sized.close();
+      return found;
+    });
+  }
+}
 await check('nothing is asked of another host', () => assert(strangers.length === 0, strangers.join(' ')));
 await check('the browser reports no fault', () => assert(faults.length === 0, faults.join(' | ')));
 await browser.close();
