@@ -92,6 +92,34 @@ await check('a link opens its scenario', async () => {
   assert((await value_of(linked, '#toml')).includes('12mbit'), 'the rate of the link is not that of the page');
   await linked.close();
 });
+/** The rules that docs/live.md has as examples. */
+const RULES = [...(await readFile(join(import.meta.dirname, '../../docs/live.md'), 'utf8')).matchAll(/^\| ([^|]+?) \| `(rule:[^`]+)` \|$/gm)];
+await check('the examples of rules give the same run everywhere', async () => {
+  assert(RULES.length >= 3, `docs/live.md has ${RULES.length}`);
+  const digests = [];
+  for (const [, name, rule] of RULES) {
+    const link = cwnd('link-to', join(SCENARIOS, 'two-flows.toml'), '--set', `flow.1.algorithm=${rule}`, '--set', 'seeds=1');
+    const { digests: [own] } = JSON.parse(cwnd('run', link, '--json'));
+    for (const url of [served.url, server_url]) {
+      const linked = await open(link, url);
+      await settled(linked);
+      const found = await text_of(linked, '#digest');
+      assert(found === own, `${name}: ${found} at ${url}, ${own} by the command`);
+      await linked.close();
+    }
+    digests.push(own);
+  }
+  assert(new Set(digests).size === digests.length, `rules that differ run alike: ${digests}`);
+  return digests.join(' ');
+});
+await check('a rule shows its expressions when it is chosen', async () => {
+  const chosen = await open();
+  await settled(chosen);
+  await chosen.select('#controls .group:first-of-type .head select', 'rule');
+  const shown = await chosen.$$eval('#controls .group:first-of-type .wide', (fields) => fields.filter((field) => field.checkVisibility()).map((field) => field.querySelector('input')?.placeholder));
+  await chosen.close();
+  assert(shown.join(' ').startsWith('1/w w/2'), `in sight: ${shown.join(', ')}`);
+});
 for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', `#s=1.${deflateRawSync(Buffer.alloc(64 << 20)).toString('base64url')}`]]) {
   await check(`${name} shows an error and runs nothing`, async () => {
     const linked = await open(fragment);
