@@ -591,7 +591,7 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
 
 impl Acknowledged<'_> {
     /// Passes the acknowledgement to an algorithm. Inlined, it has the code of all algorithms at each place and for each kind of recovery. A
-    /// module for browsers has that code once: it is an eighth smaller, and a browser compiles it in half the time.
+    /// module for browsers has that code once: after gzip it is a tenth smaller, and its first run takes half the processor time.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn pass_to(self, algorithm: &mut Algorithm) {
