@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cwnd_live::FIGURES;
+use cwnd_report::page::figures_html;
 use cwnd_run::files::{Directory, read_limited, write_whole};
 use cwnd_text::counted;
 
 use crate::failure::Failure;
+use crate::model;
 
 /// Arguments of `cwnd site`.
 #[derive(Args, Debug)]
@@ -33,7 +36,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
     let directory = Directory::start(&arguments.directory)?;
-    let files = cwnd_live::site(&engine);
+    let mut files = cwnd_live::site(&engine);
+    let models = model::pages()?;
+    let others: Vec<(&str, &str)> = models.iter().map(|page| (page.file, page.title)).collect();
+    let papers = cwnd_papers::cells().map_err(|error| Failure::run(error.to_string()))?;
+    files.push((FIGURES, figures_html(&papers, &others).into_bytes()));
+    files.extend(models.into_iter().map(|page| (page.file, page.html.into_bytes())));
     for (name, bytes) in &files {
         let path = directory.path().join(name);
         write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;

@@ -18,4 +18,4 @@ mod visitor;
 
 pub use server::{Server, ServerError};
 pub use shared::Limits;
-pub use site::site;
+pub use site::{FIGURES, site};

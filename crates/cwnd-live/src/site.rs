@@ -2,11 +2,14 @@
 
 use crate::http::PARTS;
 
+/// The file with links to the figures of papers. The page links to it, and the caller of [`site`] adds it.
+pub const FIGURES: &str = "figures.html";
+
 /// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
 #[must_use]
 pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {
-        "" => ("index.html", String::from_utf8_lossy(part.bytes).replacen(CHARSET, &head(), 1).into_bytes()),
+        "" => ("index.html", page(part.bytes)),
         name => (name, part.bytes.to_vec()),
     });
     let scripts: [(&str, &[u8]); 2] = [
@@ -17,6 +20,12 @@ pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     parts.chain(own).collect()
 }
 
+/// The page with the head of a static one, and with the link to the other pages.
+fn page(bytes: &[u8]) -> Vec<u8> {
+    let page = String::from_utf8_lossy(bytes).replacen(CHARSET, &head(), 1);
+    page.replacen(TITLE, &linked(), 1).into_bytes()
+}
+
 /// The head of a static page: only its own files may run, and the name of its engine.
 fn head() -> String {
     format!(
@@ -25,6 +34,12 @@ fn head() -> String {
     )
 }
 
+/// The title with the link to the other pages.
+fn linked() -> String {
+    format!("{TITLE}\n  <a class=\"others\" href=\"{FIGURES}\">Papers and models</a>")
+}
+
+const TITLE: &str = "<h1>cwnd <span>live</span></h1>";
 const CHARSET: &str = "<meta charset=\"utf-8\">";
 const ENGINE: &str = "cwnd.wasm";
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -41,7 +56,8 @@ mod tests {
         assert_eq!(names, ["index.html", "live.css", "live.js", "worker.js", "offline.js", "cwnd.wasm"]);
         let page = String::from_utf8(files[0].1.clone()).expect("text");
         let (start, rest) = page.split_once(&head()).expect("the head is in the page");
-        assert_eq!(format!("{start}{CHARSET}{rest}").as_bytes(), PARTS[0].bytes);
+        let (between, rest) = rest.split_once(&linked()).expect("the link is in the page");
+        assert_eq!(format!("{start}{CHARSET}{between}{TITLE}{rest}").as_bytes(), PARTS[0].bytes);
         assert_eq!(files[5].1, b"module");
     }
 }

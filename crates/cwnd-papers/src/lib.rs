@@ -12,6 +12,7 @@ mod aiad;
 mod alternatives;
 mod bbr3;
 mod bench;
+mod cells;
 mod change;
 mod computed;
 mod cross;
@@ -49,6 +50,7 @@ mod verdict;
 pub use ablation::{Ablation, Variant, variants};
 pub use alternatives::{Alternative, Alternatives, Outcome, alternatives};
 pub use bench::RunLog;
+pub use cells::{ResultCells, cells};
 pub use cross::{
     Answer, Asked, Compare, CrossAlgorithm, CrossClaim, CrossExperiment, CrossMeasure, CrossTable, Crossing, Plan,
     Score, cross,

@@ -155,6 +155,7 @@
         setTimeout(() => (button.textContent = label), 2_000);
       } catch {
         // Without access to the clipboard the reader copies what is selected.
+        text.hidden = false;
         getSelection().selectAllChildren(text);
       }
     });

@@ -4,12 +4,21 @@
 
 mod axes;
 
+use std::sync::Arc;
+
 use axes::outside;
 use cwnd::Spec;
 use cwnd_conform::{Plan, Subject};
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, Section, Shown};
 use cwnd_report::page::{conformance_html, evaluation_html};
+use cwnd_run::address::Linked;
 use cwnd_run::measure::{Domain, Estimate};
+use cwnd_run::scenario::Scenario;
+
+fn scenario(queue: &str) -> Arc<Scenario> {
+    let text = format!("[dumbbell]\nrate = \"10mbit\"\nqueue = \"{queue}\"\n[[flow]]\nalgorithm = \"bbr3\"\n");
+    Arc::new(Scenario::read("row.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}")))
+}
 
 /// A row of an evaluation whose intervals reach as far as they may.
 fn row(queue: &str, traffic: &str, measure: &'static str, domain: Domain) -> EvaluationRow {
@@ -22,6 +31,7 @@ fn row(queue: &str, traffic: &str, measure: &'static str, domain: Domain) -> Eva
         measure,
         unit: "1",
         shown: Shown { scale: 1.0, unit: "" },
+        scenario: Some(scenario(queue)),
         algorithm: wide(&[0.02, 0.98]),
         reno: wide(&[0.01, 0.99, 0.02, 0.9, 0.95]),
         // As a document of an older program might have it.
@@ -97,6 +107,15 @@ fn an_evaluation_draws_shares_between_0_and_1() {
         page.contains("How does bbr3 behave by the criteria of RFC 9743, compared with reno and cubic in its place?")
     );
     assert!(page.contains("Repeat with <code>cwnd evaluate bbr3 --quick</code>"));
+}
+
+#[test]
+fn a_row_of_an_evaluation_has_its_scenario_as_a_link() {
+    let page = evaluation_html(&evaluation(), &Spec::parse("bbr3").expect("registered"), "cwnd evaluate bbr3");
+    let row = page.split_once("id=\"section-5-2-1-8-link\" hidden>").expect("the last row of the section").1;
+    let link = row.split_once('<').expect("the end of the link").0;
+    let linked = Linked::read(link).unwrap_or_else(|error| panic!("{link}: {error}"));
+    assert_eq!(linked.toml, scenario("droptail:4bdp").document().to_toml());
 }
 
 #[test]

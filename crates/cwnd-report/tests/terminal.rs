@@ -157,6 +157,7 @@ fn evaluation(algorithm: &str, mean: f64) -> Evaluation {
         measure,
         unit: "1",
         shown: Shown { scale: 100.0, unit: "%" },
+        scenario: None,
         algorithm: tiny(mean),
         reno: Some(Estimate { n: 2, low: mean / 3.0, ..tiny(mean).expect("an estimate") }),
         cubic: None,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use cwnd::Spec;
-use cwnd_lab::model::{self, Origin, Pair};
+use cwnd_lab::model::{self, Convergences, Origin, Pair};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_report::page::names;
 use cwnd_run::scenario::Written;
@@ -40,17 +40,39 @@ pub(crate) struct Convergence {
 
 impl Convergence {
     pub(super) fn run(&self) -> Result<String, Failure> {
-        let &[one, other] = self.start.as_slice() else {
-            return Err(Failure::input("--start: expected two windows, such as `10,40`".to_string()));
-        };
-        check_sum(&self.start, self.capacity)?;
-        let pair = Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon };
+        let pair = self.pair()?;
         let directory = self.output.directory(names::OF_WALKS)?;
         let algorithms = synchronous(&self.algorithms)?;
         let run: Vec<&Spec> = algorithms.iter().copied().filter(|spec| !model::has_closed_form(spec)).collect();
         started(&run, &model::convergence_setup(pair))?;
         warn(&algorithms, Origin::Convergence);
-        let document = model::convergences(&algorithms, pair, &|| true);
+        let (document, text) = self.computed(&algorithms, pair);
+        let page = |printed: Printed<'_>| {
+            report::convergence(&document, &model::convergence_walks(&algorithms, pair), printed)
+        };
+        self.output.finish(directory, &document, text, &algorithms, page)
+    }
+
+    /// The page, which names `command` as its own.
+    pub(super) fn page(&self, command: &str) -> Result<String, Failure> {
+        let (pair, algorithms) = (self.pair()?, synchronous(&self.algorithms)?);
+        let (document, text) = self.computed(&algorithms, pair);
+        let walks = model::convergence_walks(&algorithms, pair);
+        Ok(report::convergence(&document, &walks, Printed { command, text: &text, algorithms: &algorithms }))
+    }
+
+    fn pair(&self) -> Result<Pair, Failure> {
+        let &[one, other] = self.start.as_slice() else {
+            return Err(Failure::input("--start: expected two windows, such as `10,40`".to_string()));
+        };
+        check_sum(&self.start, self.capacity)?;
+        Ok(Pair { capacity: self.capacity, windows: [one, other], epsilon: self.epsilon })
+    }
+
+    /// The document, and the text of a terminal.
+    fn computed(&self, algorithms: &[&Spec], pair: Pair) -> (Convergences, String) {
+        let [one, other] = pair.windows;
+        let document = model::convergences(algorithms, pair, &|| true);
         let mut text = format!(
             "Two flows from {one} and {other} packets, capacity {} packets, equal within {} packets\n\n",
             self.capacity, self.epsilon
@@ -64,10 +86,7 @@ impl Convergence {
             table.row(std::iter::once(row.algorithm.clone()).chain(cells).chain([kind]));
         }
         text.push_str(&table.print());
-        let page = |printed: Printed<'_>| {
-            report::convergence(&document, &model::convergence_walks(&algorithms, pair), printed)
-        };
-        self.output.finish(directory, &document, text, &algorithms, page)
+        (document, text)
     }
 }
 

@@ -7,7 +7,7 @@ mod udt;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
 use cwnd_lab::model::{self, Idle, Origin, Setup};
@@ -86,6 +86,38 @@ pub(crate) fn run(command: &Command) -> Result<String, Failure> {
         Command::Udt(arguments) => arguments.run(),
     }
 }
+
+/// A page of a site.
+pub(crate) struct Page {
+    pub(crate) file: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) html: String,
+}
+
+/// The pages of a site about models: response functions, and the phase planes of two flows.
+pub(crate) fn pages() -> Result<[Page; 2], Failure> {
+    let responses: response::Response = parsed(RESPONSES)?;
+    let convergence: convergence::Convergence = parsed(CONVERGENCE)?;
+    Ok([
+        Page { file: "model-response.html", title: "Response functions", html: responses.page(RESPONSES) },
+        Page { file: "model-convergence.html", title: "Phase planes", html: convergence.page(CONVERGENCE)? },
+    ])
+}
+
+/// The arguments of a command, whose first two words are `cwnd model`.
+fn parsed<T: Args>(command: &str) -> Result<T, Failure> {
+    let words = command.split(' ').skip(2);
+    Line::try_parse_from(words).map(|Line { arguments }| arguments).map_err(|error| Failure::input(error.to_string()))
+}
+
+#[derive(Debug, Parser)]
+struct Line<T: Args> {
+    #[command(flatten)]
+    arguments: T,
+}
+
+const RESPONSES: &str = "cwnd model response reno aimd:b=1/8 iiad simd exp-tcp highspeed scalable udt";
+const CONVERGENCE: &str = "cwnd model convergence reno aimd:b=1/8 iiad simd exp-tcp udt";
 
 /// Warns of parameters on which no printed number depends.
 fn warn(algorithms: &[&Spec], origin: Origin) {

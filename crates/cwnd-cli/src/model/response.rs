@@ -3,7 +3,7 @@
 use clap::Args;
 use cwnd::Spec;
 use cwnd::units::{Bytes, Span};
-use cwnd_lab::model::{self, Origin};
+use cwnd_lab::model::{self, Origin, Responses};
 use cwnd_report::page::model::{self as report, Printed};
 use cwnd_report::page::names;
 use cwnd_run::scenario::{Written, packet_size};
@@ -52,7 +52,21 @@ impl Response {
         let random = self.random > 0;
         warn(&algorithms, Origin::Response { random });
         warn_of(&model::idle_of_responses(&algorithms, &self.loss, (self.rtt, self.packet), random));
-        let document = model::responses(&algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
+        let (document, text) = self.computed(&algorithms);
+        let page = |printed: Printed<'_>| report::response(&document, printed);
+        self.output.finish(directory, &document, text, &algorithms, page)
+    }
+
+    /// The page, which names `command` as its own.
+    pub(super) fn page(&self, command: &str) -> String {
+        let algorithms = specs(&self.algorithms);
+        let (document, text) = self.computed(&algorithms);
+        report::response(&document, Printed { command, text: &text, algorithms: &algorithms })
+    }
+
+    /// The document, and the text of a terminal.
+    fn computed(&self, algorithms: &[&Spec]) -> (Responses, String) {
+        let document = model::responses(algorithms, &self.loss, self.rtt, self.packet, self.random, &|| true);
         let mut text = format!(
             "One packet in every 1/p lost; {} ms, {} B (closed form)\n\n",
             document.rtt_s * 1e3,
@@ -85,7 +99,6 @@ impl Response {
             table.row(head.into_iter().chain(cells).chain([random]));
         }
         text.push_str(&table.print());
-        let page = |printed: Printed<'_>| report::response(&document, printed);
-        self.output.finish(directory, &document, text, &algorithms, page)
+        (document, text)
     }
 }

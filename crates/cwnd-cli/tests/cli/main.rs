@@ -13,6 +13,7 @@ mod names;
 mod obeyed;
 mod papers;
 mod results;
+mod sites;
 mod sweeps;
 mod traces;
 

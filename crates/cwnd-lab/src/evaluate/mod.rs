@@ -112,6 +112,9 @@ pub struct EvaluationRow {
     /// Its form in tables for people.
     #[serde(skip)]
     pub shown: Shown,
+    /// The first of the runs that the value of the algorithm comes from.
+    #[serde(skip)]
+    pub scenario: Option<Arc<Scenario>>,
     /// The value of the algorithm.
     pub algorithm: Option<Estimate>,
     /// The value with Reno in its place.
@@ -302,6 +305,7 @@ impl Plan {
                 measure: measure.name(),
                 unit: measure.unit(),
                 shown: measure.shown(),
+                scenario: asked.runs[0].first().map(|run| Arc::clone(&self.runs[*run].0)),
                 algorithm,
                 reno,
                 cubic,

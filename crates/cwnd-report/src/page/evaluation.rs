@@ -8,6 +8,7 @@ use cwnd_run::execute::failed;
 use cwnd_run::measure::digits::{cell, legend};
 
 use super::assets::{data, render};
+use super::link::Link;
 use super::names;
 use super::parts::{Algorithm, Top, listed};
 use crate::plot::Plot;
@@ -76,32 +77,40 @@ struct Heading<'a> {
 
 /// The measures on a path, with a cell for each contender.
 struct Setting<'a> {
+    /// The id of its row.
+    id: String,
     path: String,
     traffic: &'a str,
     measure: String,
     cells: Vec<String>,
+    /// The scenario with the algorithm in its place.
+    link: Option<Link>,
 }
 
 impl<'a> Heading<'a> {
     fn of(section: &'a Section, contenders: &Contenders) -> Self {
+        let id = format!("section-{}", section.number.replace('.', "-"));
+        let setting = |(nth, row)| Setting::of(format!("{id}-{}", nth + 1), row, contenders);
         Self {
-            id: format!("section-{}", section.number.replace('.', "-")),
+            settings: section.rows.iter().enumerate().map(setting).collect(),
             number: section.number,
             title: section.title,
             reading: section.reading,
             covered: section.covered,
-            settings: section.rows.iter().map(|row| Setting::of(row, contenders)).collect(),
+            id,
         }
     }
 }
 
 impl<'a> Setting<'a> {
-    fn of(row: &'a EvaluationRow, contenders: &Contenders) -> Self {
+    fn of(id: String, row: &'a EvaluationRow, contenders: &Contenders) -> Self {
         Self {
+            id,
             path: format!("{}, {}, {}", row.rate, row.rtt, row.queue),
             traffic: &row.traffic,
             measure: row.heading(),
             cells: contenders.estimates(row).map(|(_, estimate)| cell(estimate, row.shown.scale)).collect(),
+            link: row.scenario.as_ref().and_then(|scenario| Link::of(scenario.document(), false)),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
@@ -11,7 +10,7 @@ use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
 use cwnd_sim::{AckEcho, Class, Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Unexpected, Visitor};
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
@@ -138,7 +137,13 @@ impl<Q: Quantity> FromStr for Written<Q> {
 
 impl<'de, Q: Quantity> Deserialize<'de> for Written<Q> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor(PhantomData))
+        let mut written = None;
+        let mut read = |text: &str| {
+            written = Some(text.parse().map_err(|error: Q::Error| error.to_string())?);
+            Ok(())
+        };
+        deserializer.deserialize_any(TextVisitor { expected: Q::EXPECTED, bare: Q::BARE, read: &mut read })?;
+        written.ok_or_else(|| D::Error::custom(Q::EXPECTED))
     }
 }
 
@@ -357,29 +362,34 @@ pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
     format!("unknown {what} `{name}`{meant} (accepted: {})", accepted.join(", "))
 }
 
-struct TextVisitor<Q>(PhantomData<Q>);
+/// Passes the text of a quantity to `read`, which keeps the value. One type serves all quantities, so that it is compiled once per format.
+struct TextVisitor<'a> {
+    expected: &'static str,
+    bare: bool,
+    read: &'a mut dyn FnMut(&str) -> Result<(), String>,
+}
 
-impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
-    type Value = Written<Q>;
+impl Visitor<'_> for TextVisitor<'_> {
+    type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(Q::EXPECTED)
+        out.write_str(self.expected)
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Written<Q>, E> {
-        text.parse().map_err(E::custom)
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        (self.read)(text).map_err(E::custom)
     }
 
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Written<Q>, E> {
-        if Q::BARE {
-            return number.to_string().parse().map_err(E::custom);
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        if self.bare {
+            return self.visit_str(&number.to_string());
         }
         Err(E::invalid_type(Unexpected::Signed(number), &self))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Written<Q>, E> {
-        if Q::BARE {
-            return number.to_string().parse().map_err(E::custom);
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        if self.bare {
+            return self.visit_str(&number.to_string());
         }
         Err(E::invalid_type(Unexpected::Float(number), &self))
     }

@@ -161,7 +161,10 @@ impl World {
                 self.arm_sender(index, timers);
             }
             Released::Perhaps => self.poll_sender(index),
-            Released::Untouched => self.serve(index, Some(&Body::Ack(ack))),
+            Released::Untouched => {
+                flow.answers += 1;
+                self.arrive_at_sender(index, &Body::Ack(ack));
+            }
         }
         true
     }
