@@ -12,6 +12,7 @@ mod foreign;
 mod generate;
 mod links;
 mod machine;
+mod packages;
 mod passed;
 mod prose;
 mod python;
