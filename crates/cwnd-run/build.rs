@@ -13,10 +13,12 @@ use sources::Workspace;
 
 fn main() -> io::Result<()> {
     println!("cargo::rustc-env=CWND_SOURCES={}", sources()?);
-    for name in DECISIVE {
-        println!("cargo::rerun-if-changed=../{name}");
-    }
-    for path in ["../../Cargo.lock", "../../Cargo.toml"] {
+    // A path that does not exist counts as changed: a package, which lies in no workspace, would be compiled again by every build.
+    let paths = DECISIVE
+        .iter()
+        .map(|name| format!("../{name}"))
+        .chain(["../../Cargo.lock", "../../Cargo.toml"].map(str::to_owned));
+    for path in paths.chain(["build.rs".to_owned()]).filter(|path| Path::new(path).exists()) {
         println!("cargo::rerun-if-changed={path}");
     }
     Ok(())

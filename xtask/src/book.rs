@@ -276,6 +276,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Architecture", "ARCHITECTURE.md"),
             ("Contributing", "CONTRIBUTING.md"),
             ("Performance", "docs/performance.md"),
+            ("Releases", "docs/releases.md"),
             ("Changes", "CHANGELOG.md"),
         ],
     ),

@@ -2,6 +2,7 @@
 
 use crate::generate;
 use crate::links;
+use crate::packages;
 use crate::prose;
 use crate::step::Step;
 use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
@@ -69,6 +70,7 @@ pub(crate) const STEPS: &[Step] = &[
             run(checker(workspace, "cargo-deny").arg("--locked").args(check))
         },
     },
+    Step { name: "packages", needs: &[], run: packages::check },
     Step {
         name: "features",
         needs: &[&PYTHON, &CHECKERS, &OLDEST_RUST],

@@ -12,9 +12,11 @@ mod foreign;
 mod generate;
 mod links;
 mod machine;
+mod packages;
 mod passed;
 mod prose;
 mod python;
+mod release;
 mod step;
 mod suite;
 mod tool;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let known: &[&str] = match task {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
+        "release" => &["--check"],
         "help" => &["--help"],
         _ => &[],
     };
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)
         }
         "validate" => run(validate::STEPS, names, install, &workspace),
+        "release" if options.contains(&"--check") => ended(release::check(&workspace)),
+        "release" => usage_error("`release` has one form, `release --check`: a person publishes"),
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
         "generate" => ended(generate::rewrite(&workspace)),
         "book" => match names {
@@ -172,6 +177,7 @@ Usage: cargo xtask <TASK>
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   generate                   rewrite the generated files
+  release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite evidence/*/results.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in

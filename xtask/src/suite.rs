@@ -12,7 +12,7 @@ use crate::tool::{
     TSHARK, WASM, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
-use crate::{evidence, python};
+use crate::{evidence, packages, python};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -152,6 +152,7 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step { name: "stranger", needs: &[], run: packages::use_them },
     Step {
         name: "advisories",
         needs: &[&PYTHON, &CHECKERS, &ADVISORIES],

@@ -39,7 +39,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use cwnd_terminal::program::{self, print};
-use cwnd_terminal::{arguments, clock, impairments, signals};
+use cwnd_terminal::{arguments, clock, impairments, signals, version};
 
 use failure::Failure;
 
@@ -111,6 +111,9 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
     cwnd_run::stacks::install(stacks);
     let mut command = program::command::<Cli>(GROUPS);
     let words = arguments::join_negative(command.clone(), env::args_os());
+    if version::is_asked(&words) {
+        return program::end(&print(&version::text("cwnd", &FEATURES)), false);
+    }
     let cli: Cli = match program::parse(&mut command, &words) {
         Ok(cli) => cli,
         Err(error) => match moved(&error) {
@@ -164,6 +167,9 @@ const GROUPS: &[program::Group] = &[
     ("This program", &["bench", "schema", "completions"]),
 ];
 
+/// The optional parts of this program.
+const FEATURES: [(&str, bool); 2] = [("figures", cfg!(feature = "figures")), ("parquet", cfg!(feature = "parquet"))];
+
 /// Former commands of this program, and those of `udt` in their places.
 const MOVED: [(&str, &str); 8] = [
     ("doctor", "udt doctor"),
@@ -186,7 +192,8 @@ Examples:
   cwnd paper                                      seven papers: printed and reproduced values
   cwnd evaluate simd --quick                      the questions of RFC 9743
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
-  cwnd run scenarios/dumbbell.toml                one scenario";
+  cwnd run scenarios/dumbbell.toml                one scenario
+  cwnd --version --verbose                        how this program was built, for reports of errors";
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,9 @@
 //! A running hash over what happened: equal digests are equal runs.
 
+/// The number of the format of [`Trace::digest`](cwnd_trace::Trace::digest): digests of different formats are never comparable. It increases
+/// when a change alters the digest of a run whose numbers remain.
+pub const DIGEST_FORMAT: u32 = 1;
+
 /// A 64-bit hash fed with whole numbers: multiply, rotate, repeat. Not cryptographic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digest(u64);

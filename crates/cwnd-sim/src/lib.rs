@@ -55,6 +55,7 @@ mod udt;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};
+pub use digest::DIGEST_FORMAT;
 pub use era::{Era, MarkedAtOne, Recovery};
 pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};

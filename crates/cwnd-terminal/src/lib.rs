@@ -17,3 +17,4 @@ pub mod signals;
 mod synonyms;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod version;

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use cwnd_terminal::program::{self, print, report};
-use cwnd_terminal::{arguments, clock, failure, impairments, output, signals};
+use cwnd_terminal::{arguments, clock, failure, impairments, output, signals, version};
 
 use failure::{Failure, Kind};
 
@@ -67,6 +67,9 @@ fn main() -> ExitCode {
     signals::start();
     let mut command = program::command::<Cli>(GROUPS);
     let words = arguments::join_negative(command.clone(), env::args_os());
+    if version::is_asked(&words) {
+        return program::end(&print(&version::text("udt", &[])), false);
+    }
     let json = ends_with_object(&words);
     if json {
         // Until the command listens itself. Without a thread for signals they end the process, and the command says so.
@@ -125,7 +128,8 @@ Examples:
   udt perf --server 0.0.0.0:9000               measure: here
   udt perf 192.0.2.1:9000 --algorithm cubic    and there
   udt link 127.0.0.1:9001 127.0.0.1:9000 --rate 100mbit --delay 25ms
-  udt doctor 192.0.2.1                         this host, and the path to another one";
+  udt doctor 192.0.2.1                         this host, and the path to another one
+  udt --version --verbose                      how this program was built, for reports of errors";
 
 #[cfg(test)]
 mod tests {

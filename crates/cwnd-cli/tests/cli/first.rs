@@ -35,6 +35,19 @@ fn the_first_screen_fits_and_is_the_one_of_the_readme() {
 }
 
 #[test]
+fn the_version_tells_how_the_program_was_built() {
+    let cwnd = Cwnd::new();
+    let short = cwnd.succeed(&["--version"]);
+    let whole = cwnd.succeed(&["--version", "--verbose"]);
+    assert!(
+        short.lines().count() == 1 && whole.starts_with(&short) && whole.contains("\ndigests: format 1\n"),
+        "{whole}"
+    );
+    let alone = cwnd.run(&["--verbose"]);
+    assert!(alone.code == Some(2) && alone.err.contains("'--verbose'"), "{}", alone.err);
+}
+
+#[test]
 fn readme_links_every_page_of_the_documentation() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("text");
     let pages =
