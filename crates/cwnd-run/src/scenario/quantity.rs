@@ -8,8 +8,11 @@ use std::str::FromStr;
 use cwnd::quantity::{self, QuantityError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
-use cwnd_sim::{AckEcho, Class, Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::notation::{self, Queue};
+use cwnd_sim::{
+    AckEcho, Class, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme, Reordering,
+    Sizes, TokenBucket,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -268,52 +271,78 @@ choice!(
     "per-packet"
 );
 
-impl Quantity for LinuxHost {
-    const NAME: &'static str = "Host";
-    const EXPECTED: &'static str = "what hosts do as those of Linux, such as `plain` or `tso,gro=50us`";
-    const EXAMPLES: &'static [&'static str] =
-        &["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"];
-    type Error = QuantityError;
+/// Settings whose texts a table reads and explains.
+macro_rules! by_table {
+    ($type:ty, $name:literal, $table:path, $examples:expr) => {
+        by_table!($type, $name, $table, $examples, false);
+    };
+    ($type:ty, $name:literal, $table:path, $examples:expr, $bare:literal) => {
+        impl Quantity for $type {
+            const NAME: &'static str = $name;
+            const EXPECTED: &'static str = $table.what;
+            const EXAMPLES: &'static [&'static str] = &$examples;
+            const BARE: bool = $bare;
+            type Error = QuantityError;
 
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        HOSTS.read(text)
-    }
+            fn read(text: &str) -> Result<Self, QuantityError> {
+                $table.read(text)
+            }
 
-    fn description() -> Cow<'static, str> {
-        HOSTS.description().into()
-    }
+            fn description() -> Cow<'static, str> {
+                $table.description().into()
+            }
+        }
+    };
 }
 
-impl Quantity for Loss {
-    const NAME: &'static str = "Loss";
-    const EXPECTED: &'static str = "the random loss of packets, such as `0.001` or `periodic:1000`";
-    const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"];
-    const BARE: bool = true;
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        LOSSES.read(text)
-    }
-
-    fn description() -> Cow<'static, str> {
-        LOSSES.description().into()
-    }
-}
-
-impl Quantity for SlowStart {
-    const NAME: &'static str = "SlowStart";
-    const EXPECTED: &'static str = "how slow start grows, such as `standard` or `limited:100`";
-    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100", "hystart++"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        SLOW_STARTS.read(text)
-    }
-
-    fn description() -> Cow<'static, str> {
-        SLOW_STARTS.description().into()
-    }
-}
+by_table!(
+    Queue,
+    "Queue",
+    notation::QUEUES,
+    [
+        "droptail:1bdp",
+        "droptail:100p",
+        "droptail:64kB",
+        "droptail:50ms",
+        "red:1bdp,ecn=yes",
+        "rio:300p,out_max=30p",
+        "drr:1bdp",
+        "codel:1000p",
+        "fq_codel:10240p",
+        "pie:1000p,target=20ms",
+        "xcp:1bdp",
+    ]
+);
+by_table!(
+    Loss,
+    "Loss",
+    notation::LOSSES,
+    ["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"],
+    true
+);
+by_table!(
+    Jitter,
+    "Jitter",
+    notation::JITTERS,
+    ["5ms", "normal:20ms,deviation=4ms", "pareto:10ms,shape=3", "wifi:7ms", "5ms,overtaking=yes"]
+);
+by_table!(Reordering, "Reordering", notation::REORDERINGS, ["0.02:15ms", "1/1000:3p"]);
+by_table!(TokenBucket, "TokenBucket", notation::TOKEN_BUCKETS, ["5mbit,burst=30kB"]);
+by_table!(
+    LinuxHost,
+    "Host",
+    notation::HOSTS,
+    ["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"]
+);
+by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++"]);
+by_table!(
+    RateSchedule,
+    "RateSchedule",
+    notation::RATE_SCHEDULES,
+    ["cbr:2mbit", "square:10mbit,5mbit,step=5s", "walk:10mbit,reach=5mbit,step=5s,floor=500kbit,rest_of=20mbit",]
+);
+by_table!(Interarrival, "Interarrival", notation::INTERARRIVALS, ["30ms", "square:30ms,10ms,step=5s"]);
+by_table!(Sizes, "Sizes", notation::SIZES, ["10p", "pareto:30p,shape=1.35"]);
 
 impl Quantity for SampleEvery {
     const NAME: &'static str = "Sampling";
@@ -363,7 +392,11 @@ impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
     type Value = Written<Q>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(Q::EXPECTED)
+        out.write_str(Q::EXPECTED)?;
+        match Q::EXAMPLES.first().filter(|_| !Q::EXPECTED.contains("such as") && Q::words().is_empty()) {
+            Some(example) => write!(out, ", such as `{example}`"),
+            None => Ok(()),
+        }
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Written<Q>, E> {
@@ -396,7 +429,6 @@ pub(super) const MAX_PACKET: Bytes = Bytes(65_535);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Queue;
     use cwnd_sim::GilbertElliott;
     use proptest::prelude::*;
 
