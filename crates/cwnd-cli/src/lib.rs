@@ -15,6 +15,7 @@ mod compare;
 mod conform;
 mod cross;
 mod docs;
+mod doctor;
 mod evaluate;
 mod failure;
 mod figure;
@@ -84,6 +85,8 @@ enum Command {
     /// Measure the simulator itself
     #[command(subcommand)]
     Bench(bench::Command),
+    /// Check this machine: results, speed, memory, directories, browser
+    Doctor(doctor::Arguments),
     /// Print the JSON Schema of scenario files, or of sweeps, for editors
     Schema {
         /// The kind of file
@@ -139,6 +142,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::LinkTo(arguments) => link_to::run(&arguments),
         Command::Site(arguments) => site::run(&arguments),
         Command::Bench(bench::Command::Sim(arguments)) => bench::run(*arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(program::completions::<Cli>(shell)),
         Command::Docs { page } => docs::page(page),
@@ -164,15 +168,14 @@ fn moved(error: &clap::Error) -> Option<String> {
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
     ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "overlay"]),
-    ("This program", &["bench", "schema", "completions"]),
+    ("This program", &["doctor", "bench", "schema", "completions"]),
 ];
 
 /// The optional parts of this program.
 const FEATURES: [(&str, bool); 2] = [("figures", cfg!(feature = "figures")), ("parquet", cfg!(feature = "parquet"))];
 
 /// Former commands of this program, and those of `udt` in their places.
-const MOVED: [(&str, &str); 8] = [
-    ("doctor", "udt doctor"),
+const MOVED: [(&str, &str); 7] = [
     ("key", "udt key"),
     ("link", "udt link --tun"),
     ("meet", "udt meet"),

@@ -62,17 +62,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
 /// Opens the page in the user's browser, if there is a screen. Whether that works does not matter: the address is printed.
 fn open(url: &str) {
-    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
-        "macos" => ("open", &[]),
-        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
-        _ if has_screen => ("xdg-open", &[]),
-        _ => return,
-    };
+    let Some((program, arguments)) = opener() else { return };
     let mut command = Command::new(program);
     command.args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut child) = signals::unblocked(|| command.spawn()) {
         std::thread::spawn(move || child.wait());
+    }
+}
+
+/// The program that opens an address in the user's browser, and its first arguments; none without a screen.
+pub(crate) fn opener() -> Option<(&'static str, &'static [&'static str])> {
+    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    match std::env::consts::OS {
+        "macos" => Some(("open", &[])),
+        "windows" => Some(("rundll32", &["url.dll,FileProtocolHandler"])),
+        _ => has_screen.then_some(("xdg-open", &[])),
     }
 }
 

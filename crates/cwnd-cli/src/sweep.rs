@@ -1,6 +1,7 @@
 //! `cwnd sweep`
 
 use std::env;
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -223,21 +224,29 @@ impl Run {
 /// Replaces this process by the Python package with the same arguments: only Python has an interface to Dask. Returns if that is
 /// impossible.
 fn in_python() -> Failure {
-    let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());
-    let shown = python.display();
     let needed = "the Python package with Dask: `pip install './python[dask]'` in the repository, and `CWND_PYTHON` names \
                   an interpreter other than `python3`";
+    let python = match python_with_dask() {
+        Ok(python) => python,
+        Err(why) => return Failure::input(format!("--scheduler: {why}; it needs {needed}")),
+    };
+    let mut command = Command::new(&python);
+    command.args(["-m", "cwnd"]).args(env::args_os().skip(1));
+    let error = signals::unblocked(|| command.exec());
+    Failure::input(format!("--scheduler: cannot run `{}`: {error}", python.display()))
+}
+
+/// The Python interpreter that has the packages of `--scheduler`.
+///
+/// # Errors
+/// It does not run, or lacks a package; the text says which.
+pub(crate) fn python_with_dask() -> Result<OsString, String> {
+    let python = env::var_os("CWND_PYTHON").unwrap_or_else(|| "python3".into());
+    let shown = python.display();
     match signals::unblocked(|| Command::new(&python).args(["-c", FINDS_PACKAGE]).status()) {
-        Err(error) => Failure::input(format!("--scheduler: cannot run `{shown}`: {error}; it needs {needed}")),
-        Ok(status) if !status.success() => Failure::input(format!(
-            "--scheduler: `{shown}` finds no package `cwnd` with `distributed`; it needs {needed}"
-        )),
-        Ok(_) => {
-            let mut command = Command::new(&python);
-            command.args(["-m", "cwnd"]).args(env::args_os().skip(1));
-            let error = signals::unblocked(|| command.exec());
-            Failure::input(format!("--scheduler: cannot run `{shown}`: {error}"))
-        }
+        Err(error) => Err(format!("cannot run `{shown}`: {error}")),
+        Ok(status) if !status.success() => Err(format!("`{shown}` finds no package `cwnd` with `distributed`")),
+        Ok(_) => Ok(python),
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 pub use super::completion::{CompletionTimes, GroupCompletion};
+pub use super::diagnosis::{Diagnosis, Finding, Verdict};
 pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, Compared};
 use cwnd_lab::stationary::Stationarity;

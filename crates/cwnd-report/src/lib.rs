@@ -7,6 +7,7 @@
 mod completion;
 pub mod crossed;
 mod csv;
+mod diagnosis;
 mod directory;
 pub mod formats;
 pub mod json;

@@ -7,7 +7,7 @@ use cwnd::window::rule::{BOUNDS, EXAMPLES, FUNCTIONS, RULE, VARIABLES};
 use schemars::{Schema, schema_for};
 use serde_json::Value;
 
-use super::json::{Bench, Comparison, Known, Run};
+use super::json::{Bench, Comparison, Diagnosis, Known, Run};
 use cwnd_conform::Conformance;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
@@ -59,6 +59,7 @@ pub fn json() -> String {
         ("cwnd sweep status", schema_for!(SweepStatus)),
         ("cwnd evaluate", schema_for!(Evaluation)),
         ("cwnd bench sim", schema_for!(Bench)),
+        ("cwnd doctor", schema_for!(Diagnosis)),
         ("cwnd paper PAPER", schema_for!(JudgedRow)),
         ("cwnd paper --cross", schema_for!(Crossing)),
         ("cwnd conform SUBJECT", schema_for!(Conformance)),

@@ -636,7 +636,7 @@ fn wrong_traffic_is_refused_at_its_key() {
         "test.toml:5:8: `rate` cannot be `multiplicative-walk:1mbit,factor=2,step=1s`: accepted is a multiplicative walk with a floor \
          above 0, without which it decays to 0"
     );
-    assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("expected a rate, such as `cbr:2mbit`"));
+    assert!(with("[[cbr]]\nrate = \"2mbit\"\n").contains("a name before `2mbit`, such as `cbr:2mbit`"));
     let arrivals = |keys: &str| with(&format!("[[arrivals]]\nalgorithm = \"reno\"\nsize = \"10p\"\n{keys}"));
     assert_eq!(arrivals(""), "test.toml:4:1: `load` is missing: arrivals have a `load` or a `gap`");
     assert_eq!(

@@ -38,6 +38,7 @@ fn every_json_key_is_documented() {
         ("cwnd sweep", vec!["sweep", &sweep, "--json", "--no-store"]),
         ("cwnd evaluate", vec!["evaluate", "reno", "--quick", "--seeds", "1", "--json", "--no-store"]),
         ("cwnd bench sim", [&["bench", "sim", "--rate", "10mbit", "--json"][..], &short[..]].concat()),
+        ("cwnd doctor", vec!["doctor", "--json"]),
         ("cwnd model response", vec!["model", "response", "reno", "new-aimd", "--json"]),
         ("cwnd model convergence", vec!["model", "convergence", "simd", "exp-tcp", "--json"]),
         ("cwnd model rounds", vec!["model", "rounds", "reno", "--json"]),

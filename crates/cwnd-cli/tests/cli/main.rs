@@ -1,5 +1,6 @@
 //! The real binary, from its arguments to its output, exit code and files.
 
+mod doctor;
 mod documents;
 mod errors;
 mod figures;

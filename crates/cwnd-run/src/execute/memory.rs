@@ -6,9 +6,15 @@ use std::fs;
 /// the system does not report it, 4 GiB.
 #[must_use]
 pub fn default_memory() -> u64 {
+    machine_memory().map_or(UNKNOWN, |bytes| bytes / 2)
+}
+
+/// The memory of the machine, or of the container it is in, bytes; none where the system does not report it.
+#[must_use]
+pub fn machine_memory() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let container = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    [machine, container].into_iter().flatten().min().map_or(UNKNOWN, |bytes: u64| bytes / 2)
+    [machine, container].into_iter().flatten().min()
 }
 
 /// `MemTotal` of `/proc/meminfo`, which is in KiB.

@@ -28,7 +28,7 @@ use crate::probe::{Probe, Reduction};
 use crate::scenario::Scenario;
 
 pub use causes::{Cause, causes, failed};
-pub use memory::default_memory;
+pub use memory::{default_memory, machine_memory};
 pub use queue::Queue;
 
 /// Is notified of the progress of runs, and can stop them. Called from every thread that runs some.

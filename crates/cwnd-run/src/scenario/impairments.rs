@@ -1,15 +1,11 @@
 //! Impairments of links in scenarios.
 
-use std::borrow::Cow;
-
 use cwnd::Span;
-use cwnd::quantity::{self, QuantityError};
-use cwnd_sim::notation::{JITTERS, TOKEN_BUCKETS};
-use cwnd_sim::{Jitter, ReorderBy, Reordering, TokenBucket};
+use cwnd_sim::{Jitter, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{Quantity, Written, refused};
+use super::quantity::Written;
 
 /// Impairments of a link in its own direction, besides queueing, delay and random loss.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -61,68 +57,12 @@ impl Impairments {
     }
 }
 
-impl Quantity for Jitter {
-    const NAME: &'static str = "Jitter";
-    const EXPECTED: &'static str = "a distribution of delays, such as `5ms` or `normal:20ms,deviation=4ms`";
-    const EXAMPLES: &'static [&'static str] =
-        &["5ms", "normal:20ms,deviation=4ms", "pareto:10ms,shape=3", "wifi:7ms", "5ms,overtaking=yes"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        Self::read(text)
-    }
-
-    fn description() -> Cow<'static, str> {
-        JITTERS.description().into()
-    }
-}
-
-impl Quantity for Reordering {
-    const NAME: &'static str = "Reordering";
-    const EXPECTED: &'static str = "a share of the packets and for how long they are held back, such as `0.02:15ms`, or how many \
-         others overtake them, such as `0.02:3p`";
-    const EXAMPLES: &'static [&'static str] = &["0.02:15ms", "1/1000:3p"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        let read = || {
-            let (share, by) = text.split_once(':')?;
-            let probability = quantity::number(share).ok().filter(|p| (0.0..=1.0).contains(p))?;
-            let by = match by.trim().strip_suffix('p') {
-                Some(packets) => ReorderBy::Packets(packets.trim_end().parse().ok().filter(|packets| *packets > 0)?),
-                None => ReorderBy::Time(quantity::span(by).ok()?),
-            };
-            Some(Self { probability, by })
-        };
-        read().ok_or_else(|| refused(text, Self::EXPECTED))
-    }
-}
-
-impl Quantity for TokenBucket {
-    const NAME: &'static str = "TokenBucket";
-    const EXPECTED: &'static str = "a rate and what may pass at once, such as `5mbit,burst=30kB`";
-    const EXAMPLES: &'static [&'static str] = &["5mbit,burst=30kB"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        TOKEN_BUCKETS.read(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use cwnd::Bytes;
 
     use super::*;
-
-    #[test]
-    fn reordering_has_a_share_and_a_time_or_a_distance() {
-        let read = |text| Reordering::read(text).ok();
-        let time = ReorderBy::Time(Span::from_millis(15));
-        assert_eq!(read("0.02:15ms"), Some(Reordering { probability: 0.02, by: time }));
-        assert_eq!(read("1/50: 3 p"), Some(Reordering { probability: 0.02, by: ReorderBy::Packets(3) }));
-        assert!(["0.02", "2:15ms", "0.02:0p", "0.02:15", "0.02:1.5p", ":1ms"].iter().all(|text| read(text).is_none()));
-    }
+    use crate::scenario::quantity::Quantity;
 
     #[test]
     fn a_token_bucket_has_a_rate_and_a_burst() {

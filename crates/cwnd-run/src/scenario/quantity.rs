@@ -7,8 +7,11 @@ use std::str::FromStr;
 use cwnd::quantity::{self, QuantityError};
 use cwnd::window::SlowStart;
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
-use cwnd_sim::{AckEcho, Class, Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
+use cwnd_sim::notation::{self, Queue};
+use cwnd_sim::{
+    AckEcho, Class, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme, Reordering,
+    Sizes, TokenBucket,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -142,7 +145,9 @@ impl<'de, Q: Quantity> Deserialize<'de> for Written<Q> {
             written = Some(text.parse().map_err(|error: Q::Error| error.to_string())?);
             Ok(())
         };
-        deserializer.deserialize_any(TextVisitor { expected: Q::EXPECTED, bare: Q::BARE, read: &mut read })?;
+        let example = Q::EXAMPLES.first().copied();
+        let example = example.filter(|_| !Q::EXPECTED.contains("such as") && Q::words().is_empty());
+        deserializer.deserialize_any(TextVisitor { expected: Q::EXPECTED, example, bare: Q::BARE, read: &mut read })?;
         written.ok_or_else(|| D::Error::custom(Q::EXPECTED))
     }
 }
@@ -273,52 +278,78 @@ choice!(
     "per-packet"
 );
 
-impl Quantity for LinuxHost {
-    const NAME: &'static str = "Host";
-    const EXPECTED: &'static str = "what hosts do as those of Linux, such as `plain` or `tso,gro=50us`";
-    const EXAMPLES: &'static [&'static str] =
-        &["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"];
-    type Error = QuantityError;
+/// Settings whose texts a table reads and explains.
+macro_rules! by_table {
+    ($type:ty, $name:literal, $table:path, $examples:expr) => {
+        by_table!($type, $name, $table, $examples, false);
+    };
+    ($type:ty, $name:literal, $table:path, $examples:expr, $bare:literal) => {
+        impl Quantity for $type {
+            const NAME: &'static str = $name;
+            const EXPECTED: &'static str = $table.what;
+            const EXAMPLES: &'static [&'static str] = &$examples;
+            const BARE: bool = $bare;
+            type Error = QuantityError;
 
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        HOSTS.read(text)
-    }
+            fn read(text: &str) -> Result<Self, QuantityError> {
+                $table.read(text)
+            }
 
-    fn description() -> Cow<'static, str> {
-        HOSTS.description().into()
-    }
+            fn description() -> Cow<'static, str> {
+                $table.description().into()
+            }
+        }
+    };
 }
 
-impl Quantity for Loss {
-    const NAME: &'static str = "Loss";
-    const EXPECTED: &'static str = "the random loss of packets, such as `0.001` or `periodic:1000`";
-    const EXAMPLES: &'static [&'static str] = &["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"];
-    const BARE: bool = true;
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        LOSSES.read(text)
-    }
-
-    fn description() -> Cow<'static, str> {
-        LOSSES.description().into()
-    }
-}
-
-impl Quantity for SlowStart {
-    const NAME: &'static str = "SlowStart";
-    const EXPECTED: &'static str = "how slow start grows, such as `standard` or `limited:100`";
-    const EXAMPLES: &'static [&'static str] = &["standard", "limited:100", "hystart++"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        SLOW_STARTS.read(text)
-    }
-
-    fn description() -> Cow<'static, str> {
-        SLOW_STARTS.description().into()
-    }
-}
+by_table!(
+    Queue,
+    "Queue",
+    notation::QUEUES,
+    [
+        "droptail:1bdp",
+        "droptail:100p",
+        "droptail:64kB",
+        "droptail:50ms",
+        "red:1bdp,ecn=yes",
+        "rio:300p,out_max=30p",
+        "drr:1bdp",
+        "codel:1000p",
+        "fq_codel:10240p",
+        "pie:1000p,target=20ms",
+        "xcp:1bdp",
+    ]
+);
+by_table!(
+    Loss,
+    "Loss",
+    notation::LOSSES,
+    ["0.001", "1/1000", "periodic:1000", "gilbert:to_bad=0.001,to_good=0.1"],
+    true
+);
+by_table!(
+    Jitter,
+    "Jitter",
+    notation::JITTERS,
+    ["5ms", "normal:20ms,deviation=4ms", "pareto:10ms,shape=3", "wifi:7ms", "5ms,overtaking=yes"]
+);
+by_table!(Reordering, "Reordering", notation::REORDERINGS, ["0.02:15ms", "1/1000:3p"]);
+by_table!(TokenBucket, "TokenBucket", notation::TOKEN_BUCKETS, ["5mbit,burst=30kB"]);
+by_table!(
+    LinuxHost,
+    "Host",
+    notation::HOSTS,
+    ["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"]
+);
+by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++"]);
+by_table!(
+    RateSchedule,
+    "RateSchedule",
+    notation::RATE_SCHEDULES,
+    ["cbr:2mbit", "square:10mbit,5mbit,step=5s", "walk:10mbit,reach=5mbit,step=5s,floor=500kbit,rest_of=20mbit",]
+);
+by_table!(Interarrival, "Interarrival", notation::INTERARRIVALS, ["30ms", "square:30ms,10ms,step=5s"]);
+by_table!(Sizes, "Sizes", notation::SIZES, ["10p", "pareto:30p,shape=1.35"]);
 
 impl Quantity for SampleEvery {
     const NAME: &'static str = "Sampling";
@@ -365,6 +396,7 @@ pub fn unknown<S: AsRef<str>>(what: &str, name: &str, known: &[S]) -> String {
 /// Passes the text of a quantity to `read`, which keeps the value. One type serves all quantities, so that it is compiled once per format.
 struct TextVisitor<'a> {
     expected: &'static str,
+    example: Option<&'static str>,
     bare: bool,
     read: &'a mut dyn FnMut(&str) -> Result<(), String>,
 }
@@ -373,7 +405,8 @@ impl Visitor<'_> for TextVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.expected)
+        out.write_str(self.expected)?;
+        self.example.map_or(Ok(()), |example| write!(out, ", such as `{example}`"))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
@@ -406,7 +439,6 @@ pub(super) const MAX_PACKET: Bytes = Bytes(65_535);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Queue;
     use cwnd_sim::GilbertElliott;
     use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
 //! The page about settings written `name:key=value`.
 
-use cwnd_sim::notation::{HOSTS, JITTERS, LOSSES, QUEUES, SLOW_STARTS, TOKEN_BUCKETS};
+use cwnd_sim::notation::{
+    HOSTS, INTERARRIVALS, JITTERS, LOSSES, QUEUES, RATE_SCHEDULES, REORDERINGS, SIZES, SLOW_STARTS, TOKEN_BUCKETS,
+};
 
 /// `docs/notation.md`: each kind with its forms, their parameters, ranges and defaults.
 #[must_use]
@@ -15,9 +17,13 @@ pub fn notation() -> String {
         ("Queues", QUEUES.rows()),
         ("Random losses", LOSSES.rows()),
         ("Jitter", JITTERS.rows()),
+        ("Reordering", REORDERINGS.rows()),
         ("Policers and shapers", TOKEN_BUCKETS.rows()),
         ("Hosts", HOSTS.rows()),
         ("Slow starts", SLOW_STARTS.rows()),
+        ("Rates of sources", RATE_SCHEDULES.rows()),
+        ("Times between arrivals", INTERARRIVALS.rows()),
+        ("Sizes of flows", SIZES.rows()),
     ];
     for (kind, rows) in kinds {
         page.push_str(&format!("\n## {kind}\n\n| written | parameters | effect |\n| --- | --- | --- |\n{rows}"));

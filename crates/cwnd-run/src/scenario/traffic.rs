@@ -2,7 +2,8 @@
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::{AckEcho, Class, Era, Interarrival, RateChange, RateSchedule, RecoveryScheme, Sizes};
+use cwnd_sim::notation::packets;
+use cwnd_sim::{AckEcho, Class, Era, Interarrival, RateSchedule, RecoveryScheme, Sizes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -230,7 +231,8 @@ impl Quantity for Amount {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let read = packets(text).filter(|packets| packets.fract() == 0.0).map(|packets| Self::Packets(packets as u64));
+        let whole = packets(text).filter(|packets| packets.0.fract() == 0.0);
+        let read = whole.map(|packets| Self::Packets(packets.0 as u64));
         let bytes = || quantity::memory(text).ok().map(Self::Bytes);
         read.or_else(bytes).ok_or_else(|| refused(text, Self::EXPECTED))
     }
@@ -253,144 +255,12 @@ impl Quantity for Stage {
     }
 }
 
-impl Quantity for RateSchedule {
-    const NAME: &'static str = "RateSchedule";
-    const EXPECTED: &'static str = "a rate, such as `cbr:2mbit`, or one that changes after each step: \
-         `square:10mbit,5mbit,step=5s`, `walk:10mbit,reach=5mbit,step=5s`, `uniform:10mbit,step=5s`, \
-         `additive-walk:1mbit,reach=250kbit,step=5s` or `multiplicative-walk:1mbit,factor=5/3,step=5s,floor=50kbit`; each may \
-         have a floor, a ceiling, and `rest_of=10mbit` to send what the schedule leaves of that";
-    const EXAMPLES: &'static [&'static str] =
-        &["cbr:2mbit", "square:10mbit,5mbit,step=5s", "walk:10mbit,reach=5mbit,step=5s,floor=500kbit,rest_of=20mbit"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        schedule(text).ok_or_else(|| refused(text, Self::EXPECTED))
-    }
-}
-
-impl Quantity for Interarrival {
-    const NAME: &'static str = "Interarrival";
-    const EXPECTED: &'static str = "a mean time above zero, such as `30ms`, or two in turn: `square:30ms,10ms,step=5s`";
-    const EXAMPLES: &'static [&'static str] = &["30ms", "square:30ms,10ms,step=5s"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        let time = |text| quantity::span(text).ok().filter(|time| *time > Span::ZERO);
-        let read = || {
-            let Some(waves) = text.trim().strip_prefix("square:") else { return time(text).map(Self::Constant) };
-            let [first, second, step] = waves.split(',').collect::<Vec<_>>().try_into().ok()?;
-            let step = time(step.trim().strip_prefix("step=")?)?;
-            Some(Self::Square { means: [time(first)?, time(second)?], step })
-        };
-        read().ok_or_else(|| refused(text, Self::EXPECTED))
-    }
-}
-
-impl Quantity for Sizes {
-    const NAME: &'static str = "Sizes";
-    const EXPECTED: &'static str = "packets, 1 to 1e15, such as `10p` for all alike, or `pareto:30p,shape=1.35` for a Pareto distribution with \
-         this mean and a shape above 1";
-    const EXAMPLES: &'static [&'static str] = &["10p", "pareto:30p,shape=1.35"];
-    type Error = QuantityError;
-
-    fn read(text: &str) -> Result<Self, QuantityError> {
-        let read = || {
-            let Some(rest) = text.trim().strip_prefix("pareto:") else {
-                return packets(text)
-                    .filter(|packets| packets.fract() == 0.0)
-                    .map(|packets| Self::Constant(packets as u64));
-            };
-            let (mean, shape) = rest.split_once(',')?;
-            let shape = quantity::number(shape.trim().strip_prefix("shape=")?).ok().filter(|shape| *shape > 1.0)?;
-            Some(Self::Pareto { mean: packets(mean)?, shape })
-        };
-        read().ok_or_else(|| refused(text, Self::EXPECTED))
-    }
-}
-
-/// A number of packets with its unit, above zero; exact as a whole number.
-fn packets(text: &str) -> Option<f64> {
-    let (number, unit) = quantity::split(text);
-    let number = quantity::number(number).ok().filter(|number| *number > 0.0 && *number <= MAX_PACKETS)?;
-    matches!(unit, "p" | "packets").then_some(number)
-}
-
-/// Whole bit/s; zero needs no unit.
-fn bits(text: &str) -> Option<u64> {
-    if text.trim() == "0" {
-        return Some(0);
-    }
-    quantity::bit_rate(text).ok().map(|rate| rate.0.round() as u64)
-}
-
-fn schedule(text: &str) -> Option<RateSchedule> {
-    let (rule, rest) = text.split_once(':')?;
-    let mut words = rest.split(',').map(str::trim).peekable();
-    let initial = bits(words.next()?)?;
-    let other = words.next_if(|word| !word.contains('=')).map(bits);
-    let mut options = Options::default();
-    words.try_for_each(|word| options.take(word))?;
-    let Options { step, reach, factor, floor, ceiling, rest_of } = options;
-    let change = match (rule.trim(), other, reach, factor) {
-        ("cbr", None, None, None) => RateChange::Constant,
-        ("square", Some(other), None, None) => RateChange::Square(other?),
-        ("walk", None, Some(reach), None) => RateChange::Walk(reach),
-        ("uniform", None, None, None) => RateChange::Uniform,
-        ("additive-walk", None, Some(reach), None) => RateChange::AdditiveWalk(reach),
-        ("multiplicative-walk", None, None, Some(factor)) => RateChange::MultiplicativeWalk(factor),
-        _ => return None,
-    };
-    // A constant rate has no steps, all others have.
-    let mut schedule = match (change, step) {
-        (RateChange::Constant, None) => RateSchedule::constant(initial),
-        (RateChange::Constant, Some(_)) | (_, None) => return None,
-        (change, Some(step)) => RateSchedule::stepping(initial, step, change),
-    };
-    schedule.floor = floor.unwrap_or(schedule.floor);
-    schedule.ceiling = ceiling.unwrap_or(schedule.ceiling);
-    schedule.rest_of = rest_of;
-    Some(schedule)
-}
-
-/// What follows the rates of a schedule.
-#[derive(Default)]
-struct Options {
-    step: Option<Span>,
-    reach: Option<u64>,
-    factor: Option<f64>,
-    floor: Option<u64>,
-    ceiling: Option<u64>,
-    rest_of: Option<u64>,
-}
-
-impl Options {
-    /// Takes in `key=value`; none if it is unknown, wrong or given twice.
-    fn take(&mut self, word: &str) -> Option<()> {
-        fn set<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
-            let value = value?;
-            slot.replace(value).is_none().then_some(())
-        }
-        let (key, value) = word.split_once('=')?;
-        match key.trim() {
-            "step" => set(&mut self.step, quantity::span(value).ok().filter(|step| *step > Span::ZERO)),
-            "reach" => set(&mut self.reach, bits(value)),
-            "factor" => set(&mut self.factor, quantity::number(value).ok().filter(|factor| *factor > 0.0)),
-            "floor" => set(&mut self.floor, bits(value)),
-            "ceiling" => set(&mut self.ceiling, bits(value)),
-            "rest_of" => set(&mut self.rest_of, bits(value)),
-            _ => None,
-        }
-    }
-}
-
 fn many() -> u32 {
     MANY
 }
 
 /// As many flows at once as an overloaded group reaches in seconds: some 20 MB.
 const MANY: u32 = 10_000;
-/// The packets of an exabyte, far below the 2^53 up to which a number is exact.
-const MAX_PACKETS: f64 = 1e15;
 
 /// Whether a number needs not be written.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -407,63 +277,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schedules() {
-        const MBIT: u64 = 1_000_000;
-        let five = Span::from_secs(5);
-        let read = |text| RateSchedule::read(text).ok();
-        assert_eq!(read("cbr:2mbit"), Some(RateSchedule::constant(2 * MBIT)));
-        let square = RateSchedule::stepping(10 * MBIT, five, RateChange::Square(0));
-        assert_eq!(read("square: 10mbit, 0, step=5s"), Some(square));
-        let walk = RateSchedule { floor: 50_000, ..RateSchedule::stepping(MBIT, five, RateChange::Walk(500_000)) };
-        assert_eq!(read("walk:1mbit,reach=500kbit,step=5s,floor=50kbit"), Some(walk));
-        let rest = RateSchedule {
-            ceiling: 3 * MBIT,
-            rest_of: Some(10 * MBIT),
-            ..RateSchedule::stepping(MBIT, five, RateChange::Uniform)
-        };
-        assert_eq!(read("uniform:1mbit,step=5s,rest_of=10mbit,ceiling=3mbit"), Some(rest));
-        let factor =
-            RateSchedule { floor: 1, ..RateSchedule::stepping(MBIT, five, RateChange::MultiplicativeWalk(5.0 / 3.0)) };
-        assert_eq!(read("multiplicative-walk:1mbit,factor=5/3,step=5s,floor=1bit"), Some(factor));
-        for text in [
-            "2mbit",
-            "cbr:2",
-            "cbr:2mbit,step=5s",
-            "square:10mbit,step=5s",
-            "square:10mbit,5mbit",
-            "uniform:1mbit,step=0s",
-            "walk:1mbit,reach=1mbit,factor=2,step=5s",
-            "walk:1mbit,reach=1mbit,reach=1mbit,step=5s",
-            "additive-walk:1mbit,step=5s",
-            "sine:1mbit,step=5s",
-        ] {
-            assert_eq!(read(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn sizes_gaps_and_stages() {
+    fn amounts_and_stages() {
         assert_eq!(Amount::read("100p").map(|amount| amount.packets(Bytes(1460))), Ok(100));
         assert_eq!(Amount::read("1MB").map(|amount| amount.packets(Bytes(1460))), Ok(685));
         assert!(["100", "0p", "1.5p", "-1p"].iter().all(|text| Amount::read(text).is_err()));
-
-        assert_eq!(Sizes::read("pareto:30p,shape=1.35"), Ok(Sizes::Pareto { mean: 30.0, shape: 1.35 }));
-        assert_eq!(Sizes::read("7p"), Ok(Sizes::Constant(7)));
-        assert!(
-            ["pareto:30p", "pareto:30p,shape=1", "pareto:30,shape=2", "0p"]
-                .iter()
-                .all(|text| Sizes::read(text).is_err())
-        );
-
-        let [thirty, ten] = [30, 10].map(Span::from_millis);
-        assert_eq!(Interarrival::read("30ms"), Ok(Interarrival::Constant(thirty)));
-        let square = Interarrival::Square { means: [thirty, ten], step: Span::from_secs(5) };
-        assert_eq!(Interarrival::read("square:30ms,10ms,step=5s"), Ok(square));
-        assert!(
-            ["0s", "square:30ms,step=5s", "square:30ms,0s,step=5s", "30"]
-                .iter()
-                .all(|text| Interarrival::read(text).is_err())
-        );
 
         assert_eq!(Stage::read("1s..2s"), Ok(Stage { from: Span::from_secs(1), to: Some(Span::from_secs(2)) }));
         assert_eq!(Stage::read("300s .."), Ok(Stage { from: Span::from_secs(300), to: None }));

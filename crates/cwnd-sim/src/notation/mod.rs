@@ -4,8 +4,12 @@ mod host;
 mod jitter;
 mod loss;
 mod queue;
+mod reordering;
+mod traffic;
 
 pub use host::{HOSTS, SLOW_STARTS, TOKEN_BUCKETS};
 pub use jitter::JITTERS;
 pub use loss::LOSSES;
 pub use queue::{DEFAULT_RED, DEFAULT_RIO, QUEUES, Queue, QueueSize, Threshold, ThresholdError};
+pub use reordering::REORDERINGS;
+pub use traffic::{INTERARRIVALS, RATE_SCHEDULES, SIZES, packets};
