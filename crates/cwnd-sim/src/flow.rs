@@ -44,6 +44,8 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
+    /// Copies that links made of data packets.
+    pub(crate) copies: u64,
     /// Control packets in flight: those of its receiver, and the answers of its sender.
     pub(crate) answers: u32,
     /// Where it has an end.
@@ -283,6 +285,7 @@ impl Flow {
             marked: 0,
             duplicates: 0,
             dropped: 0,
+            copies: 0,
             answers: 0,
             finite: None,
         }
@@ -301,7 +304,7 @@ impl Flow {
             let [sent, _] = host.live();
             return sent;
         }
-        self.sender.counts().sent - self.delivered - self.duplicates - self.dropped
+        self.sender.counts().sent + self.copies - self.delivered - self.duplicates - self.dropped
     }
 
     /// Takes the packet that leaves the access line next; this is flow `index`.

@@ -378,11 +378,28 @@ impl World {
         let link = &mut self.links[index as usize];
         let packet = link.take(self.now);
         self.events.set_link(index, link.next());
-        if link.has_dropped() {
+        if let Some(copy) = link.copy().copied() {
+            self.count_copy(&copy);
+        }
+        if self.links[index as usize].has_dropped() {
             self.drop_at(index);
         }
         if let Some(mut packet) = packet {
             self.forward(&mut packet);
+        }
+    }
+
+    /// Counts the copy of a packet that is about to arrive.
+    #[cold]
+    fn count_copy(&mut self, copy: &Packet) {
+        let flow = &mut self.flows[copy.flow as usize];
+        if let (Body::Datagram(datagram), Sender::Stack(host)) = (&copy.body, &mut flow.sender) {
+            host.copy(datagram);
+        }
+        if copy.body.is_data() {
+            flow.copies += 1;
+        } else {
+            flow.answers += 1;
         }
     }
 
