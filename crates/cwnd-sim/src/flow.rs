@@ -173,25 +173,31 @@ impl Finite {
     }
 }
 
+/// How the algorithm of a flow starts, which draws from `seed`.
+pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
+    let era = &setup.era;
+    let truncate = era.policy.truncate || setup.host.whole;
+    let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
+    // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
+    let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
+    let mark_floor = era.policy.mark_floor.max(least);
+    Start {
+        window: Packets(era.initial_window),
+        threshold: None,
+        rate: None,
+        max_window: Packets(f64::INFINITY),
+        packet: setup.packet,
+        payload: setup.payload,
+        seed,
+        policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
+    }
+}
+
 impl Flow {
     /// A flow under congestion control.
     pub(crate) fn controlled(setup: &FlowSetup, path: &FlowPath, parameters: FlowParameters) -> Self {
         let era = Era { min_rto: setup.host.min_rto.unwrap_or(setup.era.min_rto), ..setup.era };
-        let truncate = era.policy.truncate || setup.host.whole;
-        let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
-        // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
-        let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
-        let mark_floor = era.policy.mark_floor.max(least);
-        let algorithm_start = Start {
-            window: Packets(era.initial_window),
-            threshold: None,
-            rate: None,
-            max_window: Packets(f64::INFINITY),
-            packet: setup.packet,
-            payload: setup.payload,
-            seed: parameters.seed,
-            policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
-        };
+        let algorithm_start = start_of(setup, parameters.seed);
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),
             era,

@@ -278,6 +278,7 @@ impl World {
         let mut draws = Stream::new(setup.seed, format_args!("flow {index}"));
         let spread = draws.unit();
         let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
+        let seed = draws.seed();
         let clock = || (0.0, Self::source_draws(setup, index));
         let parameters = FlowParameters {
             start,
@@ -288,7 +289,7 @@ impl World {
             },
             spread,
             longer: Span::ZERO,
-            seed: draws.seed(),
+            seed,
             jitter: Stream::new(setup.seed, format_args!("flow {index}: jitter")),
         };
         let mut built = Flow::controlled(flow, &path, parameters);
@@ -298,7 +299,7 @@ impl World {
             built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
-        self.set_handshake(index, Handshake::of(flow, start));
+        self.set_handshake(index, Handshake::of(flow, start, seed));
         self.base_rtts.push(path.base_rtt(spread));
         self.starts.push(start);
         self.events.push(start, Component::Start(index));
