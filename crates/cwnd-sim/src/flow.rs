@@ -14,6 +14,7 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
 use crate::random::Stream;
+use crate::recent::Recent;
 use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
@@ -271,7 +272,10 @@ impl Flow {
     pub(crate) fn uncontrolled(setup: &CbrSetup, path: &FlowPath, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
         let access = AccessLine::new(setup.access_delay, path.jitter, jitter);
-        Self { class: setup.class, ..Self::new((sender, Receiver::Cbr(cbr::Receiver)), path, setup.packet, access) }
+        Self {
+            class: setup.class,
+            ..Self::new((sender, Receiver::Cbr(cbr::Receiver(Recent::default()))), path, setup.packet, access)
+        }
     }
 
     fn new((sender, receiver): (Sender, Receiver), path: &FlowPath, packet: Bytes, access: AccessLine) -> Self {
