@@ -387,6 +387,8 @@ const QUIET: &[[&str; 2]] = &[
     // Lost or waiting packets are rare next to it.
     ["loss=", ""],
     ["corrupt=", ""],
+    // A report that comes twice says nothing new, and few reports come.
+    ["reverse_impairments.duplicate=", "algorithm=tfrc"],
     ["queue=", "corrupt="],
     // Over UDT and datagrams an era acts where a window is not used.
     ["era=", "algorithm="],
