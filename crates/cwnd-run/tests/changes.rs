@@ -51,7 +51,7 @@ fn a_step_sets_what_it_names_and_leaves_the_rest() {
                 schedule = { steps = [\n\
                 { at = \"1s\", jitter = \"normal:5ms,deviation=1ms\", thin_acks = 3 },\n\
                 { at = \"2s\", loss = 0, aggregate = \"none\", queue = \"droptail:20p\", policer = \"5mbit,burst=30kB\" },\n\
-                { at = \"3s\", jitter = \"0s\", policer = \"none\", reorder = \"0.1:3p\", corrupt = 0.1, bleach_ecn = true },\n\
+                { at = \"3s\", jitter = \"0s\", policer = \"none\", reorder = \"0.1:3p\", corrupt = 0.1, bleach_ecn = true, duplicate = 0.2 },\n\
                 ] }";
     let setup = setup(&scenario(keys, ""));
     let phases: Vec<_> = setup.links[0].phases.steps.iter().map(|(_, phase)| phase).collect();
@@ -63,6 +63,7 @@ fn a_step_sets_what_it_names_and_leaves_the_rest() {
     assert!(second.impairments.policer.is_some() && second.impairments.jitter == first.impairments.jitter);
     assert_eq!((third.impairments.policer, third.impairments.jitter, third.queue), (None, None, second.queue));
     assert!(third.impairments.reordering.is_some() && third.impairments.bleach && third.impairments.corruption == 0.1);
+    assert_eq!((second.impairments.duplication, third.impairments.duplication), (0.0, 0.2));
     let trace = run(&setup);
     assert!(trace.flows[0].delivered.last() > Some(&100));
 }
@@ -155,6 +156,24 @@ fn damaged_packets_take_their_time_on_the_line() {
     assert!(carried(&damaged) > 10 && carried(&lost) > 10, "{} {}", carried(&damaged), carried(&lost));
 }
 
+/// All data arrives once: copies are no goodput, no loss, and no reason to send anything again.
+#[test]
+fn packets_that_arrive_twice_count_once() {
+    for algorithm in ["reno", "cubic", "bbr", "udt", "tfrc"] {
+        let trace =
+            |keys| run(&setup(&scenario(keys, "max_window = 20").replace("\"reno\"", &format!("\"{algorithm}\""))));
+        let last = |curve: &[u64]| curve.last().copied().unwrap_or(0);
+        let [plain, doubled] =
+            ["", "impairments = { duplicate = 0.1 }\nreverse_impairments = { duplicate = 0.1 }"].map(trace);
+        let flow = &doubled.flows[0];
+        let (delivered, sent) = (last(&flow.delivered), last(&flow.sent));
+        assert!(delivered <= sent && delivered + 100 > sent, "{algorithm}: {delivered} of {sent}");
+        assert_eq!((last(&flow.dropped), last(&flow.timeouts)), (0, 0), "{algorithm}");
+        let share = delivered as f64 / last(&plain.flows[0].delivered) as f64;
+        assert!((0.9..1.1).contains(&share), "{algorithm}: {share} of its goodput without copies");
+    }
+}
+
 #[test]
 fn errors_name_the_key_and_what_is_accepted() {
     for (dumbbell, flow, expected) in [
@@ -170,6 +189,8 @@ fn errors_name_the_key_and_what_is_accepted() {
             "the queue of the link with another size",
         ),
         ("schedule = { steps = [{ at = \"1s\", corrupt = 2 }] }", "", "a probability from 0 to 1"),
+        ("schedule = { steps = [{ at = \"1s\", duplicate = -1 }] }", "", "a probability from 0 to 1"),
+        ("impairments = { duplicate = 1.5 }", "", "at least 0 and at most 1"),
         ("schedule = { steps = [{ at = \"1s\", rate = \"outage\", over = \"1s\" }] }", "", "a step without an outage"),
         (
             "schedule = { steps = [{ at = \"1s\", rate = \"1mbit\", over = \"2s\" }, { at = \"2s\", loss = 0 }] }",

@@ -66,6 +66,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ),
     ("impairments.thin_acks", &["2"]),
     ("impairments.corrupt", &["0.05", "0.0"]),
+    ("impairments.duplicate", &["0.05", "0.0"]),
     ("impairments.bleach_ecn", &["true"]),
     ("steps.0.loss", &["0.05", "0"]),
     ("steps.0.jitter", &["\"3ms\"", "\"wifi:7ms\"", "\"0s\""]),
@@ -74,6 +75,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("steps.0.aggregate", &["\"4ms\"", "\"none\""]),
     ("steps.0.thin_acks", &["2", "1"]),
     ("steps.0.corrupt", &["0.05", "0.0"]),
+    ("steps.0.duplicate", &["0.05", "0.0"]),
     ("steps.0.bleach_ecn", &["true", "false"]),
     ("steps.0.queue", &["\"droptail:4p\""]),
     ("steps.0.over", &["\"10ms\""]),
@@ -385,6 +387,8 @@ const QUIET: &[[&str; 2]] = &[
     // Lost or waiting packets are rare next to it.
     ["loss=", ""],
     ["corrupt=", ""],
+    // A report that comes twice says nothing new, and few reports come.
+    ["reverse_impairments.duplicate=", "algorithm=tfrc"],
     ["queue=", "corrupt="],
     // Over UDT and datagrams an era acts where a window is not used.
     ["era=", "algorithm="],

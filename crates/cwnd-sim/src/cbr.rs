@@ -5,6 +5,7 @@ use cwnd::host::Counts;
 
 use crate::net::packet::{Body, Data};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
+use crate::recent::Recent;
 use crate::traffic::source::Backlog;
 
 /// Sends packets by a schedule.
@@ -16,7 +17,7 @@ pub(crate) struct Sender {
 
 /// Only counts.
 #[derive(Debug)]
-pub(crate) struct Receiver;
+pub(crate) struct Receiver(pub(crate) Recent);
 
 impl Sender {
     /// A sender of what `backlog` hands over.
@@ -49,8 +50,8 @@ impl SenderProtocol for Sender {
 }
 
 impl ReceiverProtocol for Receiver {
-    fn handle_data(&mut self, _now: Time, _data: &Data, _marked: bool, _answer: &mut Body) -> Received {
-        Received { new: true, answered: false }
+    fn handle_data(&mut self, _now: Time, data: &Data, _marked: bool, _answer: &mut Body) -> Received {
+        Received { new: self.0.is_new(data.number), answered: false }
     }
 
     fn answers_at_once(&self) -> bool {

@@ -9,6 +9,7 @@ use cwnd::{
 use crate::net::packet::{Body, Data, Header, Report};
 use crate::pacer::{Pacer, Spacing};
 use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collect, collected};
+use crate::recent::Recent;
 use crate::traffic::source::Backlog;
 
 /// The end that sends data.
@@ -32,6 +33,7 @@ pub(crate) struct Receiver {
     /// The sender's round-trip time, as the packet under way has it.
     rtt: Option<Span>,
     arrivals: u32,
+    recent: Recent,
     /// The newest packet, and when it arrived.
     newest: Option<(Data, Time)>,
 }
@@ -176,12 +178,15 @@ impl SenderProtocol for Sender {
 impl Receiver {
     /// A receiver of packets of `packet` bytes that hosts `side`.
     pub(crate) fn new(side: Box<dyn ReceiverSide>, packet: Bytes) -> Self {
-        Self { side, packet, rtt: None, arrivals: 0, newest: None }
+        Self { side, packet, rtt: None, arrivals: 0, recent: Recent::default(), newest: None }
     }
 }
 
 impl ReceiverProtocol for Receiver {
     fn handle_data(&mut self, now: Time, data: &Data, marked: bool, _answer: &mut Body) -> Received {
+        if !self.recent.is_new(data.number) {
+            return Received { new: false, answered: false };
+        }
         self.arrivals = self.arrivals.wrapping_add(1);
         if self.newest.is_none_or(|(newest, _)| newest.number < data.number) {
             self.newest = Some((*data, now));

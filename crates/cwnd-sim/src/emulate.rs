@@ -1,20 +1,19 @@
 //! A link of the simulator on its own, for datagrams that something else carries.
 //!
 //! The queue, the line, the random loss, the impairments and their streams of random numbers are those of a run; time and packets come
-//! from outside. What a run leaves out on purpose is added: duplication. A datagram is its size and a tag; the owner of the payload
-//! keeps it under the tag until the link returns the tag, released or dropped.
+//! from outside. A datagram is its size and a tag; the owner of the payload keeps it under the tag until the link returns the tag, released
+//! or dropped.
 
 use std::sync::Arc;
 
 use cwnd::{Bytes, Span, Time};
 
-use crate::error::{SetupError, SetupPart, require};
+use crate::error::SetupError;
 use crate::net::delivery::DeliveryTrace;
 use crate::net::link::Link;
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, Phase, QueueLimit};
 use crate::net::steps::Schedule;
-use crate::random::{Stream, threshold};
 use crate::ring::Budget;
 
 /// The setup of an emulated link.
@@ -40,8 +39,6 @@ pub struct Emulation {
     pub delay_steps: Schedule<Span>,
     /// Later losses, impairments and queue limits.
     pub phases: Schedule<Phase>,
-    /// The probability that a datagram arrives twice, the copy right behind it; 0..=1.
-    pub duplication: f64,
 }
 
 /// A datagram offered to a link.
@@ -95,12 +92,6 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct EmulatedLink {
     link: Link,
-    /// Threshold of the probability of duplication, and its draws.
-    duplicate: u64,
-    draws: Stream,
-    /// The copy of the last release.
-    copy: Option<Release>,
-    duplicated: u64,
     clock: Time,
 }
 
@@ -119,7 +110,6 @@ impl Emulation {
             impairments: Impairments::default(),
             delay_steps: Schedule::default(),
             phases: Schedule::default(),
-            duplication: 0.0,
         }
     }
 }
@@ -131,21 +121,12 @@ impl EmulatedLink {
     /// A field of `setup` is out of range.
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
-        let Emulation { rate, delay, queue, discipline, loss, duplication, .. } = *emulation;
+        let Emulation { rate, delay, queue, discipline, loss, .. } = *emulation;
         let Emulation { rate_steps, deliveries, impairments, delay_steps, phases, .. } = emulation.clone();
         let plain = LinkSetup::new(name.to_owned(), ends, rate, delay, queue);
         let setup = LinkSetup { rate_steps, deliveries, discipline, loss, impairments, delay_steps, phases, ..plain };
         setup.check()?;
-        let (part, probable) = (SetupPart::Link(name.to_owned()), (0.0..=1.0).contains(&duplication));
-        require(probable, &part, "the probability of duplication is at least 0 and at most 1")?;
-        Ok(Self {
-            link: Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX))),
-            duplicate: threshold(duplication),
-            draws: Stream::new(seed, format_args!("link {name}: duplication")),
-            copy: None,
-            duplicated: 0,
-            clock: Time::ZERO,
-        })
+        Ok(Self { link: Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX))), clock: Time::ZERO })
     }
 
     /// Offers a datagram. An instant before that of an earlier call counts as that one.
@@ -162,26 +143,15 @@ impl EmulatedLink {
     /// When [`release`](Self::release) has something to do.
     #[must_use]
     pub fn next_due(&self) -> Option<Time> {
-        match &self.copy {
-            Some(copy) => Some(copy.due),
-            None => Some(self.link.next()).filter(|next| *next < Time::MAX),
-        }
+        Some(self.link.next()).filter(|next| *next < Time::MAX)
     }
 
     /// The next datagram that has arrived by `now`, in the order of arrival.
     pub fn release(&mut self, now: Time) -> Option<Release> {
         self.clock = self.clock.max(now);
-        if let Some(copy) = self.copy.take() {
-            return Some(copy);
-        }
         let packet = self.link.take(now)?;
-        let marked = packet.ecn == Ecn::Congestion;
-        let release = Release { due: packet.due, tag: tag(&packet), marked, again: self.draws.chance(self.duplicate) };
-        if release.again {
-            self.duplicated += 1;
-            self.copy = Some(Release { again: false, ..release });
-        }
-        Some(release)
+        let (marked, again) = (packet.ecn == Ecn::Congestion, self.link.copy().is_some());
+        Some(Release { due: packet.due, tag: tag(&packet), marked, again })
     }
 
     /// Datagrams and bytes in the queue at `now`.
@@ -201,7 +171,7 @@ impl EmulatedLink {
             carried: counts.carried,
             carried_bytes: counts.carried_bytes,
             held_back: self.link.held_back(),
-            duplicated: self.duplicated,
+            duplicated: counts.duplicated,
         }
     }
 }
@@ -249,6 +219,10 @@ mod tests {
         Impairments { reordering: Some(Reordering { probability, by: ReorderBy::Time(by) }), ..Impairments::default() }
     }
 
+    fn duplicated(duplication: f64) -> Impairments {
+        Impairments { duplication, ..Impairments::default() }
+    }
+
     fn link(emulation: &Emulation) -> EmulatedLink {
         EmulatedLink::new("test", emulation, 1).expect("it is well-formed")
     }
@@ -286,7 +260,10 @@ mod tests {
 
     #[test]
     fn a_copy_follows_its_original() {
-        let mut link = link(&Emulation { duplication: 1.0, ..Emulation::new(None, Span::ZERO, QueueLimit::Unlimited) });
+        let mut link = link(&Emulation {
+            impairments: duplicated(1.0),
+            ..Emulation::new(None, Span::ZERO, QueueLimit::Unlimited)
+        });
         link.offer(ms(1), &datagram(7));
         let again: Vec<_> = std::iter::from_fn(|| link.release(ms(1))).map(|copy| (copy.tag, copy.again)).collect();
         assert_eq!(again, [(7, true), (7, false)]);
@@ -340,7 +317,7 @@ mod tests {
         let bad = [
             Emulation { rate: Some(0), ..good.clone() },
             Emulation { loss: Loss::Bernoulli(1.5), ..good.clone() },
-            Emulation { duplication: -0.1, ..good.clone() },
+            Emulation { impairments: duplicated(-0.1), ..good.clone() },
             Emulation { impairments: reordered(f64::NAN, Span::ZERO), ..good },
         ];
         assert!(bad.iter().all(|emulation| EmulatedLink::new("test", emulation, 1).is_err()));
@@ -370,8 +347,11 @@ mod tests {
         ) {
             let emulation = Emulation {
                 loss: Loss::Bernoulli(loss),
-                impairments: Impairments { jitter: Some(crate::Noise::Uniform(Span::from_nanos(jitter)).into()), ..reordered(reorder, Span::from_millis(2)) },
-                duplication,
+                impairments: Impairments {
+                    jitter: Some(crate::Noise::Uniform(Span::from_nanos(jitter)).into()),
+                    duplication,
+                    ..reordered(reorder, Span::from_millis(2))
+                },
                 discipline,
                 ..Emulation::new(RATE, Span::from_millis(1), QueueLimit::Packets(5))
             };

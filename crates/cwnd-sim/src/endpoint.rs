@@ -174,8 +174,8 @@ impl SenderProtocol for Sender {
         sender!(self, sender => sender.on_deadline(now));
     }
 
-    fn on_handshake(&mut self, now: Time, rtt: Span) {
-        sender!(self, sender => sender.on_handshake(now, rtt));
+    fn on_handshake(&mut self, now: Time, rtt: Span, restarted: Option<Algorithm>) {
+        sender!(self, sender => sender.on_handshake(now, rtt, restarted));
     }
 
     fn facts(&self) -> Option<&Facts> {

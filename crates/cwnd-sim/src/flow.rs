@@ -14,6 +14,7 @@ use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
 use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
 use crate::random::Stream;
+use crate::recent::Recent;
 use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
@@ -44,6 +45,8 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
+    /// Copies that links made of data packets.
+    pub(crate) copies: u64,
     /// Control packets in flight: those of its receiver, and the answers of its sender.
     pub(crate) answers: u32,
     /// Where it has an end.
@@ -171,25 +174,31 @@ impl Finite {
     }
 }
 
+/// How the algorithm of a flow starts, which draws from `seed`.
+pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
+    let era = &setup.era;
+    let truncate = era.policy.truncate || setup.host.whole;
+    let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
+    // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
+    let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
+    let mark_floor = era.policy.mark_floor.max(least);
+    Start {
+        window: Packets(era.initial_window),
+        threshold: None,
+        rate: None,
+        max_window: Packets(f64::INFINITY),
+        packet: setup.packet,
+        payload: setup.payload,
+        seed,
+        policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
+    }
+}
+
 impl Flow {
     /// A flow under congestion control.
     pub(crate) fn controlled(setup: &FlowSetup, path: &FlowPath, parameters: FlowParameters) -> Self {
         let era = Era { min_rto: setup.host.min_rto.unwrap_or(setup.era.min_rto), ..setup.era };
-        let truncate = era.policy.truncate || setup.host.whole;
-        let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
-        // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
-        let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
-        let mark_floor = era.policy.mark_floor.max(least);
-        let algorithm_start = Start {
-            window: Packets(era.initial_window),
-            threshold: None,
-            rate: None,
-            max_window: Packets(f64::INFINITY),
-            packet: setup.packet,
-            payload: setup.payload,
-            seed: parameters.seed,
-            policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
-        };
+        let algorithm_start = start_of(setup, parameters.seed);
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),
             era,
@@ -263,7 +272,10 @@ impl Flow {
     pub(crate) fn uncontrolled(setup: &CbrSetup, path: &FlowPath, backlog: Backlog, jitter: Stream) -> Self {
         let sender = Sender::Cbr(Box::new(cbr::Sender::new(backlog)));
         let access = AccessLine::new(setup.access_delay, path.jitter, jitter);
-        Self { class: setup.class, ..Self::new((sender, Receiver::Cbr(cbr::Receiver)), path, setup.packet, access) }
+        Self {
+            class: setup.class,
+            ..Self::new((sender, Receiver::Cbr(cbr::Receiver(Recent::default()))), path, setup.packet, access)
+        }
     }
 
     fn new((sender, receiver): (Sender, Receiver), path: &FlowPath, packet: Bytes, access: AccessLine) -> Self {
@@ -283,6 +295,7 @@ impl Flow {
             marked: 0,
             duplicates: 0,
             dropped: 0,
+            copies: 0,
             answers: 0,
             finite: None,
         }
@@ -301,7 +314,7 @@ impl Flow {
             let [sent, _] = host.live();
             return sent;
         }
-        self.sender.counts().sent - self.delivered - self.duplicates - self.dropped
+        self.sender.counts().sent + self.copies - self.delivered - self.duplicates - self.dropped
     }
 
     /// Takes the packet that leaves the access line next; this is flow `index`.

@@ -119,13 +119,15 @@ impl FlowArrivals {
         self.arrivals.pass();
     }
 
-    /// The handshake of a flow that starts now, if its flows have one.
-    pub(crate) fn handshake(&self, now: Time) -> Option<Handshake> {
-        Handshake::of(&self.setup.flow, now)
-    }
-
-    /// The flow that was requested, as the member of group number `index`; none if there are too many.
-    pub(crate) fn open(&mut self, index: u32, now: Time, request: Request, measured: bool) -> Option<Flow> {
+    /// The flow that was requested, as the member of group number `index`, and its handshake, if its flows have one; none if there are
+    /// too many.
+    pub(crate) fn open(
+        &mut self,
+        index: u32,
+        now: Time,
+        request: Request,
+        measured: bool,
+    ) -> Option<(Flow, Option<Handshake>)> {
         self.tally.arrived += 1;
         if self.tally.present == self.setup.limit.get() {
             self.tally.refused += 1;
@@ -139,17 +141,19 @@ impl FlowArrivals {
         }
         let draws = &mut self.flows;
         let longer = self.setup.rtt_spread.mul_f64(draws.unit());
+        let (spread, seed) = (draws.unit(), draws.seed());
         let member = Member { group: index, session: request.session, measured };
         let parameters = FlowParameters {
             start: now,
             backlog: Backlog::packets(request.size),
             finite: Some(Box::new(Finite::new(request.size, now, Some(member)))),
-            spread: draws.unit(),
+            spread,
             longer,
-            seed: draws.seed(),
+            seed,
             jitter: Stream::seeded(draws.seed()),
         };
-        Some(Flow::controlled(&self.setup.flow, &self.path, parameters))
+        let flow = &self.setup.flow;
+        Some((Flow::controlled(flow, &self.path, parameters), Handshake::of(flow, now, seed)))
     }
 
     /// All packets of a flow of `size` have arrived, `after` its start.

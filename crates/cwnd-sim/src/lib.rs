@@ -42,6 +42,7 @@ pub mod notation;
 mod pacer;
 mod protocol;
 mod random;
+mod recent;
 mod recorder;
 mod ring;
 mod routed;

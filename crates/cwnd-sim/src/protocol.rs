@@ -45,8 +45,9 @@ pub(crate) trait SenderProtocol {
     /// The retransmission timer may have expired.
     fn on_deadline(&mut self, _now: Time) {}
 
-    /// A round trip of the handshake has taken `rtt`.
-    fn on_handshake(&mut self, _now: Time, _rtt: Span) {}
+    /// A round trip of the handshake has taken `rtt`. After losses in it an algorithm with a smaller window takes the place of the one that has
+    /// had no signal.
+    fn on_handshake(&mut self, _now: Time, _rtt: Span, _restarted: Option<Algorithm>) {}
 
     /// Its facts.
     fn facts(&self) -> Option<&Facts> {

@@ -63,6 +63,8 @@ struct Content {
     ecn: Ecn,
     bytes: Vec<u8>,
     end: End,
+    /// Copies that links have made and that have not left the network.
+    copies: u32,
 }
 
 /// An end of a connection.
@@ -139,6 +141,14 @@ impl Host {
         }
     }
 
+    /// A link has made a copy of a datagram.
+    pub(crate) fn copy(&mut self, datagram: &Datagram) {
+        if let Some(Some(content)) = self.contents.slots.get_mut(datagram.slot as usize) {
+            content.copies += 1;
+            self.contents.live[content.end as usize] += 1;
+        }
+    }
+
     /// Datagrams in the network that the sender has sent, and those that the receiver has.
     pub(crate) fn live(&self) -> [u64; 2] {
         self.contents.live
@@ -151,9 +161,17 @@ impl Host {
 
     /// The content of a datagram that leaves the network, with the mark that a router may have set.
     fn take(&mut self, datagram: &Datagram) -> Option<(Vec<u8>, Ecn)> {
-        let Content { ecn, bytes, end } = self.contents.slots.get_mut(datagram.slot as usize)?.take()?;
-        self.contents.free.push(datagram.slot);
+        let slot = self.contents.slots.get_mut(datagram.slot as usize)?;
+        let content = slot.as_mut()?;
+        let (ecn, end) = (content.ecn, content.end);
         self.contents.live[end as usize] -= 1;
+        let bytes = if content.copies > 0 {
+            content.copies -= 1;
+            content.bytes.clone()
+        } else {
+            self.contents.free.push(datagram.slot);
+            slot.take()?.bytes
+        };
         Some((bytes, if datagram.marked { Ecn::Ce } else { ecn }))
     }
 
@@ -315,7 +333,7 @@ impl Contents {
     fn put(&mut self, ecn: Ecn, bytes: &[u8], end: End) -> u32 {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         buffer.extend_from_slice(bytes);
-        let content = Some(Content { ecn, bytes: buffer, end });
+        let content = Some(Content { ecn, bytes: buffer, end, copies: 0 });
         self.live[end as usize] += 1;
         match self.free.pop() {
             Some(slot) => {

@@ -278,6 +278,7 @@ impl World {
         let mut draws = Stream::new(setup.seed, format_args!("flow {index}"));
         let spread = draws.unit();
         let start = flow.start + setup.variation.start.unwrap_or(routes.base_rtt).mul_f64(draws.unit());
+        let seed = draws.seed();
         let clock = || (0.0, Self::source_draws(setup, index));
         let parameters = FlowParameters {
             start,
@@ -288,7 +289,7 @@ impl World {
             },
             spread,
             longer: Span::ZERO,
-            seed: draws.seed(),
+            seed,
             jitter: Stream::new(setup.seed, format_args!("flow {index}: jitter")),
         };
         let mut built = Flow::controlled(flow, &path, parameters);
@@ -298,7 +299,7 @@ impl World {
             built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
-        self.set_handshake(index, Handshake::of(flow, start));
+        self.set_handshake(index, Handshake::of(flow, start, seed));
         self.base_rtts.push(path.base_rtt(spread));
         self.starts.push(start);
         self.events.push(start, Component::Start(index));
@@ -378,11 +379,28 @@ impl World {
         let link = &mut self.links[index as usize];
         let packet = link.take(self.now);
         self.events.set_link(index, link.next());
-        if link.has_dropped() {
+        if let Some(copy) = link.copy().copied() {
+            self.count_copy(&copy);
+        }
+        if self.links[index as usize].has_dropped() {
             self.drop_at(index);
         }
         if let Some(mut packet) = packet {
             self.forward(&mut packet);
+        }
+    }
+
+    /// Counts the copy of a packet that is about to arrive.
+    #[cold]
+    fn count_copy(&mut self, copy: &Packet) {
+        let flow = &mut self.flows[copy.flow as usize];
+        if let (Body::Datagram(datagram), Sender::Stack(host)) = (&copy.body, &mut flow.sender) {
+            host.copy(datagram);
+        }
+        if copy.body.is_data() {
+            flow.copies += 1;
+        } else {
+            flow.answers += 1;
         }
     }
 

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FlowArrivalsSetup, FlowSetup,
-    FqCoDelSetup, GilbertElliott, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup, QueueLimit,
-    RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup, SetupError,
-    Sizes, Source, Trace, Variation,
+    FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup,
+    QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup,
+    SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -442,6 +442,8 @@ proptest! {
         let (loss, discipline, (rate_steps, delay_steps)) = path;
         for link in &mut setup.links {
             (link.discipline, link.rate_steps, link.delay_steps) = (discipline, rate_steps.clone(), delay_steps.clone());
+            let duplication = if seed % 5 == 0 { 0.2 } else { 0.0 };
+            link.impairments = Impairments { duplication, ..Impairments::default() };
         }
         setup.links[0].loss = loss;
         for (index, flow) in setup.flows.iter_mut().enumerate() {

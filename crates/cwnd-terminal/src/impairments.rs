@@ -33,6 +33,9 @@ pub struct Impairments {
     /// Damage this share of the packets: they take their time on the line and are discarded
     #[arg(long, value_name = "P", value_parser = probability, help_heading = "Impairments")]
     corrupt: Option<f64>,
+    /// Deliver this share of the packets twice
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Impairments")]
+    duplicate: Option<f64>,
     /// Clear the ECN field of every packet
     #[arg(long, help_heading = "Impairments")]
     bleach_ecn: bool,
@@ -67,10 +70,11 @@ impl FromStr for TypedStep {
 impl Impairments {
     /// The keys of a scenario; none if no option is given.
     pub fn keys(&self) -> Option<scenario::Impairments> {
-        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, bleach_ecn, .. } = self.clone();
+        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, duplicate, bleach_ecn, .. } =
+            self.clone();
         let buckets = policer.is_some() || shaper.is_some();
-        let any =
-            buckets || jitter.is_some() || reorder.is_some() || aggregate.is_some() || corrupt.is_some() || bleach_ecn;
+        let shares = corrupt.is_some() || duplicate.is_some();
+        let any = buckets || jitter.is_some() || reorder.is_some() || aggregate.is_some() || shares || bleach_ecn;
         any.then_some(scenario::Impairments {
             jitter,
             reorder,
@@ -79,6 +83,7 @@ impl Impairments {
             aggregate,
             thin_acks,
             corrupt,
+            duplicate,
             bleach_ecn,
         })
     }

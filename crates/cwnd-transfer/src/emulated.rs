@@ -9,7 +9,7 @@ use cwnd_sim::emulate::Emulation;
 use cwnd_sim::notation::{LOSSES, QUEUES};
 use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, Schedule};
 
-use crate::arguments::{probability, whole};
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::impairments::Impairments;
 
@@ -34,9 +34,6 @@ pub(crate) struct EmulatedLink {
     loss_back: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
-    /// Deliver this share of the packets twice
-    #[arg(long, value_name = "P", default_value = "0", value_parser = probability, help_heading = "Impairments")]
-    duplicate: f64,
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
@@ -61,7 +58,7 @@ impl EmulatedLink {
         }
         let impairments = keys.map(|keys| keys.setup()).unwrap_or_default();
         let loss = *self.loss.value();
-        let forth = Emulation { loss, impairments, duplication: self.duplicate, ..self.line()? };
+        let forth = Emulation { loss, impairments, ..self.line()? };
         let forth = self.changing(forth)?;
         let loss = *self.loss_back.as_ref().unwrap_or(&self.loss).value();
         Ok([forth.clone(), Emulation { loss, ..forth }])

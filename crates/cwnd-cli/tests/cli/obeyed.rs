@@ -44,9 +44,10 @@ const COMMANDS: [(&str, &[&str]); 11] = [
 const OTHERS: [&str; 6] = ["bench sim", "doctor", "evaluate", "overlay", "paper", "sweep status"];
 
 /// The value for each flag; none for those without a value. One with a space is for that command.
-const VALUES: [(&str, &str); 74] = [
+const VALUES: [(&str, &str); 75] = [
     ("--step", "150ms loss=0.3"),
     ("--corrupt", "0.02"),
+    ("--duplicate", "0.02"),
     ("--bleach-ecn", ""),
     ("--allow-unclear", ""),
     ("--by", "loss_rate"),

@@ -337,6 +337,23 @@ fn every_heading(document: &Value) -> &[Value] {
 }
 
 /// Every example is a scenario, and a second of it runs.
+/// 2 s at 4 Mbit/s and 2 s at 8, again and again, are 6 Mbit/s; an error names the option, the file and the line.
+#[test]
+fn a_comparison_follows_a_table() {
+    let cwnd = Cwnd::new();
+    let table = cwnd.file("table.csv", "time_s,rate_mbps,delay_ms,loss\n0,4,5,0\n2,8,0,\n4,,,\n");
+    let given = ["compare", "cubic", "--rtt", "20ms", "--duration", "10s", "--warmup", "2s", "--seeds", "1", "--json"];
+    let document = json(&cwnd.succeed(&[&given[..], &["--trace", &table]].concat()));
+    let goodput = document["algorithms"][0]["goodput_bps"]["mean"].as_f64().expect("a number");
+    assert!((0.9..=1.001).contains(&(goodput / (6e6 * 1460.0 / 1500.0))), "{goodput}");
+    let bad = cwnd.file("bad.csv", "time_s,rate_mbps\n0,4\n0,5\n");
+    let refused = cwnd.run(&[&given[..], &["--trace", &bad]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    for named in ["--trace", "bad.csv", "line 3"] {
+        assert!(refused.err.contains(named), "{named}: {}", refused.err);
+    }
+}
+
 #[test]
 fn the_examples_run() {
     let cwnd = Cwnd::new();

@@ -33,6 +33,9 @@ pub struct Impairments {
     /// The probability that a packet arrives damaged and is discarded, after it has taken its time on the line; 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<f64>,
+    /// The probability that a packet arrives twice, the copy right behind it; 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<f64>,
     /// Clears the ECN field of every packet: marks and the capability itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bleach_ecn: bool,
@@ -51,6 +54,7 @@ impl Impairments {
             ack_thinning: self.thin_acks,
             jitter: self.jitter.as_ref().map(|jitter| *jitter.value()),
             corruption: self.corrupt.unwrap_or(0.0),
+            duplication: self.duplicate.unwrap_or(0.0),
             bleach: self.bleach_ecn,
             reordering: self.reorder.as_ref().map(|reordering| *reordering.value()),
         }

@@ -64,6 +64,9 @@ pub struct Step {
     /// The probability that a packet is damaged from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrupt: Option<f64>,
+    /// The probability that a packet arrives twice from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<f64>,
     /// Whether the ECN field is cleared from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bleach_ecn: Option<bool>,
@@ -306,6 +309,7 @@ impl Step {
             aggregate: None,
             thin_acks: None,
             corrupt: None,
+            duplicate: None,
             bleach_ecn: None,
             queue: None,
             over: None,
@@ -330,7 +334,7 @@ impl Step {
     /// The keys that it has of losses, impairments and the queue: each with its value as written, and how a step loses it.
     pub(super) fn phase_keys(&self) -> Vec<PhaseKey> {
         let text = |given: Option<&dyn fmt::Display>| given.map(ToString::to_string);
-        let keys: [(&'static str, Option<String>, Without); 9] = [
+        let keys: [(&'static str, Option<String>, Without); 10] = [
             ("loss", text(self.loss.as_ref().map(|given| given as _)), |step| Self { loss: None, ..step }),
             ("jitter", text(self.jitter.as_ref().map(|given| given as _)), |step| Self { jitter: None, ..step }),
             ("reorder", text(self.reorder.as_ref().map(|given| given as _)), |step| Self { reorder: None, ..step }),
@@ -344,6 +348,10 @@ impl Step {
                 ..step
             }),
             ("corrupt", text(self.corrupt.as_ref().map(|given| given as _)), |step| Self { corrupt: None, ..step }),
+            ("duplicate", text(self.duplicate.as_ref().map(|given| given as _)), |step| Self {
+                duplicate: None,
+                ..step
+            }),
             ("bleach_ecn", text(self.bleach_ecn.as_ref().map(|given| given as _)), |step| Self {
                 bleach_ecn: None,
                 ..step
@@ -427,11 +435,15 @@ impl Step {
         if impairments.aggregation.is_none() {
             impairments.ack_thinning = None;
         }
-        if let Some(corrupt) = self.corrupt {
-            if !(0.0..=1.0).contains(&corrupt) {
-                return Err(range(key, "corrupt", &corrupt, "a probability from 0 to 1"));
+        for (name, given, set) in [
+            ("corrupt", self.corrupt, &mut impairments.corruption),
+            ("duplicate", self.duplicate, &mut impairments.duplication),
+        ] {
+            let Some(probability) = given else { continue };
+            if !(0.0..=1.0).contains(&probability) {
+                return Err(range(key, name, &probability, "a probability from 0 to 1"));
             }
-            impairments.corruption = corrupt;
+            *set = probability;
         }
         if let Some(bleach) = self.bleach_ecn {
             impairments.bleach = bleach;

@@ -89,6 +89,7 @@ fn harmless(impairments: &mut Option<Impairments>) {
         drop_if(&mut impairments.jitter, Jitter::is_nothing);
         drop_if(&mut impairments.aggregate, nothing);
         impairments.corrupt = impairments.corrupt.filter(|share| *share > 0.0);
+        impairments.duplicate = impairments.duplicate.filter(|share| *share > 0.0);
         impairments.thin_acks = impairments.thin_acks.filter(|every| *every > 1);
     }
 }

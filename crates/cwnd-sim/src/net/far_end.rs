@@ -36,6 +36,19 @@ pub(crate) struct FarEnd {
     /// Those that wait for others to overtake them, by the instant at which they leave in any case.
     overtaken: VecDeque<Overtaken>,
     pub(crate) held_back: u64,
+    doubling: Doubling,
+    /// The copy of the packet that left last, which leaves next.
+    pub(crate) copy: Option<Packet>,
+}
+
+/// Which packets leave twice. Its draws are its own, and packets leave in one order however late they are taken.
+#[derive(Debug)]
+struct Doubling {
+    /// Threshold of the probability.
+    threshold: u64,
+    /// For links whose conditions change.
+    phases: Option<Phases<u64>>,
+    draws: Stream,
 }
 
 /// Impairments of packets in one phase of a link.
@@ -63,9 +76,15 @@ struct Overtaken {
 impl FarEnd {
     /// The far end of a link; none if packets always continue as they arrive.
     pub(crate) fn new(link: &LinkSetup, seed: u64) -> Option<Box<Self>> {
-        let of = |impairments: &Impairments| Impairments { policer: None, shaper: None, ..impairments.clone() };
+        let of = |impairments: &Impairments| Impairments {
+            policer: None,
+            shaper: None,
+            duplication: 0.0,
+            ..impairments.clone()
+        };
         let phases = Phases::new(link, |phase| of(&phase.impairments), |_, impairments| Conduct::new(impairments));
-        let acts = phases.is_some() || !Conduct::new(&link.impairments).does_nothing();
+        let doubles = link.all_phases().iter().any(|phase| phase.impairments.duplication > 0.0);
+        let acts = doubles || phases.is_some() || !Conduct::new(&link.impairments).does_nothing();
         acts.then(|| Box::new(Self { phases, ..Self::of(link, seed) }))
     }
 
@@ -86,6 +105,8 @@ impl FarEnd {
             held: VecDeque::new(),
             overtaken: VecDeque::new(),
             held_back: 0,
+            doubling: Doubling::new(link, seed),
+            copy: None,
         }
     }
 
@@ -129,8 +150,17 @@ impl FarEnd {
         self.count_overtaking(due);
     }
 
+    /// Whether a copy of the packet, which leaves now, is to follow it.
+    pub(crate) fn double(&mut self, leaving: &Packet) -> bool {
+        self.copy = self.doubling.strikes(leaving.due).then_some(*leaving);
+        self.copy.is_some()
+    }
+
     /// When the next packet leaves; [`Time::MAX`] if there is none.
     pub(crate) fn next(&self) -> Time {
+        if let Some(copy) = &self.copy {
+            return copy.due;
+        }
         let of = |packet: Option<&Packet>| packet.map_or(Time::MAX, |packet| packet.due);
         of(self.held.front()).min(of(self.overtaken.front().map(|overtaken| &overtaken.packet)))
     }
@@ -146,7 +176,7 @@ impl FarEnd {
         self.held.front().is_some_and(|packet| packet.due <= now).then(|| self.held.pop_front()).flatten()
     }
 
-    /// The packets that have not left.
+    /// The packets that have not left, without the copy of the last one that has.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.held.iter().chain(self.overtaken.iter().map(|overtaken| &overtaken.packet))
     }
@@ -188,6 +218,20 @@ impl FarEnd {
             overtaken.left > 0
         });
         self.overtaken = waiting;
+    }
+}
+
+impl Doubling {
+    fn new(link: &LinkSetup, seed: u64) -> Self {
+        let phases = Phases::new(link, |phase| phase.impairments.duplication, |_, probability| threshold(*probability));
+        let draws = Stream::new(seed, format_args!("link {}: duplication", link.name));
+        Self { threshold: threshold(link.impairments.duplication), phases, draws }
+    }
+
+    /// Whether a packet that leaves at `at` leaves twice; `at` must not decrease from call to call.
+    fn strikes(&mut self, at: Time) -> bool {
+        let threshold = self.phases.as_mut().map_or(self.threshold, |phases| *phases.at(at));
+        threshold > 0 && self.draws.chance(threshold)
     }
 }
 

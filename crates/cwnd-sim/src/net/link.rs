@@ -60,8 +60,11 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
     pub(crate) lost: u64,
     pub(crate) marked: u64,
+    /// Without copies.
     pub(crate) carried: u64,
     pub(crate) carried_bytes: u64,
+    /// Copies that packets were followed by.
+    pub(crate) duplicated: u64,
 }
 
 /// The result of offering a packet to a link.
@@ -252,6 +255,9 @@ impl Link {
             self.remove_front(packet.size);
             return Some(packet);
         };
+        if let Some(copy) = far_end.copy.take() {
+            return Some(copy);
+        }
         let leaving = loop {
             let Some(arrived) = self.propagation.packets.front().filter(|packet| packet.due <= now) else {
                 break far_end.leave(now);
@@ -267,8 +273,15 @@ impl Link {
         self.counts.lost += far_end.corrupted.len() as u64;
         self.dropped.append(&mut far_end.thinned);
         self.dropped.append(&mut far_end.corrupted);
-        self.count_carried(leaving?.size);
-        leaving
+        let leaving = leaving?;
+        self.counts.duplicated += u64::from(far_end.double(&leaving));
+        self.count_carried(leaving.size);
+        Some(leaving)
+    }
+
+    /// The copy of the packet that was taken last, if it is to be taken next.
+    pub(crate) fn copy(&self) -> Option<&Packet> {
+        self.far_end.as_ref()?.copy.as_ref()
     }
 
     /// The packet that leaves now.
@@ -343,7 +356,7 @@ impl Link {
         }
     }
 
-    /// Packets waiting or on their way.
+    /// Packets waiting or on their way, without a [`copy`](Self::copy).
     pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
         let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
         let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting().chain(&scheduled.dropped));

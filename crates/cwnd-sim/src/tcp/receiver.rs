@@ -471,6 +471,15 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
+        let mut receiver = Receiver::new(ReceiverOptions { delay: Some(Span::from_millis(40)), ..PLAIN });
+        assert_eq!(receiver.on_data(Time::ZERO, &data(0), false), (true, None));
+        let (new, ack) = receiver.on_data(Time::ZERO, &data(0), false);
+        assert_eq!((new, ack.map(|ack| (ack.cumulative, ack.duplicate()))), (false, Some((1, Some(0)))));
+        assert_eq!(receiver.next_timeout(), Time::MAX, "nothing is held back");
+    }
+
+    #[test]
     fn the_first_packets_are_acknowledged_at_once() {
         let delay = Some(Span::from_millis(40));
         let mut receiver = Receiver::new(ReceiverOptions { delay, quick: 3, ..PLAIN });

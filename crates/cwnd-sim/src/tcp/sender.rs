@@ -553,9 +553,13 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         self.timer.back_off(now, &self.facts.rtt);
     }
 
-    fn on_handshake(&mut self, _now: Time, rtt: Span) {
+    fn on_handshake(&mut self, _now: Time, rtt: Span, restarted: Option<Algorithm>) {
         self.timer.sample(rtt, rtt, &self.facts.rtt);
         self.facts.rtt.on_sample(rtt, Span::ZERO);
+        if let Some(algorithm) = restarted {
+            self.cached = CachedControl::of(&algorithm);
+            self.algorithm = algorithm;
+        }
     }
 
     fn facts(&self) -> Option<&Facts> {

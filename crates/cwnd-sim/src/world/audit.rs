@@ -2,7 +2,6 @@
 
 use super::World;
 use crate::endpoint::Sender;
-use crate::net::link::Link;
 use crate::protocol::SenderProtocol;
 
 impl World {
@@ -17,7 +16,7 @@ impl World {
             (flow.access.in_transit(&self.departures) as u64 - u64::from(others), others)
         });
         let mut in_network: Vec<(u64, u32)> = on_access.collect();
-        let on_links = self.links.iter().flat_map(Link::in_transit);
+        let on_links = self.links.iter().flat_map(|link| link.in_transit().chain(link.copy()));
         for packet in on_links {
             let (data, others) = &mut in_network[packet.flow as usize];
             if packet.body.is_data() {

@@ -21,8 +21,7 @@ impl World {
             group.pass(&mut requests);
             for request in requests.drain(..) {
                 let group = &mut self.flow_arrivals[index as usize];
-                let handshake = group.handshake(self.now);
-                if let Some(flow) = group.open(index, self.now, request, self.now >= self.measure_from) {
+                if let Some((flow, handshake)) = group.open(index, self.now, request, self.now >= self.measure_from) {
                     let place = match self.free.pop() {
                         Some(place) => {
                             self.flows[place as usize] = flow;

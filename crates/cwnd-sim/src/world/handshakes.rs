@@ -75,11 +75,11 @@ impl World {
         flow.answers -= 1;
         let sample = self.handshakes.get_mut(&index).and_then(|handshake| {
             let rtt = handshake.on_answer(now, answer)?;
-            Some((rtt, handshake.is_done(), handshake.ahead))
+            Some((rtt, handshake.restarted(), handshake.is_done(), handshake.ahead))
         });
         match sample {
-            Some((rtt, done, ahead)) => {
-                flow.sender.on_handshake(now, rtt);
+            Some((rtt, restarted, done, ahead)) => {
+                flow.sender.on_handshake(now, rtt, restarted);
                 if done {
                     flow.ahead = ahead;
                     self.poll_sender(index);

@@ -60,8 +60,7 @@ fn lossy() -> Between {
     let reordering = Reordering { probability: 0.01, by: ReorderBy::Time(Span::from_millis(2)) };
     Between::Link(Box::new(Emulation {
         loss: Loss::Bernoulli(0.01),
-        impairments: Impairments { reordering: Some(reordering), ..Impairments::default() },
-        duplication: 0.001,
+        impairments: Impairments { reordering: Some(reordering), duplication: 0.001, ..Impairments::default() },
         ..Emulation::new(Some(200_000_000), Span::from_millis(25), QueueLimit::Packets(800))
     }))
 }

@@ -71,10 +71,11 @@ fn every_key_of_a_path_is_in_its_line() {
         ("aggregate", "4ms"),
         ("thin_acks", "3"),
         ("corrupt", "0.01"),
+        ("duplicate", "0.01"),
         ("bleach_ecn", "true"),
     ];
     for (key, value) in impairments {
-        let quoted = if ["thin_acks", "corrupt", "bleach_ecn"].contains(&key) {
+        let quoted = if ["thin_acks", "corrupt", "duplicate", "bleach_ecn"].contains(&key) {
             value.to_string()
         } else {
             format!("\"{value}\"")
@@ -221,7 +222,10 @@ fn defaults_that_are_written_change_no_line() {
         ("queue", "droptail:1bdp"),
         ("loss", "0.0"),
         ("outage", "[]"),
-        ("impairments", "{ jitter = \"0s\", aggregate = \"0s\", thin_acks = 1, corrupt = 0.0, bleach_ecn = false }"),
+        (
+            "impairments",
+            "{ jitter = \"0s\", aggregate = \"0s\", thin_acks = 1, corrupt = 0.0, duplicate = 0.0, bleach_ecn = false }",
+        ),
         ("reverse_impairments", "{}"),
         ("reverse_rate", "0.1gbit"),
         ("reverse_queue", "droptail:1bdp"),
@@ -229,8 +233,14 @@ fn defaults_that_are_written_change_no_line() {
     ];
     written("a dumbbell", keys::<Dumbbell>(), &dumbbell, &["schedule", "trace"], &[]);
     same("[dumbbell]", "dumbbell.", &dumbbell);
-    let impairments =
-        [("jitter", "0s"), ("aggregate", "0s"), ("thin_acks", "1"), ("corrupt", "0"), ("bleach_ecn", "false")];
+    let impairments = [
+        ("jitter", "0s"),
+        ("aggregate", "0s"),
+        ("thin_acks", "1"),
+        ("corrupt", "0"),
+        ("duplicate", "0"),
+        ("bleach_ecn", "false"),
+    ];
     written("impairments", keys::<Impairments>(), &impairments, &["reorder", "policer", "shaper"], &[]);
     let row = [("hops", "3"), ("rate", "100mbit"), ("rtt", "50ms"), ("queue", "droptail:1bdp"), ("loss", "0.0")];
     written("a row", keys::<ParkingLot>(), &row, &[], &[]);

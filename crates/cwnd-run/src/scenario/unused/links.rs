@@ -110,12 +110,16 @@ impl Found {
     }
 
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
-        let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, bleach_ecn, .. }) = impairments
+        let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, duplicate, bleach_ecn, .. }) =
+            impairments
         else {
             return;
         };
         if let Some(corrupt) = corrupt.filter(|corrupt| *corrupt == 0.0) {
             self.add(format!("{key}.corrupt"), &corrupt, "no packet is damaged");
+        }
+        if let Some(duplicate) = duplicate.filter(|duplicate| *duplicate == 0.0) {
+            self.add(format!("{key}.duplicate"), &duplicate, "no packet arrives twice");
         }
         if *bleach_ecn && let Some(why) = bleaches_nothing(link, paths) {
             self.add(format!("{key}.bleach_ecn"), &true, why);

@@ -140,7 +140,8 @@ pub(crate) fn is_drawn(setup: &CheckedSetup) -> bool {
         let later = link.phases.steps.iter().map(|(_, phase)| phase);
         let impairs = |Phase { loss, impairments, .. }: &Phase| {
             let held_back = impairments.jitter.is_some() || impairments.reordering.is_some();
-            held_back || impairments.corruption > 0.0 || matches!(loss, Loss::Bernoulli(_) | Loss::GilbertElliott(_))
+            let damaged = impairments.corruption > 0.0 || impairments.duplication > 0.0;
+            held_back || damaged || matches!(loss, Loss::Bernoulli(_) | Loss::GilbertElliott(_))
         };
         let fifo = matches!(link.discipline, Discipline::DropTail | Discipline::Drr(_) | Discipline::CoDel(_));
         !fifo || impairs(&link.first_phase()) || later.into_iter().any(impairs)

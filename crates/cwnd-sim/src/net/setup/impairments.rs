@@ -25,6 +25,8 @@ pub struct Impairments {
     pub reordering: Option<Reordering>,
     /// The probability that a packet arrives damaged and is discarded at the far end, after it has taken its time on the line; 0..=1.
     pub corruption: f64,
+    /// The probability that a packet arrives twice, the copy right behind it; 0..=1. Copies take no time on the line.
+    pub duplication: f64,
     /// Every packet loses its ECN field at the far end: marks and the capability itself.
     pub bleach: bool,
 }
@@ -68,11 +70,12 @@ impl Impairments {
         let together = self.ack_thinning.is_none() || self.aggregation.is_some();
         let accepted = "none without `aggregate`: those are thinned out that leave together";
         in_range(together, part, "impairments.thin_acks", accepted)?;
-        require(
-            (0.0..=1.0).contains(&self.corruption),
-            part,
-            "the probability of corruption is at least 0 and at most 1",
-        )?;
+        for (probability, accepted) in [
+            (self.corruption, "the probability of corruption is at least 0 and at most 1"),
+            (self.duplication, "the probability of duplication is at least 0 and at most 1"),
+        ] {
+            require((0.0..=1.0).contains(&probability), part, accepted)?;
+        }
         self.jitter.map_or(Ok(()), |jitter| jitter.check(part))?;
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
         let probable = (0.0..=1.0).contains(&probability);
