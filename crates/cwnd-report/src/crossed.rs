@@ -80,7 +80,9 @@ const HEAD: &str = "\
 
 What none of the papers has: `cwnd paper --cross` runs every algorithm on the experiments of all five, and asks each of their claims of all
 experiments where it can be asked. Algorithms, experiments, measures, claims and tolerances stand in `papers/claims.toml`, before the first
-run; `papers/cross.toml` has the record with intervals, and `--all` prints it.
+run; `papers/cross.toml` has the record with intervals, and `--all` prints it. UDT is `udt:profile=paper`. Runs of reduced length are not only shorter:
+`quick` of an experiment may lower its rate and its queue too, as for `testbed`, which runs at 50 Mbit/s instead of 1 Gbit/s. So a value here differs from
+that of the experiment on the page of papers.
 ";
 const TABLES: &str = "\
 The measure that the paper has; the best in bold, unless a third share it, and the paper's own in italics. NA is New AIMD. Friendliness,

@@ -80,9 +80,11 @@ impl Score {
     }
 }
 
-/// The candidates with their known results: those of one change, then those of more. `paper`, the text of the paper, is none of them.
+/// The candidates with their known results: those of one change, then those of more. `paper`, the text of the paper, is none of them, and
+/// neither is what the search led to.
 fn candidates(ablation: Ablation, fitted: Fitted) -> Vec<Variant> {
-    let single = ablation.variant.into_iter().filter(|variant| variant.profile != "paper");
+    let searched = |variant: &Variant| !["paper", "daimd-fitted"].contains(&variant.profile.as_str());
+    let single = ablation.variant.into_iter().filter(searched);
     single.chain(fitted.variant).collect()
 }
 
