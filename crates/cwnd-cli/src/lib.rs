@@ -17,6 +17,7 @@ mod cross;
 mod docs;
 mod evaluate;
 mod failure;
+mod falsify;
 mod figure;
 mod files;
 mod link_to;
@@ -72,6 +73,8 @@ enum Command {
     Sweep(Box<sweep::Arguments>),
     /// Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC
     Evaluate(evaluate::Arguments),
+    /// Search for a path on which an algorithm breaks a property
+    Falsify(Box<falsify::Arguments>),
     /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
     /// Plot results, scenarios, kernel traces, qlog and captures on common axes
@@ -129,6 +132,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Conform(arguments) => conform::run(&arguments),
+        Command::Falsify(arguments) => falsify::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
@@ -160,7 +164,7 @@ fn moved(error: &clap::Error) -> Option<String> {
 /// The commands as the help lists them.
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
-    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "overlay"]),
+    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "falsify", "overlay"]),
     ("This program", &["bench", "schema", "completions"]),
 ];
 
@@ -185,6 +189,7 @@ Examples:
   cwnd algorithms simd                            its parameters, their ranges, its source
   cwnd paper                                      what seven papers printed, and what comes out here
   cwnd evaluate simd --quick                      the questions of RFC 9743
+  cwnd falsify bbr --property starvation          a path on which a property breaks
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
   cwnd run scenarios/dumbbell.toml                a scenario of your own";
 
