@@ -89,7 +89,17 @@ pub(crate) struct Arguments {
 
 /// What only a search has.
 const SEARCHING: [&str; 11] = [
-    "algorithm", "property", "profile", "search", "seed", "evaluations", "minutes", "first", "seeds", "answers", "corpus",
+    "algorithm",
+    "property",
+    "profile",
+    "search",
+    "seed",
+    "evaluations",
+    "minutes",
+    "first",
+    "seeds",
+    "answers",
+    "corpus",
 ];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -228,7 +238,7 @@ fn told(arguments: &Arguments, space: &Space, search: &Search<'_>, answers: usiz
         (0, Some(best)) => {
             let lucky = match broken {
                 0 => String::new(),
-                _ => format!("; {broken} broke it, but none with each of {} seeds", arguments.seeds),
+                _ => format!("; {broken} broke it, but none with {}", counted(arguments.seeds as usize, "seed")),
             };
             format!(
                 "{head}: nothing within {}{lucky}\nclosest: {} (closest.toml)\n",
@@ -236,7 +246,9 @@ fn told(arguments: &Arguments, space: &Space, search: &Search<'_>, answers: usiz
                 number(&best.evaluated)
             )
         }
-        _ => format!("{head}: {} of {} break it: {}\n", broken, evaluations(search), counted(answers, "counterexample")),
+        _ => {
+            format!("{head}: {} of {} break it: {}\n", broken, evaluations(search), counted(answers, "counterexample"))
+        }
     };
     if let Some(first) = search.failures().first() {
         let failed = counted(search.failures().len(), "evaluation");
@@ -269,7 +281,7 @@ fn write_tried(path: &Path, space: &Space, tried: &Tried) -> Result<(), Failure>
 /// Judges the files of `--regress`.
 fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, Failure> {
     let read = |path: &PathBuf| -> Result<(String, Promise, Scenario), Failure> {
-        let name = path.display().to_string();
+        let name = one_line(&path.display().to_string()).to_string();
         let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
         let (promise, scenario) = read(&name, &text).map_err(|error| match error {
             cwnd_falsify::answer::RegressError::Scenario(error) => error.into(),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_text::counted;
 use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
@@ -50,7 +51,12 @@ impl Answer {
         let needs: Vec<&str> = shrunk.case.parts().map(crate::space::Part::name).collect();
         let needs = if needs.is_empty() { "no impairment".to_string() } else { needs.join(", ") };
         let mut head = vec![
-            format!("{} breaks it with each of {seeds} seeds; {} at best", space.algorithm(), number(&shrunk.evaluated)),
+            format!(
+                "{} breaks it with {}; {} at best",
+                space.algorithm(),
+                counted(seeds as usize, "seed"),
+                number(&shrunk.evaluated)
+            ),
             format!("needs: {needs}"),
         ];
         for (part, evaluated) in &shrunk.without {
@@ -84,10 +90,7 @@ pub fn read(name: &str, text: &str) -> Result<(Promise, Scenario), RegressError>
 ///
 /// # Errors
 /// The work was interrupted.
-pub fn regress(
-    subject: &Subject<'_>,
-    scenario: &Scenario,
-) -> Result<Evaluated, cwnd_run::execute::Interrupted> {
+pub fn regress(subject: &Subject<'_>, scenario: &Scenario) -> Result<Evaluated, cwnd_run::execute::Interrupted> {
     let judged = subject.judge_all(std::slice::from_ref(scenario))?;
     Ok(judged.first().map(|seeds| worst(seeds)).unwrap_or_default())
 }

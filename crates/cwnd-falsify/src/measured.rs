@@ -99,7 +99,8 @@ pub(crate) fn longest_silence(run: &Observed<'_>) -> Option<f64> {
     let trace = run.trace;
     let stages = run.scenario.document().dumbbell.iter().flat_map(|path| &path.outage).map(|stage| *stage.value());
     let out: f64 =
-        stages.map(|stage| stage.to.map_or(trace.end, |to| to.as_nanos()) - stage.from.as_nanos()).sum::<u64>() as f64 * 1e-9;
+        stages.map(|stage| stage.to.map_or(trace.end, |to| to.as_nanos()) - stage.from.as_nanos()).sum::<u64>() as f64
+            * 1e-9;
     let silence = |flow: &FlowTrace| {
         let (mut longest, mut now) = (0.0_f64, 0.0);
         for at in steps(trace) {
@@ -202,7 +203,8 @@ mod tests {
     }
 
     fn value_on(trace: &Trace, promise: &str, path: &str) -> Option<f64> {
-        let text = format!("duration = \"20s\"\n[dumbbell]\nrate = \"12mbit\"\n{path}\n[[flow]]\nalgorithm = \"reno\"\n");
+        let text =
+            format!("duration = \"20s\"\n[dumbbell]\nrate = \"12mbit\"\n{path}\n[[flow]]\nalgorithm = \"reno\"\n");
         let scenario = Scenario::read("test", &text, &[]).expect("it is valid");
         let summary: Summary = summarise(trace, 0);
         let promise: Promise = promise.parse().expect("it is registered");

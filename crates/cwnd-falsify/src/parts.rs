@@ -55,7 +55,7 @@ pub(crate) struct Knob {
     by_profile: &'static [(Profile, [f64; 2])],
 }
 
-/// A part with what is known of it.
+/// The entry of a part.
 #[derive(Debug)]
 pub(crate) struct PartEntry {
     pub(crate) part: Part,
@@ -148,9 +148,11 @@ pub(crate) static PATH: [Knob; 3] = [
         (Satellite, [25.0, 700.0]),
         (Anything, [1.0, 500.0]),
     ]),
-    Knob::new("queue in bandwidth-delay products", [0.25, 5.0], 1.0)
-        .log()
-        .by(&[(Mobile, [0.5, 10.0]), (Datacentre, [0.5, 20.0]), (Anything, [0.05, 20.0])]),
+    Knob::new("queue in bandwidth-delay products", [0.25, 5.0], 1.0).log().by(&[
+        (Mobile, [0.5, 10.0]),
+        (Datacentre, [0.5, 20.0]),
+        (Anything, [0.05, 20.0]),
+    ]),
 ];
 
 pub(crate) static PARTS: &[PartEntry] = &[
@@ -212,7 +214,7 @@ pub(crate) static PARTS: &[PartEntry] = &[
                 (Datacentre, [0.01, 0.5]),
                 (Anything, [0.5, 100.0]),
             ]),
-            Knob::new("of so many one", [1.0, 8.0], 1.0).whole(),
+            Knob::new("one of this many", [1.0, 8.0], 1.0).whole(),
         ],
     },
     PartEntry {

@@ -346,7 +346,7 @@ pub static PROPERTIES: &[Property] = &[
     Property {
         name: "no-deadlock",
         title: "a sender with data sends again",
-        source: "RFC 6298, section 5: a timer runs while data is outstanding. CC-Fuzz (HotNets 2022) found a BBR that stalls for good.",
+        source: "RFC 6298, section 5: a timer runs while data is outstanding. CC-Fuzz (HotNets 2022) found a BBR that never sends again.",
         definition: "The longest time in seconds in which a subject with data sends nothing, less twice the time for which the path was out.",
         assumes: "Each flow always has data. Timers double, so that a silence may be twice as long as an outage.",
         side: Side::Below,

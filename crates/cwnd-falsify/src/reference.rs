@@ -42,3 +42,15 @@ pub fn parts() -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_tables_of_the_registry() {
+        let page = include_str!("../../../docs/falsify.md");
+        assert!(page.contains(&table()), "{}", table());
+        assert!(page.contains(&parts()), "{}", parts());
+    }
+}

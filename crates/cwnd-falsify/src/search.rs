@@ -1,8 +1,8 @@
 //! The search: points that are proposed, evaluated in batches, and kept where they come close to breaking the property.
 //!
 //! [`Strategy::Elites`] is MAP-Elites (Mouret and Clune, 2015): a cell for each set of parts keeps its best path, and new paths are variants
-//! of kept ones. [`Strategy::Random`] draws every point anew. The point with index i is drawn from a stream of its own and from what was kept
-//! of the batches before that of i. The points are thus the same with any number of threads, and after any interruption.
+//! of kept ones. [`Strategy::Random`] draws every point anew. The point with index i is drawn from a stream of its own and from the paths
+//! that were kept of the batches before that of i. The points are thus the same with any number of threads, and after any interruption.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -173,7 +173,8 @@ impl<'a> Search<'a> {
     fn propose(&self, index: usize) -> Vec<f64> {
         let stream = self.seed.wrapping_mul(SPREAD).wrapping_add(index as u64);
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(stream));
-        let fresh = self.strategy == Strategy::Random || index < FIRST || draws.next() < FRESH || self.elites.is_empty();
+        let fresh =
+            self.strategy == Strategy::Random || index < FIRST || draws.next() < FRESH || self.elites.is_empty();
         if fresh { draws.point() } else { self.variant(&mut draws) }
     }
 

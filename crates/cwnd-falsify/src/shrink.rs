@@ -1,4 +1,4 @@
-//! Shrinking: a path that breaks a property loses all that it does not need for that.
+//! Shrinking: a path that breaks a property loses the parts that it does not need for that.
 
 use cwnd_run::execute::Interrupted;
 use cwnd_run::scenario::Scenario;
@@ -22,7 +22,7 @@ pub struct Shrunk {
 
 /// Shrinks `case`. None if a seed keeps the property: then it was luck.
 ///
-/// A change is kept if the path costs less ([`Space::cost`]) and every seed still breaks the property. Changes take away parts, then seconds,
+/// A change is kept if the path costs less ([`Space::cost`]) and every seed still breaks the property. Changes remove parts, then seconds,
 /// then move numbers to their calmest values, and then round them.
 ///
 /// # Errors
@@ -73,33 +73,33 @@ fn removals(space: &Space, case: &Case) -> Vec<(String, Case)> {
     case.parts().filter_map(one).collect()
 }
 
-fn shorter(_: &Space, case: &Case) -> Vec<(String, Case)> {
+/// Half of the longest run suffices for the windows and the warm-up of every property; less would be a matter of the start.
+fn shorter(space: &Space, case: &Case) -> Vec<(String, Case)> {
     let one = |share: f64| {
-        let duration = rounded(case.duration * share, 2);
+        let duration = rounded(space.profile().duration() * share, 2);
         (format!("{duration} s"), Case { duration, ..case.clone() })
     };
-    [0.25, 0.5, 0.75].map(one).into()
+    [0.5, 0.75].map(one).into()
 }
 
 fn calmer(space: &Space, case: &Case) -> Vec<(String, Case)> {
-    change_numbers(case, |[low, high], calm, value| {
+    let to = |[low, high]: [f64; 2], calm: f64, value: f64| {
         let calm = calm.clamp(low, high);
         vec![calm, rounded((calm + value) / 2.0, 2)]
-    }, space)
+    };
+    change_numbers(space, case, to)
 }
 
 fn rounder(space: &Space, case: &Case) -> Vec<(String, Case)> {
-    change_numbers(case, |_, _, value| (1..DIGITS).map(|digits| rounded(value, digits)).collect(), space)
+    change_numbers(space, case, |_, _, value| (1..DIGITS).map(|digits| rounded(value, digits)).collect())
 }
 
-fn change_numbers(
-    case: &Case,
-    to: impl Fn([f64; 2], f64, f64) -> Vec<f64>,
-    space: &Space,
-) -> Vec<(String, Case)> {
+/// Each number with the values that `to` gives for its range, its calmest value and its value.
+fn change_numbers(space: &Space, case: &Case, to: impl Fn([f64; 2], f64, f64) -> Vec<f64>) -> Vec<(String, Case)> {
     let of = |(index, (knob, value)): (usize, (&'static crate::parts::Knob, f64))| {
         let [low, high] = knob.range(space.profile());
-        let values = to([low, high], knob.calm, value).into_iter().map(move |to| if knob.whole { to.round() } else { to });
+        let values =
+            to([low, high], knob.calm, value).into_iter().map(move |to| if knob.whole { to.round() } else { to });
         let values: Vec<f64> = values.filter(|to| *to != value && (low..=high).contains(to)).collect();
         values.into_iter().map(move |to| (format!("{} {to}", knob.name), case.with_number(index, to)))
     };

@@ -59,7 +59,7 @@ impl Profile {
     }
 
     /// Seconds of a run.
-    const fn duration(self) -> f64 {
+    pub(crate) const fn duration(self) -> f64 {
         match self {
             Self::Datacentre => 1.0,
             Self::Satellite => 40.0,
@@ -159,7 +159,7 @@ impl Space {
 }
 
 impl Case {
-    /// Its numbers with what is known of them.
+    /// Its numbers, each with its entry.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static Knob, f64)> + '_ {
         let of_parts = self.parts.iter().flat_map(|(part, values)| part.knobs().iter().zip(values.iter().copied()));
         PATH.iter().zip(self.path).chain(of_parts)

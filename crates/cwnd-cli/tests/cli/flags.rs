@@ -5,13 +5,14 @@ use cwnd_terminal::testing::refuses_nonsense;
 use super::{Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon: what would work for long writes into a directory that exists.
-pub(super) const COMMANDS: [(&str, &[&str]); 20] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 21] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
     ("completions", &["bash"]),
     ("conform", &["reno", "--check", "9438-beta", "--seeds", "1"]),
     ("evaluate", &["reno", "--out", "taken"]),
+    ("falsify", &["reno", "--property", "jain > 0", "--evaluations", "1", "--seeds", "1", "--out", "taken"]),
     ("link-to", &["short.toml"]),
     ("live", &["--listen", "192.0.2.1:9"]),
     ("model convergence", &["reno"]),

@@ -2,6 +2,7 @@
 
 mod documents;
 mod errors;
+mod falsify;
 mod figures;
 mod finished;
 mod first;
