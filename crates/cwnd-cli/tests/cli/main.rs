@@ -2,7 +2,6 @@
 
 mod documents;
 mod errors;
-mod falsify;
 mod figures;
 mod finished;
 mod first;
