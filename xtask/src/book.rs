@@ -238,6 +238,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Sweeps", "docs/sweeps.md"),
             ("Clusters", "docs/cluster.md"),
             ("Evaluation by RFC 9743", "docs/evaluate.md"),
+            ("Counterexamples", "docs/falsify.md"),
             ("Conformance", "docs/conform.md"),
             ("BBR", "docs/bbr.md"),
             ("Other stacks", "docs/foreign.md"),

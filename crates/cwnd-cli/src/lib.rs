@@ -18,6 +18,7 @@ mod docs;
 mod doctor;
 mod evaluate;
 mod failure;
+mod falsify;
 mod figure;
 mod files;
 mod link_to;
@@ -73,6 +74,8 @@ enum Command {
     Sweep(Box<sweep::Arguments>),
     /// Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC
     Evaluate(evaluate::Arguments),
+    /// Search for a path on which an algorithm breaks a property
+    Falsify(Box<falsify::Arguments>),
     /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
     /// Plot results, scenarios, kernel traces, qlog and captures on common axes
@@ -135,6 +138,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Conform(arguments) => conform::run(&arguments),
+        Command::Falsify(arguments) => falsify::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
@@ -167,7 +171,7 @@ fn moved(error: &clap::Error) -> Option<String> {
 /// The commands as the help lists them.
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
-    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "overlay"]),
+    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "falsify", "overlay"]),
     ("This program", &["doctor", "bench", "schema", "completions"]),
 ];
 
@@ -194,6 +198,7 @@ Examples:
   cwnd algorithms simd                            its parameters, their ranges, its source
   cwnd paper                                      seven papers: printed and reproduced values
   cwnd evaluate simd --quick                      the questions of RFC 9743
+  cwnd falsify bbr --property starvation          a path on which a property breaks
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable
   cwnd run scenarios/dumbbell.toml                one scenario
   cwnd --version --verbose                        how this program was built, for reports of errors";

@@ -8,13 +8,16 @@ use cwnd::registry::{Basis, Transport};
 use cwnd::{ALGORITHMS, CongestionControl, Spec, Start};
 
 /// Lists of algorithms outside of the registry, by file, which select algorithms to show and state no facts about them.
-const CHOICES: [&str; 7] = [
+const CHOICES: [&str; 9] = [
     // The algorithms compared without arguments, and the first ones that a visitor sees.
     "cwnd-lab/src/compare/default.rs",
     "cwnd-engine/src/presets.rs",
     // Whom an evaluation compares with.
     "cwnd-lab/src/evaluate/mod.rs",
     "cwnd-report/src/text.rs",
+    // Whom a search for counterexamples compares with, and the competitors on its paths.
+    "cwnd-falsify/src/property.rs",
+    "cwnd-falsify/src/space.rs",
     // The colours of the papers' algorithms.
     "cwnd-report/src/plot/colour.rs",
     // Examples of a rustdoc page and of a schema.

@@ -13,6 +13,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 21] = [
     ("conform", &["reno", "--check", "9438-beta", "--seeds", "1"]),
     ("doctor", &[]),
     ("evaluate", &["reno", "--out", "taken"]),
+    ("falsify", &["reno", "--property", "jain > 0", "--evaluations", "1", "--seeds", "1", "--out", "taken"]),
     ("link-to", &["short.toml"]),
     ("live", &["--listen", "192.0.2.1:9"]),
     ("model convergence", &["reno"]),

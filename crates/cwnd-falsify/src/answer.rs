@@ -1,0 +1,137 @@
+//! Answers: a counterexample as a scenario file with its property in front, which is judged again later.
+
+use std::fmt::Write as _;
+
+use cwnd_run::address::Linked;
+use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_text::counted;
+use thiserror::Error;
+
+use crate::evaluate::{Evaluated, Subject, worst};
+use crate::property::{Promise, PropertyError};
+use crate::shrink::Shrunk;
+use crate::space::Space;
+
+/// A counterexample.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The parts that it needs, in words.
+    pub needs: String,
+    /// The scenario file.
+    pub toml: String,
+    /// The fragment of an address that opens it.
+    pub link: String,
+    /// The lines of its head, for people.
+    pub head: Vec<String>,
+}
+
+/// Why a file cannot be judged again.
+#[derive(Debug, Error)]
+pub enum RegressError {
+    /// It names no property.
+    #[error("it names no property: expected a line `{HEAD}PROPERTY`, as `cwnd falsify` writes it")]
+    NoProperty,
+    /// The property is unknown.
+    #[error("line {line}: {error}")]
+    Property {
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        error: PropertyError,
+    },
+    /// The scenario is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+}
+
+impl Answer {
+    /// The answer of a shrunk path, which `origin` describes.
+    #[must_use]
+    pub fn new(space: &Space, shrunk: &Shrunk, seeds: u32, origin: &str) -> Self {
+        let needs: Vec<&str> = shrunk.case.parts().map(crate::space::Part::name).collect();
+        let needs = if needs.is_empty() { "no impairment".to_string() } else { needs.join(", ") };
+        let mut head = vec![
+            format!(
+                "{} breaks it with {}; {} at best",
+                space.algorithm(),
+                counted(seeds as usize, "seed"),
+                number(&shrunk.evaluated)
+            ),
+            format!("needs: {needs}"),
+        ];
+        for (part, evaluated) in &shrunk.without {
+            head.push(format!("without {} ({}): {}", part.name(), part.title(), number(evaluated)));
+        }
+        head.push(origin.to_string());
+        let title = toml::Value::String(format!("{}: {}", space.algorithm(), space.promise()));
+        let body = format!("title = {title}\n{}", space.scenario(&shrunk.case, seeds));
+        let mut toml = format!("{HEAD}{}\n", space.promise());
+        for line in &head {
+            let _ = writeln!(toml, "# {}", cwnd_text::one_line(line));
+        }
+        toml.push_str(&body);
+        let link = Linked { toml: body, apart: false }.fragment();
+        Self { needs, toml, link, head }
+    }
+}
+
+/// The property and the scenario of a file that [`Answer`] made.
+///
+/// # Errors
+/// It names no property, or its scenario is wrong.
+pub fn read(name: &str, text: &str) -> Result<(Promise, Scenario), RegressError> {
+    let named = (1..).zip(text.lines()).find_map(|(line, text)| Some((line, text.strip_prefix(HEAD)?)));
+    let (line, property) = named.ok_or(RegressError::NoProperty)?;
+    let promise = property.trim().parse().map_err(|error| RegressError::Property { line, error })?;
+    Ok((promise, Scenario::read(name, text, &[])?))
+}
+
+/// Judges a scenario again, by its worst seed.
+///
+/// # Errors
+/// The work was interrupted.
+pub fn regress(subject: &Subject<'_>, scenario: &Scenario) -> Result<Evaluated, cwnd_run::execute::Interrupted> {
+    let judged = subject.judge_all(std::slice::from_ref(scenario))?;
+    Ok(judged.first().map(|seeds| worst(seeds)).unwrap_or_default())
+}
+
+/// The verdicts on files as JUnit's XML: a case for each, a failure where the property is broken or nothing can be said.
+#[must_use]
+pub fn junit(judged: &[(String, Promise, Evaluated)]) -> String {
+    let failures = judged.iter().filter(|(_, _, evaluated)| !kept(evaluated)).count();
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cwnd falsify\">\n  <testsuite name=\"counterexamples\" \
+         tests=\"{}\" failures=\"{failures}\">\n",
+        judged.len()
+    );
+    for (name, promise, evaluated) in judged {
+        let _ = write!(xml, "    <testcase classname=\"{}\" name=\"{}\"", escaped(&promise.to_string()), escaped(name));
+        let _ = match kept(evaluated) {
+            true => writeln!(xml, "/>"),
+            false => writeln!(xml, "><failure message=\"broken\">{}</failure></testcase>", escaped(&number(evaluated))),
+        };
+    }
+    xml + "  </testsuite>\n</testsuites>\n"
+}
+
+/// Whether an outcome shows that the property is kept.
+#[must_use]
+pub fn kept(evaluated: &Evaluated) -> bool {
+    evaluated.margin.is_some_and(|margin| margin >= 0.0)
+}
+
+/// An outcome in words: the number and its margin.
+#[must_use]
+pub fn number(evaluated: &Evaluated) -> String {
+    match evaluated {
+        Evaluated { error: Some(error), .. } => format!("failed: {error}"),
+        Evaluated { value: Some(value), margin: Some(margin), .. } => format!("{value:.4}, margin {margin:.3}"),
+        Evaluated { .. } => "the run says nothing".to_string(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+const HEAD: &str = "# cwnd falsify: ";

@@ -1,0 +1,106 @@
+//! The corpus: a file with the outcomes of a search, from which it continues.
+//!
+//! The points of a search follow from its settings and from the outcomes before them, so that the file needs the outcomes alone: a head with
+//! the settings, and a line for each evaluation with the number of the property, `-` where the run says nothing, or `error: ` and the reason.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cwnd_run::VERSION;
+use cwnd_run::files::{read_text, write_named};
+use cwnd_text::one_line;
+use thiserror::Error;
+
+use crate::evaluate::Evaluated;
+use crate::search::Strategy;
+use crate::space::Space;
+
+/// The corpus of a search.
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    path: PathBuf,
+    head: String,
+}
+
+/// Why a corpus cannot be used.
+#[derive(Debug, Error)]
+pub enum CorpusError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is of other settings or another version.
+    #[error("it is the corpus of another search or version: its line {line} is `{found}`, not `{expected}`")]
+    Other {
+        /// The line, from 1.
+        line: usize,
+        /// As it is.
+        found: String,
+        /// As it should be.
+        expected: String,
+    },
+    /// A line is no outcome.
+    #[error("line {0} is no outcome: expected a number, `-` or `error: ` with a reason")]
+    Outcome(usize),
+}
+
+impl Corpus {
+    /// The corpus at `path` of a search with these settings.
+    #[must_use]
+    pub fn new(path: &Path, space: &Space, strategy: Strategy, seed: u64) -> Self {
+        let head = format!(
+            "cwnd falsify {VERSION}\nalgorithm {}\nproperty {}\nprofile {}\nsearch {}\nseed {seed}\n",
+            one_line(space.algorithm()),
+            space.promise(),
+            space.profile().name(),
+            strategy.name()
+        );
+        Self { path: path.to_path_buf(), head }
+    }
+
+    /// The outcomes in it; none if there is no file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no corpus of this search.
+    pub fn read(&self, space: &Space) -> Result<Vec<Evaluated>, CorpusError> {
+        let text = match read_text(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut lines = (1..).zip(text.lines());
+        for expected in self.head.lines() {
+            let (line, found) = lines.next().unwrap_or((1, ""));
+            if found != expected {
+                let (found, expected) = (one_line(found).to_string(), expected.to_string());
+                return Err(CorpusError::Other { line, found, expected });
+            }
+        }
+        let outcome = |(line, text): (usize, &str)| match (text, text.strip_prefix("error: ")) {
+            (_, Some(error)) => Ok(Evaluated { error: Some(error.to_string()), ..Evaluated::default() }),
+            ("-", None) => Ok(Evaluated::default()),
+            (text, None) => {
+                let value = text.parse::<f64>().ok().filter(|value| !value.is_nan());
+                let value = value.ok_or(CorpusError::Outcome(line))?;
+                Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None })
+            }
+        };
+        lines.map(outcome).collect()
+    }
+
+    /// Writes the outcomes; the file is there whole or as it was.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, outcomes: &[Evaluated]) -> io::Result<()> {
+        let mut text = self.head.clone();
+        for outcome in outcomes {
+            let _ = match outcome {
+                Evaluated { error: Some(error), .. } => writeln!(text, "error: {}", one_line(error)),
+                Evaluated { value: Some(value), .. } => writeln!(text, "{value}"),
+                Evaluated { .. } => writeln!(text, "-"),
+            };
+        }
+        write_named(&self.path, text.as_bytes())
+    }
+}

@@ -1,0 +1,375 @@
+//! Properties: what a sender promises, as a number of a run with a bound.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cwnd_run::measure::{MEASURES, Measure, Subject as Of, Summary};
+use cwnd_run::scenario::{Scenario, unknown};
+use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use thiserror::Error;
+
+use crate::measured as of;
+use crate::space::Part;
+
+/// A property of the registry.
+#[derive(Debug)]
+pub struct Property {
+    /// Its name in commands.
+    pub name: &'static str,
+    /// Its title within a sentence.
+    pub title: &'static str,
+    /// The paper or RFC that asks for it.
+    pub source: &'static str,
+    /// The number that is taken of a run, exactly.
+    pub definition: &'static str,
+    /// When it is promised.
+    pub assumes: &'static str,
+    /// On which side of the bound the number has to be.
+    pub side: Side,
+    /// The bound unless another is given.
+    pub bound: f64,
+    /// How many flows of the subject are on the path.
+    pub flows: u32,
+    /// The part of a path without which it says nothing.
+    pub needs: Option<Part>,
+    /// The parts of a path under which it is not promised.
+    pub without: &'static [Part],
+    /// The algorithms whose number on the same path the subject's is divided by: the smallest of them. Their transfers are finite.
+    pub rivals: &'static [&'static str],
+    /// The number of a run; none where the run says nothing.
+    pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
+}
+
+/// A run, as properties see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Observed<'a> {
+    /// What was run.
+    pub(crate) scenario: &'a Scenario,
+    /// Its trace.
+    pub(crate) trace: &'a Trace,
+    /// Its measures.
+    pub(crate) summary: &'a Summary,
+}
+
+/// On which side of the bound a number has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above it.
+    Above,
+    /// Below it.
+    Below,
+}
+
+/// A property with a bound.
+#[derive(Clone, Copy, Debug)]
+pub struct Promise {
+    number: Number,
+    side: Side,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Property(&'static Property),
+    Measure(&'static Measure),
+}
+
+/// Why a text is no property.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum PropertyError {
+    /// The bound is no number.
+    #[error("cannot read `{0}` as a bound: expected a finite number")]
+    Bound(String),
+    /// A measure has no default bound.
+    #[error("the measure `{0}` needs a bound, such as `{0} > 0.5`")]
+    NoBound(String),
+    /// The registry has the property with the other side.
+    #[error("`{name}` is promised {side} a bound: write `{name} {sign} {bound}`")]
+    Side {
+        /// The property.
+        name: &'static str,
+        /// Its side in words,
+        side: &'static str,
+        /// as a sign,
+        sign: char,
+        /// and its default bound.
+        bound: f64,
+    },
+    /// Neither a property nor a measure.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl Promise {
+    /// Whether a number keeps it, and by how much: the distance to the bound in units of the bound. Negative if it is broken.
+    #[must_use]
+    pub fn margin(&self, value: f64) -> f64 {
+        let scale = if self.bound == 0.0 { 1.0 } else { self.bound.abs() };
+        let margin = match self.side {
+            Side::Above => (value - self.bound) / scale,
+            Side::Below => (self.bound - value) / scale,
+        };
+        // The bound itself breaks it.
+        if margin == 0.0 { -f64::MIN_POSITIVE } else { margin.clamp(-LARGEST, LARGEST) }
+    }
+
+    /// How many flows of the subject are on the path.
+    #[must_use]
+    pub fn flows(&self) -> u32 {
+        self.property().map_or(1, |property| property.flows)
+    }
+
+    /// The part that each path has.
+    #[must_use]
+    pub fn needs(&self) -> Option<Part> {
+        self.property().and_then(|property| property.needs)
+    }
+
+    /// The parts that no path has.
+    #[must_use]
+    pub fn without(&self) -> &'static [Part] {
+        self.property().map_or(&[], |property| property.without)
+    }
+
+    /// The algorithms that the subject is compared with.
+    #[must_use]
+    pub fn rivals(&self) -> &'static [&'static str] {
+        self.property().map_or(&[], |property| property.rivals)
+    }
+
+    /// The property of the registry; none for a measure.
+    #[must_use]
+    pub fn property(&self) -> Option<&'static Property> {
+        match self.number {
+            Number::Property(property) => Some(property),
+            Number::Measure(_) => None,
+        }
+    }
+
+    /// The number of a run.
+    pub(crate) fn number(&self, observed: &Observed<'_>) -> Option<f64> {
+        let value = match self.number {
+            Number::Property(property) => (property.of)(observed),
+            Number::Measure(measure) if measure.subject == Of::EachFlow => {
+                let subjects = observed.subjects().count();
+                let values = observed.summary.all(measure).iter().take(subjects).flatten().copied();
+                match self.side {
+                    Side::Above => values.reduce(f64::min),
+                    Side::Below => values.reduce(f64::max),
+                }
+            }
+            Number::Measure(measure) => measure.of(observed.summary),
+        };
+        value.filter(|value| !value.is_nan())
+    }
+}
+
+impl Observed<'_> {
+    /// The flows of the subject: those before the competitor.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = &FlowTrace> {
+        self.trace.flows.iter().take_while(|flow| !flow.name.starts_with(COMPETITOR))
+    }
+
+    /// The bottleneck.
+    pub(crate) fn link(&self) -> Option<&LinkTrace> {
+        self.trace.links.get(self.scenario.bottleneck())
+    }
+}
+
+impl Side {
+    /// As in an expression.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Above => '>',
+            Self::Below => '<',
+        }
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.number {
+            Number::Property(property) => property.name,
+            Number::Measure(measure) => measure.key,
+        };
+        write!(out, "{name} {} {}", self.side.sign(), self.bound)
+    }
+}
+
+impl FromStr for Promise {
+    type Err = PropertyError;
+
+    fn from_str(text: &str) -> Result<Self, PropertyError> {
+        let (name, rest) = match text.find(['<', '>']) {
+            Some(at) => (text[..at].trim(), Some(text[at..].split_at(1))),
+            None => (text.trim(), None),
+        };
+        let given = rest.map(|(sign, bound)| {
+            let side = if sign == ">" { Side::Above } else { Side::Below };
+            let number = bound.trim().parse::<f64>().ok().filter(|bound| bound.is_finite());
+            number.map(|bound| (side, bound)).ok_or_else(|| PropertyError::Bound(bound.trim().to_string()))
+        });
+        let given = given.transpose()?;
+        if let Some(property) = PROPERTIES.iter().find(|property| property.name == name) {
+            let (side, bound) = given.unwrap_or((property.side, property.bound));
+            if side != property.side {
+                let word = if property.side == Side::Above { "above" } else { "below" };
+                let (sign, bound) = (property.side.sign(), property.bound);
+                return Err(PropertyError::Side { name: property.name, side: word, sign, bound });
+            }
+            return Ok(Self { number: Number::Property(property), side, bound });
+        }
+        if let Some(measure) = MEASURES.iter().find(|measure| measure.key == name) {
+            let (side, bound) = given.ok_or_else(|| PropertyError::NoBound(name.to_string()))?;
+            return Ok(Self { number: Number::Measure(measure), side, bound });
+        }
+        let known: Vec<&str> =
+            PROPERTIES.iter().map(|property| property.name).chain(MEASURES.iter().map(|measure| measure.key)).collect();
+        Err(PropertyError::Unknown(unknown("property", name, &known)))
+    }
+}
+
+/// The name of flows that are not the subject's.
+pub(crate) const COMPETITOR: &str = "competitor";
+
+/// Margins beyond this are not told apart.
+const LARGEST: f64 = 1e6;
+
+/// All properties, in the order of the documentation.
+pub static PROPERTIES: &[Property] = &[
+    Property {
+        name: "progress",
+        title: "a window leaves its minimum",
+        source: "RFC 5681, section 3.1: without congestion a window grows. cloudflare/quiche#2370 is a CUBIC that stays at two packets.",
+        definition: "The longest time, in round trips, in which the window of a subject is at most 4 packets while acknowledgements arrive \
+                     and nothing is lost, times out or waits for data. A round trip is the smoothed round-trip time. Only times count in \
+                     which the path has room for 8 packets of each flow.",
+        assumes: "No path loses packets at random: a window that is small because of losses does not count, but they end the time.",
+        side: Side::Below,
+        bound: 20.0,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Competitor],
+        rivals: &[],
+        of: of::progress,
+    },
+    Property {
+        name: "backlog-utilisation",
+        title: "a backlogged flow uses the path",
+        source: "RFC 5166, section 2.1.1; CCAC (SIGCOMM 2021) asks for half of the rate.",
+        definition: "The least share of the bottleneck's capacity that is carried in any 10 s after the warm-up, or in any half of the \
+                     measured time if that is shorter. The capacity of an outage is zero.",
+        assumes: "Each flow always has data, and no packet is lost or held back at random.",
+        side: Side::Above,
+        bound: 0.5,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Outage],
+        rivals: &[],
+        of: of::backlog_utilisation,
+    },
+    Property {
+        name: "starvation",
+        title: "equal flows share the path",
+        source: "Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: an algorithm is s-fair if the ratio of the rates of two flows is at most s.",
+        definition: "The smallest goodput of a subject divided by the largest, after the warm-up; the reciprocal of s.",
+        assumes: "Both flows have the same round-trip time without queueing (to within 5 %), always have data, and start before the warm-up ends. \
+                  Only acknowledgements may be delayed for one of them alone.",
+        side: Side::Above,
+        bound: 0.1,
+        flows: 2,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Competitor, Part::Outage, Part::Drops],
+        rivals: &[],
+        of: of::starvation,
+    },
+    Property {
+        name: "recovery",
+        title: "the rate comes back after an outage",
+        source: "RFC 5166, section 2.2.1; picoquic#1697 is a BBR that needs 37 round trips.",
+        definition: "The time from the end of the outage until the bottleneck is used to 90 % for 200 ms, divided by the length of the outage, at \
+                     least 1 s. The rest of the run if that does not happen.",
+        assumes: "Each flow always has data, and no packet is lost at random.",
+        side: Side::Below,
+        bound: 3.0,
+        flows: 1,
+        needs: Some(Part::Outage),
+        without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Discipline],
+        rivals: &[],
+        of: of::recovery,
+    },
+    Property {
+        name: "cause-of-cuts",
+        title: "a window is cut for a reason",
+        source: "RFC 5681, section 3.1, and RFC 3168, section 6.1.2: loss, a mark or a timeout is the reason of a decrease.",
+        definition: "The largest decrease of the window of a subject between two samples, as a share, without a loss, drop, mark or timeout of the \
+                     flow in the four round trips before.",
+        assumes: "The algorithm follows losses and marks, not delay or rate, and always has data.",
+        side: Side::Below,
+        bound: 0.25,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses],
+        rivals: &[],
+        of: of::cause_of_cuts,
+    },
+    Property {
+        name: "standing-queue",
+        title: "no queue stands above a share of the path",
+        source: "RFC 8033, section 1, and RFC 5166, section 2.1.2.",
+        definition: "The largest queue, in bandwidth-delay products, below which the bottleneck's queue does not fall for 10 s after the \
+                     warm-up, or for half of the measured time if that is shorter.",
+        assumes: "The rate and the delay of the path do not change. An algorithm that follows losses alone promises nothing in a deep buffer.",
+        side: Side::Below,
+        bound: 1.0,
+        flows: 1,
+        needs: None,
+        without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
+        rivals: &[],
+        of: of::standing_queue,
+    },
+    Property {
+        name: "steady-loss",
+        title: "few packets are dropped in steady state",
+        source: "RFC 5166, section 2.1.3.",
+        definition: "The packets that the bottleneck's queue dropped after the warm-up, as a share of those offered.",
+        assumes: "The path does not change, and no other traffic is on it.",
+        side: Side::Below,
+        bound: 0.05,
+        flows: 1,
+        needs: None,
+        without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
+        rivals: &[],
+        of: of::steady_loss,
+    },
+    Property {
+        name: "no-deadlock",
+        title: "a sender with data sends again",
+        source: "RFC 6298, section 5: a timer runs while data is outstanding. CC-Fuzz (HotNets 2022) found a BBR that never sends again.",
+        definition: "The longest time in seconds in which a subject with data sends nothing, less twice the time for which the path was out.",
+        assumes: "Each flow always has data. Timers double, so that a silence may be twice as long as an outage, and no packets are dropped one after the other.",
+        side: Side::Below,
+        bound: 5.0,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Drops],
+        rivals: &[],
+        of: of::longest_silence,
+    },
+    Property {
+        name: "completion",
+        title: "a transfer ends about as soon as with the best of others",
+        source: "RFC 5166, section 2.1.1; AdvNet (2026) compares with a reference on the same path.",
+        definition: "The time of a transfer divided by the shortest with one of the rivals in the subject's place on the same path with the same \
+                     seed. An unfinished transfer counts twice the run.",
+        assumes: "One of the rivals completes the transfer.",
+        side: Side::Below,
+        bound: 3.0,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Competitor],
+        rivals: &["reno", "cubic", "bbr3"],
+        of: of::completion,
+    },
+];

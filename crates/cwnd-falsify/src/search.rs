@@ -1,0 +1,271 @@
+//! The search: points that are proposed, evaluated in batches, and kept where they come close to breaking the property.
+//!
+//! [`Strategy::Elites`] is MAP-Elites (Mouret and Clune, 2015): a cell for each set of parts keeps its best path, and new paths are variants
+//! of kept ones. [`Strategy::Random`] draws every point anew. The point with index i is drawn from a stream of its own and from the paths
+//! that were kept of the batches before that of i. The points are thus the same with any number of threads, and after any interruption.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cwnd::random::uniform;
+use cwnd_run::execute::Interrupted;
+use cwnd_run::scenario::{Scenario, ScenarioError};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::evaluate::{Evaluated, Subject, worst};
+use crate::parts::PATH;
+use crate::space::{CHANCE, Case, Part, Space};
+
+/// How points are proposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Variants of the paths that came closest, one for each set of parts.
+    Elites,
+    /// Each anew.
+    Random,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Elites, Self::Random];
+
+    /// Its name in commands.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elites => "elites",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// A search that is under way.
+#[derive(Debug)]
+pub struct Search<'a> {
+    space: &'a Space,
+    strategy: Strategy,
+    seed: u64,
+    outcomes: Vec<Evaluated>,
+    /// Proposed and evaluated since the last whole batch.
+    pending: Vec<Tried>,
+    /// The best path of each set of parts.
+    elites: BTreeMap<BTreeSet<Part>, Tried>,
+    /// The closest of all.
+    best: Option<Tried>,
+    failures: Vec<Tried>,
+}
+
+/// A path that was evaluated.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// How many were evaluated before.
+    pub index: usize,
+    /// The path.
+    pub case: Case,
+    /// The outcome.
+    pub evaluated: Evaluated,
+    point: Vec<f64>,
+    /// The margin with a little of the cost: of paths that come equally close, the simpler one is kept.
+    score: f64,
+}
+
+impl<'a> Search<'a> {
+    /// A search over `space` whose points follow from `seed`.
+    ///
+    /// # Errors
+    /// The calm path is no scenario of the algorithm: it has to be one that can be on a dumbbell with a drop-tail queue.
+    pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, ScenarioError> {
+        let calm = space.decode(&vec![1.0; Space::dimensions()]);
+        Scenario::read("scenario", &space.scenario(&calm, 1), &[])?;
+        Ok(Self {
+            space,
+            strategy,
+            seed,
+            outcomes: Vec::new(),
+            pending: Vec::new(),
+            elites: BTreeMap::new(),
+            best: None,
+            failures: Vec::new(),
+        })
+    }
+
+    /// Continues from outcomes that were recorded of the same search.
+    pub fn replay(&mut self, outcomes: Vec<Evaluated>) {
+        for evaluated in outcomes {
+            let point = self.propose(self.outcomes.len());
+            self.take(point, evaluated);
+        }
+    }
+
+    /// Evaluates the rest of the batch, but no more than `most` points.
+    ///
+    /// # Errors
+    /// The work was interrupted. Nothing of the batch is kept.
+    pub fn advance(&mut self, subject: &Subject<'_>, most: usize) -> Result<(), Interrupted> {
+        let done = self.outcomes.len();
+        let to = ((done / BATCH + 1) * BATCH).min(done.saturating_add(most));
+        let points: Vec<Vec<f64>> = (done..to).map(|index| self.propose(index)).collect();
+        let texts = points.iter().map(|point| self.space.scenario(&self.space.decode(point), 1));
+        let read: Vec<_> = texts.map(|text| Scenario::read("scenario", &text, &[])).collect();
+        let scenarios: Vec<Scenario> = read.iter().filter_map(|read| read.as_ref().ok().cloned()).collect();
+        let mut judged = subject.judge_all(&scenarios)?.into_iter();
+        for (point, read) in points.into_iter().zip(read) {
+            let evaluated = match read {
+                Ok(_) => judged.next().map(|seeds| worst(&seeds)).unwrap_or_default(),
+                Err(error) => Evaluated { error: Some(error.to_string()), ..Evaluated::default() },
+            };
+            self.take(point, evaluated);
+        }
+        Ok(())
+    }
+
+    /// The outcomes so far.
+    #[must_use]
+    pub fn outcomes(&self) -> &[Evaluated] {
+        &self.outcomes
+    }
+
+    /// The path that came closest to breaking the property, or broke it by most.
+    #[must_use]
+    pub fn best(&self) -> Option<&Tried> {
+        self.best.as_ref()
+    }
+
+    /// The evaluations that failed.
+    #[must_use]
+    pub fn failures(&self) -> &[Tried] {
+        &self.failures
+    }
+
+    /// The paths that break the property, the best of each set of parts, simple and clear ones first.
+    #[must_use]
+    pub fn broken(&self) -> Vec<Tried> {
+        let mut all = self.elites.clone();
+        self.pending.iter().for_each(|tried| keep(&mut all, tried));
+        let mut broken: Vec<Tried> = all.into_values().filter(|tried| tried.evaluated.is_broken()).collect();
+        // Each part more is worth as much as the bound.
+        let order = |tried: &Tried| tried.case.parts.len() as f64 + tried.score;
+        broken.sort_by(|a, b| order(a).total_cmp(&order(b)).then(a.index.cmp(&b.index)));
+        broken
+    }
+
+    fn take(&mut self, point: Vec<f64>, evaluated: Evaluated) {
+        let case = self.space.decode(&point);
+        let score = evaluated.margin.unwrap_or(f64::INFINITY) + COST * self.space.cost(&case);
+        let tried = Tried { index: self.outcomes.len(), case, evaluated: evaluated.clone(), point, score };
+        let margin = |tried: &Tried| tried.evaluated.margin.unwrap_or(f64::INFINITY);
+        if tried.evaluated.margin.is_some() && self.best.as_ref().is_none_or(|best| margin(&tried) < margin(best)) {
+            self.best = Some(tried.clone());
+        }
+        if tried.evaluated.error.is_some() {
+            self.failures.push(tried.clone());
+        }
+        self.outcomes.push(evaluated);
+        self.pending.push(tried);
+        if self.outcomes.len() % BATCH == 0 {
+            for tried in self.pending.drain(..) {
+                keep(&mut self.elites, &tried);
+            }
+        }
+    }
+
+    /// The point with an index.
+    fn propose(&self, index: usize) -> Vec<f64> {
+        let stream = self.seed.wrapping_mul(SPREAD).wrapping_add(index as u64);
+        let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(stream));
+        let fresh =
+            self.strategy == Strategy::Random || index < FIRST || draws.next() < FRESH || self.elites.is_empty();
+        if fresh { draws.point() } else { self.variant(&mut draws) }
+    }
+
+    /// A variant of a kept path.
+    fn variant(&self, draws: &mut Draws) -> Vec<f64> {
+        let mut parents: Vec<&Tried> = self.elites.values().collect();
+        parents.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.index.cmp(&b.index)));
+        let among = if draws.next() < 0.7 { parents.len().min(CLOSEST) } else { parents.len() };
+        let mut point = parents[draws.below(among)].point.clone();
+        let mut at = 0;
+        let mut change = |point: &mut Vec<f64>, draws: &mut Draws, chance: f64| {
+            if draws.next() < chance {
+                point[at] = reflected(point[at] + STEP * draws.normal());
+            }
+            at += 1;
+        };
+        for _ in &PATH {
+            change(&mut point, draws, 0.5);
+        }
+        for part in Part::all() {
+            let gate = at_gate(part);
+            if draws.next() < FLIP {
+                point[gate] = if point[gate] < CHANCE { 1.0 } else { 0.0 };
+            }
+            change(&mut point, draws, 0.0);
+            for _ in part.knobs() {
+                change(&mut point, draws, 0.4);
+            }
+        }
+        point
+    }
+}
+
+/// Keeps a path if it is the best of its parts. One that says nothing is not kept.
+fn keep(elites: &mut BTreeMap<BTreeSet<Part>, Tried>, tried: &Tried) {
+    if tried.evaluated.margin.is_none() {
+        return;
+    }
+    let parts: BTreeSet<Part> = tried.case.parts().collect();
+    if elites.get(&parts).is_none_or(|kept| tried.score < kept.score) {
+        elites.insert(parts, tried.clone());
+    }
+}
+
+/// The coordinate that decides whether a path has a part.
+fn at_gate(part: Part) -> usize {
+    PATH.len() + Part::all().take_while(|other| *other != part).map(|part| 1 + part.knobs().len()).sum::<usize>()
+}
+
+/// A coordinate that left the unit interval, mirrored at its ends.
+fn reflected(value: f64) -> f64 {
+    let value = value.abs();
+    (if value > 1.0 { 2.0 - value } else { value }).clamp(0.0, 1.0)
+}
+
+/// Random numbers of a point.
+struct Draws(Xoshiro256PlusPlus);
+
+impl Draws {
+    /// Uniform from 0 to 1.
+    fn next(&mut self) -> f64 {
+        uniform(self.0.next_u64())
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        ((self.next() * count as f64) as usize).min(count.saturating_sub(1))
+    }
+
+    /// About normal: a sum of twelve uniform numbers has the variance 1.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
+    }
+
+    fn point(&mut self) -> Vec<f64> {
+        (0..Space::dimensions()).map(|_| self.next()).collect()
+    }
+}
+
+/// Points that are evaluated together.
+pub const BATCH: usize = 16;
+/// Points that are drawn anew at the start.
+const FIRST: usize = 3 * BATCH;
+/// The share of those later.
+const FRESH: f64 = 0.2;
+/// Parents of most variants.
+const CLOSEST: usize = 8;
+/// The probability that a variant has a part that its parent lacks, or lacks one that it has.
+const FLIP: f64 = 0.06;
+/// The standard deviation of a change.
+const STEP: f64 = 0.15;
+/// The share of the cost in a score.
+const COST: f64 = 0.02;
+/// Sets the streams of neighbouring seeds apart.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -1,0 +1,370 @@
+//! Paths as lists of numbers: a point of the unit cube, the path that it stands for, and the scenario of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::parts::{DIGITS, Knob, PATH, rounded};
+use crate::property::{COMPETITOR, Promise};
+
+pub use crate::parts::Part;
+
+/// Which paths are plausible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Access over cable, DSL or fibre, with Wi-Fi: 5 to 50 Mbit/s, 10 to 100 ms.
+    Home,
+    /// Cellular access: 2 to 40 Mbit/s, 30 to 150 ms, deep queues.
+    Mobile,
+    /// Links within a building: 0.1 to 1 Gbit/s, 0.1 to 2 ms. Runs take 1 s.
+    Datacentre,
+    /// Satellites in low and geostationary orbits: 1 to 20 Mbit/s, 25 to 700 ms. Runs take 40 s.
+    Satellite,
+    /// Whatever can be built: 0.5 to 50 Mbit/s, 1 to 500 ms, queues of 0.05 to 20 bandwidth-delay products.
+    Anything,
+}
+
+/// The paths that a search may propose.
+#[derive(Clone, Debug)]
+pub struct Space {
+    profile: Profile,
+    algorithm: String,
+    promise: Promise,
+}
+
+/// A path in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Seconds of a run.
+    pub(crate) duration: f64,
+    /// The values of [`PATH`].
+    pub(crate) path: [f64; 3],
+    /// The values of each part that it has.
+    pub(crate) parts: BTreeMap<Part, Vec<f64>>,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Home, Self::Mobile, Self::Datacentre, Self::Satellite, Self::Anything];
+
+    /// Its name in commands.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Home => "home",
+            Self::Mobile => "mobile",
+            Self::Datacentre => "datacentre",
+            Self::Satellite => "satellite",
+            Self::Anything => "anything",
+        }
+    }
+
+    /// Seconds of a run.
+    pub(crate) const fn duration(self) -> f64 {
+        match self {
+            Self::Datacentre => 1.0,
+            Self::Satellite => 40.0,
+            Self::Home | Self::Mobile | Self::Anything => 20.0,
+        }
+    }
+}
+
+impl Space {
+    /// Paths of `profile` on which `algorithm`, as scenarios write it, is held to `promise`.
+    #[must_use]
+    pub fn new(profile: Profile, algorithm: &str, promise: Promise) -> Self {
+        Self { profile, algorithm: algorithm.to_string(), promise }
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub fn algorithm(&self) -> &str {
+        &self.algorithm
+    }
+
+    /// The property with its bound.
+    #[must_use]
+    pub fn promise(&self) -> &Promise {
+        &self.promise
+    }
+
+    /// The profile.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// How many numbers a point has.
+    #[must_use]
+    pub fn dimensions() -> usize {
+        PATH.len() + Part::all().map(|part| 1 + part.knobs().len()).sum::<usize>()
+    }
+
+    /// The parts that a path may have.
+    pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        let possible = |part: &Part| {
+            let alone = self.promise.flows() < 2 && *part == Part::Start;
+            !alone && !self.promise.without().contains(part)
+        };
+        Part::all().filter(possible)
+    }
+
+    /// The path of a point. Coordinates are from 0 to 1.
+    ///
+    /// # Panics
+    /// `point` has not [`dimensions`](Self::dimensions) coordinates.
+    #[must_use]
+    pub fn decode(&self, point: &[f64]) -> Case {
+        assert_eq!(point.len(), Self::dimensions(), "coordinates");
+        let mut rest = point.iter().copied();
+        let mut next = || rest.next().unwrap_or_default();
+        let path = PATH.each_ref().map(|knob| knob.at(self.profile, next()));
+        let possible: BTreeSet<Part> = self.parts().collect();
+        let mut parts = BTreeMap::new();
+        for part in Part::all() {
+            let gate = next();
+            let values: Vec<f64> = part.knobs().iter().map(|knob| knob.at(self.profile, next())).collect();
+            let has = gate < CHANCE && possible.contains(&part);
+            // The source decides when there is data.
+            let clashes = part == Part::Pauses && parts.contains_key(&Part::Source);
+            if self.promise.needs() == Some(part) || has && !clashes {
+                parts.insert(part, values);
+            }
+        }
+        Case { duration: self.profile.duration(), path, parts }
+    }
+
+    /// The scenario of a path with a number of seeds, as TOML.
+    #[must_use]
+    pub fn scenario(&self, case: &Case, seeds: u32) -> String {
+        Written { space: self, case }.scenario(seeds)
+    }
+
+    /// How far a path departs from calm: 1 for each part, up to 0.2 for the distance of each number from its calmest value, 0.05 for each of
+    /// its digits, and up to 0.2 for the length of the run.
+    #[must_use]
+    pub fn cost(&self, case: &Case) -> f64 {
+        let numbers = case.numbers().map(|(knob, value)| {
+            let [low, high] = knob.range(self.profile);
+            let calm = knob.calm.clamp(low, high);
+            let (whole, way) = match knob.log {
+                true => (libm::log(high / low), libm::log(value / calm)),
+                false => (high - low, value - calm),
+            };
+            let distance = if whole > 0.0 { way.abs() / whole } else { 0.0 };
+            0.2 * distance + 0.05 * digits(value) as f64
+        });
+        let seconds = case.duration / self.profile.duration() * 0.2 + 0.05 * digits(case.duration) as f64;
+        case.parts.len() as f64 + numbers.sum::<f64>() + seconds
+    }
+}
+
+impl Case {
+    /// Its numbers, each with its entry.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static Knob, f64)> + '_ {
+        let of_parts = self.parts.iter().flat_map(|(part, values)| part.knobs().iter().zip(values.iter().copied()));
+        PATH.iter().zip(self.path).chain(of_parts)
+    }
+
+    /// This path with the number at an index of [`numbers`](Self::numbers) changed.
+    pub(crate) fn with_number(&self, index: usize, value: f64) -> Self {
+        let mut case = self.clone();
+        let of_parts = case.parts.values_mut().flatten();
+        if let Some(number) = case.path.iter_mut().chain(of_parts).nth(index) {
+            *number = value;
+        }
+        case
+    }
+
+    /// The parts that it has.
+    pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        self.parts.keys().copied()
+    }
+}
+
+/// The significant digits of a number.
+fn digits(value: f64) -> usize {
+    (1..=DIGITS).find(|digits| rounded(value, *digits) == value).unwrap_or(DIGITS + 1)
+}
+
+/// A path that is written down.
+struct Written<'a> {
+    space: &'a Space,
+    case: &'a Case,
+}
+
+impl Written<'_> {
+    fn part(&self, part: Part) -> Option<&[f64]> {
+        self.case.parts.get(&part).map(Vec::as_slice)
+    }
+
+    fn time(&self, share: f64) -> String {
+        format!("{}s", rounded(share * self.case.duration, DIGITS))
+    }
+
+    fn scenario(&self, seeds: u32) -> String {
+        let [rate, rtt, _] = self.case.path;
+        let duration = self.case.duration;
+        let warmup = rounded(duration / 4.0, DIGITS);
+        let sampling = rounded(duration * 1e3 / SAMPLES, DIGITS);
+        let mut text = format!(
+            "duration = \"{duration}s\"\nwarmup = \"{warmup}s\"\nseeds = {seeds}\nsampling = \"{sampling}ms\"\n\n\
+             [dumbbell]\nrate = \"{rate}mbit\"\nrtt = \"{rtt}ms\"\nqueue = \"{}\"\n",
+            self.queue()
+        );
+        if let Some([probability]) = self.part(Part::Loss) {
+            let _ = writeln!(text, "loss = {probability}");
+        }
+        if let Some([at, length]) = self.part(Part::Outage) {
+            let _ = writeln!(text, "outage = [\"{}..{}\"]", self.time(*at), self.time(at + length));
+        }
+        self.impairments(&mut text);
+        self.schedule(&mut text);
+        self.flows(&mut text);
+        text
+    }
+
+    fn queue(&self) -> String {
+        let [rate, rtt, products] = self.case.path;
+        let packets = (products * rate * rtt * 1e3 / 8.0 / PACKET).round().max(LEAST_QUEUE);
+        let kind = self.part(Part::Discipline).and_then(|values| DISCIPLINES.get(values[0] as usize));
+        format!("{}:{packets}p", kind.unwrap_or(&"droptail"))
+    }
+
+    fn impairments(&self, text: &mut String) {
+        let mut forward = Vec::new();
+        if let Some([time, kind]) = self.part(Part::Jitter) {
+            forward.push(format!("jitter = \"{}{time}ms\"", if *kind == 0.0 { "" } else { "wifi:" }));
+        }
+        if let Some([share, trips]) = self.part(Part::Reordering) {
+            forward.push(format!("reorder = \"{share}:{}ms\"", rounded(trips * self.case.path[1], DIGITS)));
+        }
+        if let Some([time]) = self.part(Part::Aggregation) {
+            forward.push(format!("aggregate = \"{time}ms\""));
+        }
+        if !forward.is_empty() {
+            let _ = writeln!(text, "impairments = {{ {} }}", forward.join(", "));
+        }
+        if let Some([time, thinned]) = self.part(Part::Acks) {
+            let thin = if *thinned > 1.0 { format!(", thin_acks = {thinned}") } else { String::new() };
+            let _ = writeln!(text, "reverse_impairments = {{ aggregate = \"{time}ms\"{thin} }}");
+        }
+    }
+
+    fn schedule(&self, text: &mut String) {
+        let [rate, rtt, _] = self.case.path;
+        let mut steps: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        let mut step = |share: f64, what: String| {
+            steps.entry((share * self.case.duration * 1e3).round() as u64).or_default().push(what);
+        };
+        if let Some([at, factor, length]) = self.part(Part::RateStep) {
+            step(*at, format!("rate = \"{}mbit\"", rounded(rate * factor, DIGITS)));
+            step(at + length, format!("rate = \"{rate}mbit\""));
+        }
+        if let Some([at, trips]) = self.part(Part::DelayStep) {
+            step(*at, format!("extra_delay = \"{}ms\"", rounded(trips * rtt, DIGITS)));
+        }
+        if !steps.is_empty() {
+            let steps: Vec<String> =
+                steps.iter().map(|(at, keys)| format!("{{ at = \"{at}ms\", {} }}", keys.join(", "))).collect();
+            let _ = writeln!(text, "schedule = {{ steps = [{}] }}", steps.join(", "));
+        }
+    }
+
+    fn flows(&self, text: &mut String) {
+        let algorithm = toml::Value::String(self.space.algorithm.clone());
+        let flow = format!("\n[[flow]]\nalgorithm = {algorithm}\n");
+        text.push_str(&flow);
+        if !self.space.promise.rivals().is_empty() {
+            let bytes = self.case.path[0] * 1e6 / 8.0 * self.case.duration * SIZE;
+            let _ = writeln!(text, "size = \"{}kB\"", rounded(bytes / 1e3, 2));
+        }
+        if let Some([time]) = self.part(Part::OwnAcks) {
+            let _ = writeln!(text, "ack_aggregation = \"{time}ms\"");
+        }
+        if let Some([time]) = self.part(Part::DelayedAcks) {
+            let _ = writeln!(text, "delayed_ack = \"{time}ms\"");
+        }
+        if let Some([share]) = self.part(Part::Source) {
+            let _ = writeln!(text, "source = \"cbr:{}mbit\"", rounded(share * self.case.path[0], DIGITS));
+        }
+        if let Some([on, off]) = self.part(Part::Pauses) {
+            let stages = (0..).map(|k| f64::from(k) * (on + off)).take_while(|from| *from < 1.0 - on);
+            let stages: Vec<String> =
+                stages.map(|from| format!("\"{}..{}\"", self.time(from), self.time(from + on))).collect();
+            let _ = writeln!(text, "on = [{}]", stages.join(", "));
+        }
+        if let Some([first, count]) = self.part(Part::Drops) {
+            let _ = writeln!(text, "drop = \"sent:{first}-{}\"", first + count - 1.0);
+        }
+        if self.space.promise.flows() > 1 {
+            text.push_str(&flow);
+            if self.space.promise.flows() > 2 {
+                let _ = writeln!(text, "count = {}", self.space.promise.flows() - 1);
+            }
+            if let Some([share]) = self.part(Part::Start) {
+                let _ = writeln!(text, "start = \"{}\"", self.time(*share));
+            }
+        }
+        if let Some([kind, count, start]) = self.part(Part::Competitor) {
+            let algorithm = COMPETITORS.get(*kind as usize).unwrap_or(&COMPETITORS[0]);
+            let _ = write!(text, "\n[[flow]]\nalgorithm = \"{algorithm}\"\nname = \"{COMPETITOR}\"\ncount = {count}\n");
+            if *start > 0.0 {
+                let _ = writeln!(text, "start = \"{}\"", self.time(*start));
+            }
+        }
+    }
+}
+
+/// The probability of each part in a random path.
+pub(crate) const CHANCE: f64 = 0.2;
+const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
+const COMPETITORS: [&str; 4] = ["reno", "cubic", "bbr", "bbr3"];
+/// Bytes of a packet.
+const PACKET: f64 = 1500.0;
+/// Packets of the shortest queue.
+const LEAST_QUEUE: f64 = 4.0;
+/// Samples of a run.
+const SAMPLES: f64 = 200.0;
+/// A transfer as a share of the packets that the path can carry in the run.
+const SIZE: f64 = 0.25;
+
+#[cfg(test)]
+mod tests {
+    use cwnd_run::scenario::Scenario;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::property::PROPERTIES;
+
+    proptest! {
+        #[test]
+        fn every_point_is_a_valid_scenario(
+            point in proptest::collection::vec(0.0..=1.0_f64, Space::dimensions()),
+            all in any::<bool>(),
+            at in 0..PROPERTIES.len(),
+        ) {
+            for profile in Profile::ALL {
+                let space = Space::new(profile, "cubic", PROPERTIES[at].name.parse().expect("registered"));
+                let mut point = point.clone();
+                if all {
+                    // Every part that may be there.
+                    point.iter_mut().for_each(|one| *one *= 0.99 * CHANCE);
+                }
+                let case = space.decode(&point);
+                let text = space.scenario(&case, 1);
+                let scenario = Scenario::read("point", &text, &[]);
+                prop_assert!(scenario.is_ok(), "{}\n{text}", scenario.unwrap_err());
+                prop_assert!(case.parts().all(|part| !space.promise().without().contains(&part)));
+                prop_assert!(scenario.is_ok_and(|scenario| scenario.packets() < crate::evaluate::MOST_PACKETS));
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_that_a_property_needs_is_always_there() {
+        let space = Space::new(Profile::Home, "reno", "recovery".parse().expect("registered"));
+        let case = space.decode(&vec![1.0; Space::dimensions()]);
+        assert_eq!(case.parts().collect::<Vec<_>>(), [Part::Outage]);
+        assert!(space.scenario(&case, 3).contains("outage = [\"10s..12s\"]"));
+    }
+}

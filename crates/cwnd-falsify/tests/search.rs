@@ -1,0 +1,108 @@
+//! Searches with fixed seeds, from the first point to the shrunk counterexample.
+
+use std::num::NonZeroUsize;
+
+use cwnd_falsify::answer::{Answer, kept, read, regress};
+use cwnd_falsify::corpus::Corpus;
+use cwnd_falsify::property::Promise;
+use cwnd_falsify::search::{Search, Strategy};
+use cwnd_falsify::shrink::shrink;
+use cwnd_falsify::space::{Part, Profile, Space};
+use cwnd_falsify::{Evaluated, Subject};
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Executor, Threads};
+
+fn promise(text: &str) -> Promise {
+    text.parse().expect("it is in the registry")
+}
+
+fn with_threads<R>(threads: usize, work: impl FnOnce(Executor<'_>) -> R) -> R {
+    let cells = Cells::default();
+    let count = NonZeroUsize::new(threads).expect("above zero");
+    work(Executor::new(&cells, &()).on(Threads::Own(count)))
+}
+
+/// The outcomes of a search in steps of at most `most` evaluations.
+fn outcomes(space: &Space, strategy: Strategy, threads: usize, most: usize, to: usize) -> Vec<Evaluated> {
+    with_threads(threads, |executor| {
+        let mut search = Search::start(space, strategy, 1).expect("it runs on a dumbbell");
+        let subject = Subject { executor, promise: space.promise() };
+        while search.outcomes().len() < to {
+            search.advance(&subject, most.min(to - search.outcomes().len())).expect("nothing interrupts it");
+        }
+        search.outcomes().to_vec()
+    })
+}
+
+#[test]
+fn outcomes_depend_neither_on_threads_nor_on_interruptions() {
+    let space = Space::new(Profile::Home, "reno", promise("steady-loss"));
+    let one = outcomes(&space, Strategy::Elites, 1, usize::MAX, 64);
+    assert_eq!(one, outcomes(&space, Strategy::Elites, 2, 5, 64));
+    let random = outcomes(&space, Strategy::Random, 2, usize::MAX, 64);
+    assert!(one[..48] == random[..48] && one != random);
+}
+
+#[test]
+fn a_search_continues_from_its_corpus() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("corpus");
+    let space = Space::new(Profile::Home, "reno", promise("steady-loss"));
+    let whole = outcomes(&space, Strategy::Elites, 2, usize::MAX, 56);
+    let corpus = Corpus::new(&path, &space, Strategy::Elites, 1);
+    assert_eq!(corpus.read(&space).expect("there is none yet"), []);
+    corpus.write(&whole[..51]).expect("it can be written");
+    let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+    search.replay(corpus.read(&space).expect("as written"));
+    with_threads(2, |executor| search.advance(&Subject { executor, promise: space.promise() }, 5))
+        .expect("nothing interrupts it");
+    assert_eq!(search.outcomes(), whole);
+    let other = Corpus::new(&path, &space, Strategy::Elites, 2).read(&space).expect_err("it is of another seed");
+    assert!(other.to_string().contains("its line 6 is `seed 1`, not `seed 2`"), "{other}");
+}
+
+#[test]
+fn a_property_that_cannot_break_is_not_broken() {
+    let space = Space::new(Profile::Home, "reno", promise("jain > 0.9"));
+    let outcomes = outcomes(&space, Strategy::Random, 2, usize::MAX, 16);
+    // Jain's index of one flow is 1.
+    assert!(outcomes.iter().all(|outcome| !outcome.is_broken()), "{outcomes:?}");
+}
+
+#[test]
+fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
+    let space = Space::new(Profile::Anything, "bbr", promise("starvation"));
+    with_threads(2, |executor| {
+        let subject = Subject { executor, promise: space.promise() };
+        let mut search = Search::start(&space, Strategy::Random, 1).expect("it runs on a dumbbell");
+        let mut found = None;
+        while found.is_none() && search.outcomes().len() < 96 {
+            search.advance(&subject, 16).expect("nothing interrupts it");
+            found = search.broken().iter().find_map(|tried| {
+                let shrunk = shrink(&space, &subject, &tried.case, 3).expect("nothing interrupts it")?;
+                Some((tried.case.clone(), shrunk))
+            });
+        }
+        let (case, shrunk) = found.expect("some tens of evaluations suffice");
+        assert!(shrunk.evaluated.is_broken() && space.cost(&shrunk.case) < space.cost(&case));
+        let before: Vec<Part> = case.parts().collect();
+        assert!(shrunk.case.parts().all(|part| before.contains(&part)));
+        assert!(shrunk.without.iter().all(|(_, evaluated)| !evaluated.is_broken()), "{:?}", shrunk.without);
+        assert!(shrunk.steps.iter().all(|(_, margin)| *margin < 0.0));
+
+        let answer = Answer::new(&space, &shrunk, 3, "a test");
+        let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
+        assert_eq!(promise.to_string(), "starvation > 0.1");
+        assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));
+        let mended = answer.toml.replace("starvation > 0.1", "starvation > -1");
+        let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
+        let subject = Subject { executor, promise: &promise };
+        assert!(kept(&regress(&subject, &scenario).expect("nothing interrupts it")), "{mended}");
+    });
+}
+
+#[test]
+fn an_unknown_algorithm_is_refused() {
+    let space = Space::new(Profile::Home, "nonsense", promise("progress"));
+    assert!(Search::start(&space, Strategy::Random, 1).is_err());
+}
