@@ -177,6 +177,7 @@ impl Flow {
         let era = Era { min_rto: setup.host.min_rto.unwrap_or(setup.era.min_rto), ..setup.era };
         let truncate = era.policy.truncate || setup.host.whole;
         let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
+        let rate_limited = setup.rate_limited.unwrap_or(era.policy.rate_limited);
         // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
         let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
         let mark_floor = era.policy.mark_floor.max(least);
@@ -188,7 +189,7 @@ impl Flow {
             packet: setup.packet,
             payload: setup.payload,
             seed: parameters.seed,
-            policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
+            policy: Policy { slow_start, rate_limited, truncate, mark_floor, ..era.policy },
         };
         let config = |backlog| SenderConfig {
             algorithm: setup.algorithm.start(&algorithm_start),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Class, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
@@ -49,6 +49,9 @@ pub struct Document {
     /// How slow start grows, and whether the delay ends it; as the era has it if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
+    /// How far a window grows that is not used; as the era has it if not given. A flow may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limited: Option<Written<RateLimited>>,
     /// A data packet on the wire, headers included.
     pub packet: Written<Bytes>,
     /// What a data packet carries for the application; at most `packet`.
@@ -242,6 +245,9 @@ pub struct FlowGroup {
     /// How slow start grows, and whether the delay ends it; as the scenario says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
+    /// How far a window grows that is not used; as the scenario says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limited: Option<Written<RateLimited>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
@@ -307,6 +313,7 @@ impl FlowGroup {
             extra_rtt: None,
             paced: false,
             slow_start: None,
+            rate_limited: None,
             ecn: None,
             delayed_ack: None,
             ack_aggregation: None,
@@ -383,6 +390,7 @@ impl Default for Document {
             recovery: None,
             host: None,
             slow_start: None,
+            rate_limited: None,
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),
             ack: Written::literal("40B"),

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{HOSTS, LOSSES, SLOW_STARTS};
 use cwnd_sim::{AckEcho, Class, Era, LinuxHost, Loss, Reassembly, RecoveryScheme};
@@ -253,6 +253,13 @@ macro_rules! choice {
 }
 
 choice!(RecoveryScheme, "Recovery", "how a sender detects and repairs losses", "sack");
+choice!(
+    RateLimited,
+    "RateLimited",
+    "how far a window grows that application or receiver leave unused: `none` without limit (ns-2), `rfc9002` not at all, `linux` in slow start to twice the \
+     last flight, `draft-11` to what one window of the largest flight since the last reduction would make of it (draft-ietf-ccwg-ratelimited-increase)",
+    "draft-11"
+);
 choice!(Reassembly, "Receiver", "what a receiver does with packets out of order", "sack");
 choice!(
     Class,
@@ -498,6 +505,7 @@ mod tests {
         check::<Loss>();
         check::<SampleEvery>();
         check::<SlowStart>();
+        check::<RateLimited>();
         check::<cwnd_sim::RateSchedule>();
         check::<cwnd_sim::Interarrival>();
         check::<cwnd_sim::Sizes>();
