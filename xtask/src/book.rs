@@ -240,6 +240,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Evaluation by RFC 9743", "docs/evaluate.md"),
             ("Conformance", "docs/conform.md"),
             ("BBR", "docs/bbr.md"),
+            ("Windows that are not used", "docs/ratelimited.md"),
             ("Other stacks", "docs/foreign.md"),
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Delayed acknowledgements", "docs/held-acks.md"),

@@ -21,7 +21,7 @@ pub(super) enum Flights {
 pub(super) struct MaxFlight {
     /// Packets; none from a reduction until packets in flight have been counted after it.
     most: Option<u64>,
-    /// The last reduction. What is reported at the same instant was in flight before it.
+    /// The last reduction. A signal of the same instant reports packets in flight before it.
     reduced_at: Option<Time>,
     /// `most` before the reductions of the congestion under way: an undo brings it back with the window.
     before: Option<u64>,
@@ -58,7 +58,7 @@ impl Flights {
         }
     }
 
-    /// The window was reduced; `undoable` if an undo may follow, for which what was known is kept.
+    /// The window was reduced; `undoable` if an undo may follow, which restores the count.
     pub(super) fn reduced(&mut self, view: &View, undoable: bool) {
         if let Self::Draft(flight) = self {
             flight.before = if undoable { flight.before.max(flight.most) } else { None };
