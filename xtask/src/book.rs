@@ -241,6 +241,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Counterexamples", "docs/falsify.md"),
             ("Conformance", "docs/conform.md"),
             ("BBR", "docs/bbr.md"),
+            ("Windows that are not used", "docs/ratelimited.md"),
             ("Other stacks", "docs/foreign.md"),
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Delayed acknowledgements", "docs/held-acks.md"),

@@ -59,6 +59,8 @@ pub enum Suite {
     Rfc3168,
     /// Rate-limited traffic.
     Rfc7661,
+    /// draft-ietf-ccwg-ratelimited-increase.
+    RateLimited,
     /// The test cases of draft-ietf-ccwg-bbr appendix A.
     Bbr,
     /// Situations that have broken stacks before, whichever clause they fall under.
@@ -117,6 +119,8 @@ pub enum Applies {
     HyStart,
     /// Senders that follow Reno or CUBIC and leave slow start when a packet is lost.
     Plain,
+    /// Subjects with a window that claim to follow draft-ietf-ccwg-ratelimited-increase.
+    RateLimited,
 }
 
 /// The accepted range of a measured number, ends included.
@@ -130,13 +134,14 @@ pub struct Range {
 
 impl Suite {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Rfc5681,
         Self::Rfc9438,
         Self::Rfc9002,
         Self::Rfc9406,
         Self::Rfc3168,
         Self::Rfc7661,
+        Self::RateLimited,
         Self::Bbr,
         Self::Situations,
     ];
@@ -151,6 +156,7 @@ impl Suite {
             Self::Rfc9406 => "rfc9406",
             Self::Rfc3168 => "rfc3168",
             Self::Rfc7661 => "rfc7661",
+            Self::RateLimited => "ratelimited",
             Self::Bbr => "bbr",
             Self::Situations => "situations",
         }
@@ -166,6 +172,7 @@ impl Suite {
             Self::Rfc9406 => "HyStart++ (RFC 9406)",
             Self::Rfc3168 => "Explicit congestion notification (RFC 3168, 8511)",
             Self::Rfc7661 => "Rate-limited senders (RFC 7661)",
+            Self::RateLimited => "Rate-limited increase (draft-ietf-ccwg-ratelimited-increase)",
             Self::Bbr => "BBR (draft-ietf-ccwg-bbr appendix A)",
             Self::Situations => "Situations that have broken stacks",
         }
@@ -218,6 +225,9 @@ impl Applies {
             Self::Rfc9438 if subject.follows_rfc8312() => Some("it follows RFC 8312, which has no such clause"),
             Self::Rfc9438 => Self::Law(Law::Cubic).refuses(subject),
             Self::HyStart => (!subject.has_hystart()).then_some("it does not leave slow start by HyStart++"),
+            Self::RateLimited => Self::Loss.refuses(subject).or_else(|| {
+                (!subject.limits_growth()).then_some("it does not claim draft-ietf-ccwg-ratelimited-increase")
+            }),
             Self::Plain => {
                 (!follows_loss || subject.has_hystart()).then_some("it does not leave slow start by losses alone")
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{Bytes, CongestionControl, Span, Spec, Start};
 use cwnd_run::scenario::Written;
 use cwnd_sim::FlowSetup;
@@ -17,6 +17,7 @@ pub struct Subject {
     spec: Spec,
     law: Law,
     hystart: bool,
+    limits_growth: bool,
     timeout: bool,
     unclear: bool,
     rfc8312: bool,
@@ -57,14 +58,25 @@ impl Subject {
     #[must_use]
     pub fn new(name: &str, law: Law, spec: Spec) -> Self {
         let (name, host) = (name.to_string(), Host::default());
-        Self { name, spec, law, hystart: false, timeout: true, unclear: false, rfc8312: false, host }
+        Self {
+            name,
+            spec,
+            law,
+            hystart: false,
+            limits_growth: false,
+            timeout: true,
+            unclear: false,
+            rfc8312: false,
+            host,
+        }
     }
 
     /// A subject whose properties all follow from its name and `spec`: the law from the name, `quinn:cubic`. A stack over UDP counts as one
     /// without a retransmission timeout.
     #[must_use]
     pub fn of(name: &str, spec: Spec) -> Self {
-        let law = Law::named(name.strip_suffix(HYSTART).unwrap_or(name));
+        let bare = name.strip_suffix(RATE_LIMITED).unwrap_or(name);
+        let law = Law::named(bare.strip_suffix(HYSTART).unwrap_or(bare));
         let timeout = StackSpec::of(&spec).is_none_or(|stack| stack.headers() == Bytes(0));
         Self { timeout, ..Self::new(name, law, spec) }
     }
@@ -79,6 +91,13 @@ impl Subject {
     #[must_use]
     pub fn with_hystart(self) -> Self {
         Self { hystart: true, ..self }
+    }
+
+    /// The subject with the claim that its window grows by draft-ietf-ccwg-ratelimited-increase while it is not used. An algorithm of this program
+    /// runs so; of others it is judged by it.
+    #[must_use]
+    pub fn with_rate_limited_increase(self) -> Self {
+        Self { limits_growth: true, ..self }
     }
 
     /// The subject without a retransmission timeout, as in QUIC, where probes take its place (RFC 9002 section 6.2).
@@ -106,7 +125,7 @@ impl Subject {
     }
 
     /// Reads the name of an algorithm or stack, with `+hystart++` behind it where it leaves slow start by RFC 9406: `cubic+hystart++`,
-    /// `reno`. The rest is as in [`of`](Self::of).
+    /// `reno`. `+ratelimited` behind it claims draft-ietf-ccwg-ratelimited-increase: `reno+ratelimited`. The rest is as in [`of`](Self::of).
     ///
     /// ```
     /// use cwnd_conform::{Law, Subject};
@@ -119,10 +138,11 @@ impl Subject {
     /// There is no such algorithm, or it has no slow start that RFC 9406 could end.
     pub fn parse(text: &str) -> Result<Self, SubjectError> {
         let name = text.trim();
-        let algorithm = name.strip_suffix(HYSTART).unwrap_or(name);
+        let bare = name.strip_suffix(RATE_LIMITED).unwrap_or(name);
+        let algorithm = bare.strip_suffix(HYSTART).unwrap_or(bare);
         let spec: Written<Spec> = algorithm.parse().map_err(|error| SubjectError(format!("{error}")))?;
-        let subject = Self::of(name, spec.value().clone());
-        if algorithm == name {
+        let subject = Self { limits_growth: bare != name, ..Self::of(name, spec.value().clone()) };
+        if algorithm == bare {
             return Ok(subject);
         }
         let spec = spec.value();
@@ -145,7 +165,9 @@ impl Subject {
         let same = written.spec.label() == self.spec.label() && transport(&written) == transport(self);
         let hystart = if self.hystart && !written.hystart { HYSTART } else { "" };
         let law = if self.law == written.law { String::new() } else { format!(" --law {}", self.law.name()) };
-        (same && self.hystart >= written.hystart).then(|| format!("'{self}{hystart}'{law}"))
+        let limited = if self.limits_growth && !written.limits_growth { RATE_LIMITED } else { "" };
+        let claims = self.hystart >= written.hystart && self.limits_growth >= written.limits_growth;
+        (same && claims).then(|| format!("'{self}{hystart}{limited}'{law}"))
     }
 
     /// The rule it claims to follow.
@@ -158,6 +180,12 @@ impl Subject {
     #[must_use]
     pub fn has_hystart(&self) -> bool {
         self.hystart
+    }
+
+    /// Whether it claims draft-ietf-ccwg-ratelimited-increase.
+    #[must_use]
+    pub fn limits_growth(&self) -> bool {
+        self.limits_growth
     }
 
     /// Whether it has a retransmission timeout, which leaves the window at one packet (RFC 5681 section 3.1).
@@ -200,7 +228,7 @@ impl Subject {
             Law::Other => return None,
         };
         let spec = Spec::parse(name).ok()?;
-        Some(Self { hystart: self.hystart, ..Self::new(name, self.law, spec) })
+        Some(Self { hystart: self.hystart, limits_growth: self.limits_growth, ..Self::new(name, self.law, spec) })
     }
 
     /// Puts it into a flow.
@@ -208,6 +236,9 @@ impl Subject {
         flow.algorithm = self.spec.clone();
         if self.hystart && !self.spec.is_outside() {
             flow.slow_start = Some(SlowStart::HyStart);
+        }
+        if self.limits_growth && !self.spec.is_outside() {
+            flow.rate_limited = Some(RateLimited::Draft11);
         }
         flow.era.min_rto = self.host.least_timeout;
         flow.era.granularity = self.host.granularity;
@@ -261,6 +292,7 @@ impl Law {
 }
 
 const HYSTART: &str = "+hystart++";
+const RATE_LIMITED: &str = "+ratelimited";
 
 #[cfg(test)]
 mod tests {
@@ -272,6 +304,8 @@ mod tests {
         let parsed = |text: &str| Subject::parse(text).expect("registered");
         assert_eq!(arguments(parsed("reno")).as_deref(), Some("'reno'"));
         assert_eq!(arguments(parsed("cubic+hystart++")).as_deref(), Some("'cubic+hystart++'"));
+        assert_eq!(arguments(parsed("cubic+hystart+++ratelimited")).as_deref(), Some("'cubic+hystart+++ratelimited'"));
+        assert_eq!(arguments(parsed("reno").with_rate_limited_increase()).as_deref(), Some("'reno+ratelimited'"));
         assert_eq!(arguments(parsed("cubic").with_hystart()).as_deref(), Some("'cubic+hystart++'"));
         assert_eq!(arguments(parsed("rule").following(Law::Reno)).as_deref(), Some("'rule' --law reno"));
         assert_eq!(arguments(parsed("reno").following(Law::Other)).as_deref(), Some("'reno' --law other"));

@@ -149,6 +149,28 @@ macro_rules! conform_suite {
             rfc7661_five_minutes_threshold "7661-five-minutes-threshold"
         }
     };
+    ("ratelimited", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn ratelimited_applies() {
+            $crate::testing::assert_applies(&$subject, "ratelimited");
+        }
+        $crate::conform_checks! { $subject, $baseline,
+            limited_start_grows "limited-start-grows"
+            limited_start_twice "limited-start-twice"
+            limited_start_reaches "limited-start-reaches"
+            limited_departures "limited-departures"
+            limited_then_full "limited-then-full"
+            limited_receiver "limited-receiver"
+            limited_avoidance "limited-avoidance"
+            limited_still "limited-still"
+            limited_epoch "limited-epoch"
+            limited_after_loss "limited-after-loss"
+            limited_after_mark "limited-after-mark"
+            limited_after_timeout "limited-after-timeout"
+            limited_after_restart "limited-after-restart"
+            limited_no_collapse "limited-no-collapse"
+        }
+    };
     ("bbr", $subject:expr, $baseline:expr) => {
         #[test]
         fn bbr_applies() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cwnd::registry::Maker;
 use cwnd::{Ack, Algorithm, CongestionControl, Rtt, Span, Spec, Start, View, Wrapped, Wrapper};
-use cwnd_conform::{Law, Plan, Subject, Verdict, text};
+use cwnd_conform::{Law, Plan, Subject, Suite, Verdict, text};
 
 /// Judges the four over `seeds` seeds.
 fn no_false_alarm(seeds: u64) {
@@ -28,6 +28,30 @@ fn ours_meet_what_applies() {
 #[ignore = "twenty seeds take minutes: cargo xtask test --long"]
 fn ours_meet_what_applies_over_twenty_seeds() {
     no_false_alarm(20);
+}
+
+/// Those that claim draft-ietf-ccwg-ratelimited-increase meet its suite.
+fn no_false_alarm_of_limits(seeds: u64) {
+    for name in ["reno", "cubic"] {
+        let subject = Subject::parse(&format!("{name}+ratelimited")).expect("registered");
+        let result = Plan { seeds, suites: vec![Suite::RateLimited], ..Plan::default() }.judge(&subject);
+        let text = text::conformance(&result, std::env::var_os("CWND_SHOW").is_some());
+        println!("{text}");
+        let deviates =
+            result.checks.iter().filter(|judged| judged.verdict == Verdict::Deviates).map(|judged| judged.id);
+        assert_eq!((deviates.collect::<Vec<_>>(), result.count(Verdict::Unclear)), (vec![], 0), "{text}");
+    }
+}
+
+#[test]
+fn ours_meet_the_limits_that_they_claim() {
+    no_false_alarm_of_limits(3);
+}
+
+#[test]
+#[ignore = "twenty seeds take minutes: cargo xtask test --long"]
+fn ours_meet_the_limits_that_they_claim_over_twenty_seeds() {
+    no_false_alarm_of_limits(20);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cwnd::registry::Basis;
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{CongestionControl, Span, Spec, Start};
 use cwnd_sim::{AckEcho, Discipline, FlowSetup};
 use cwnd_trace::{FlowTrace, Trace};
@@ -337,7 +337,8 @@ fn needs_marks(algorithm: &Spec) -> bool {
 
 /// Whether the unused window of a flow grows, by its era or as for one of the agents of UDT.
 fn grows_on(flow: &FlowSetup) -> bool {
-    !flow.era.policy.validate || flow.algorithm.grows_unused()
+    let policy = flow.rate_limited.unwrap_or(flow.era.policy.rate_limited);
+    policy == RateLimited::None || flow.algorithm.grows_unused()
 }
 
 /// The algorithm for which a queue writes on packets.

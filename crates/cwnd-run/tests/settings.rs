@@ -123,6 +123,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("max_window", &["60", "9000"]),
     ("paced", &["true"]),
     ("slow_start", &["\"limited:12\"", "\"limited:900\"", "\"hystart++\""]),
+    ("rate_limited", &["\"draft-11\""]),
     ("host", &["\"tso,gro=2ms\"", "\"fq\"", "\"whole\"", "\"min_rto=1ms\"", "\"min_rto=200ms\"", "\"autotune=140kB\""]),
     ("both_ways", &["false"]),
     ("hops", &["2"]),

@@ -5,7 +5,7 @@
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd::window::{FirstCut, Policy, SlowStart};
+use cwnd::window::{FirstCut, Policy, RateLimited, SlowStart};
 
 use crate::tcp::recovery::RecoveryScheme;
 
@@ -185,6 +185,7 @@ const NS2: Policy = Policy {
     first_cut: FirstCut::Half,
     timeout_halves: true,
     truncate: false,
+    rate_limited: RateLimited::None,
     validate: false,
     per_ack: true,
     loss_floor: 1,

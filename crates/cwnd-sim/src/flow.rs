@@ -179,6 +179,7 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
     let era = &setup.era;
     let truncate = era.policy.truncate || setup.host.whole;
     let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
+    let rate_limited = setup.rate_limited.unwrap_or(era.policy.rate_limited);
     // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
     let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
     let mark_floor = era.policy.mark_floor.max(least);
@@ -190,7 +191,7 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
         packet: setup.packet,
         payload: setup.payload,
         seed,
-        policy: Policy { slow_start, truncate, mark_floor, ..era.policy },
+        policy: Policy { slow_start, rate_limited, truncate, mark_floor, ..era.policy },
     }
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Deref;
 
 use cwnd::registry::Transport;
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_stack::StackSpec;
 
@@ -85,6 +85,8 @@ pub struct FlowSetup {
     pub host: LinuxHost,
     /// The kind of slow start; none for that of the era.
     pub slow_start: Option<SlowStart>,
+    /// How far a window grows that is not used; none for the era's way.
+    pub rate_limited: Option<RateLimited>,
     /// Packets are ECN-capable, and how their marks come back.
     pub ecn: Option<AckEcho>,
     /// Acknowledge every second packet or after this time, but the first ones at once, as many as the era has; none: every packet at

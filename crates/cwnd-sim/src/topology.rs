@@ -149,6 +149,7 @@ impl FlowSetup {
             paced: false,
             host: LinuxHost::default(),
             slow_start: None,
+            rate_limited: None,
             ecn: None,
             delayed_ack: era.delayed_ack.filter(|_| transport == Transport::Acked),
             ack_aggregation: None,

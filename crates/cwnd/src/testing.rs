@@ -14,7 +14,7 @@ use crate::entry::Family;
 use crate::registry::Spec;
 use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
-use crate::window::{FirstCut, Policy, SlowStart};
+use crate::window::{FirstCut, Policy, RateLimited, SlowStart};
 
 pub use forwarding::not_forwarded;
 
@@ -157,6 +157,12 @@ impl Host<'_> {
             first_cut: if bit(1) { FirstCut::Half } else { FirstCut::Rule },
             timeout_halves: bit(2),
             truncate: bit(3),
+            rate_limited: match (bit(4), bit(6), bit(7)) {
+                (false, ..) => RateLimited::None,
+                (true, false, _) => RateLimited::Rfc9002,
+                (true, true, false) => RateLimited::Linux,
+                (true, true, true) => RateLimited::Draft11,
+            },
             validate: bit(4),
             per_ack: bit(5),
             loss_floor: 1 + u8::from(!bit(2)),

@@ -1,6 +1,7 @@
 //! The checks, a file for each document. Every range was written down before the first run that it judged.
 
 mod limited;
+mod ratelimited;
 mod rfc3168;
 mod rfc5681;
 mod rfc7661;
@@ -29,6 +30,7 @@ pub(crate) static CHECKS: &[&[Check]] = &[
     rfc9406::CHECKS,
     rfc3168::CHECKS,
     rfc7661::CHECKS,
+    ratelimited::CHECKS,
     bbr::CHECKS,
     situations::CHECKS,
 ];

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cwnd::{Ack, Span, Spec};
+use cwnd::{Ack, Limit, Span, Spec};
 use cwnd_conform::{Host, Law, Subject};
 
 use super::sender::Make;
@@ -21,6 +21,10 @@ pub(crate) enum Base {
     Burst,
     /// RFC 5681 with the slow start of RFC 9406.
     HyStart,
+    /// RFC 5681 with draft-ietf-ccwg-ratelimited-increase.
+    Limited,
+    /// RFC 9438 with it.
+    LimitedCubic,
 }
 
 /// All that a sender does.
@@ -41,6 +45,8 @@ pub(crate) struct Rules {
     pub(crate) undo: Undo,
     pub(crate) pacing: Pacing,
     pub(crate) hystart: Option<HyStart>,
+    /// By draft-ietf-ccwg-ratelimited-increase, in place of `growth.unused`.
+    pub(crate) flights: Option<Flights>,
 }
 
 /// The first window, slow start, and Reno's congestion avoidance.
@@ -230,6 +236,58 @@ pub(crate) struct HyStart {
     pub(crate) most_per_ack: u32,
 }
 
+/// draft-ietf-ccwg-ratelimited-increase section 3.
+#[derive(Clone, Debug)]
+pub(crate) struct Flights {
+    /// `maxFS` begins at the initial window.
+    pub(crate) initial: bool,
+    /// It is taken when packets are acknowledged, without those.
+    pub(crate) late: bool,
+    /// It follows larger flights.
+    pub(crate) follows: bool,
+    /// The limit of slow start over it.
+    pub(crate) ramp: f64,
+    /// The limit of congestion avoidance above it, packets.
+    pub(crate) step: f64,
+    /// CUBIC's largest limit over it.
+    pub(crate) bound: f64,
+    /// The rule of congestion avoidance hears of acknowledgements that do not let the window grow.
+    pub(crate) epoch_runs: bool,
+    pub(crate) resets_on_loss: bool,
+    pub(crate) resets_on_mark: bool,
+    pub(crate) resets_on_timeout: bool,
+    pub(crate) resets_on_restart: bool,
+    /// A `maxFS` of zero limits the window.
+    pub(crate) collapses: bool,
+    /// The receiver's window is a limit too.
+    pub(crate) peer: bool,
+}
+
+impl Flights {
+    fn draft() -> Self {
+        Self {
+            initial: true,
+            late: false,
+            follows: true,
+            ramp: 2.0,
+            step: 1.0,
+            bound: 1.5,
+            epoch_runs: false,
+            resets_on_loss: true,
+            resets_on_mark: true,
+            resets_on_timeout: true,
+            resets_on_restart: true,
+            collapses: false,
+            peer: true,
+        }
+    }
+
+    /// Whether a sender that is held by `limit` keeps to the limit of its flights.
+    pub(crate) fn counts(&self, limit: Limit) -> bool {
+        self.peer || limit != Limit::Peer
+    }
+}
+
 impl Base {
     /// Its name in tables.
     pub(crate) const fn name(self) -> &'static str {
@@ -239,6 +297,8 @@ impl Base {
             Self::Quic => "quic",
             Self::Burst => "quic-unpaced",
             Self::HyStart => "hystart++",
+            Self::Limited => "limited",
+            Self::LimitedCubic => "limited-cubic",
         }
     }
 
@@ -256,6 +316,8 @@ impl Base {
                 ..reno
             },
             Self::HyStart => Rules { hystart: Some(HyStart::rfc9406()), ..reno },
+            Self::Limited => Rules { flights: Some(Flights::draft()), ..reno },
+            Self::LimitedCubic => Rules { flights: Some(Flights::draft()), ..Rules::cubic() },
         }
     }
 }
@@ -311,6 +373,7 @@ impl Rules {
             undo: Undo { window: 1.0, threshold: |before, _| before, curve: Restored::All },
             pacing: Pacing { gains: None, unbounded: f64::INFINITY },
             hystart: None,
+            flights: None,
         }
     }
 
@@ -343,6 +406,7 @@ impl Rules {
         let subject = Subject::new(name, self.law, Spec::outside(name, Arc::new(Make(self.clone())))).hosted(self.host);
         let subject = if self.rfc8312 { subject.by_rfc8312() } else { subject };
         let subject = if self.quic { subject.without_timeout() } else { subject };
+        let subject = if self.flights.is_some() { subject.with_rate_limited_increase() } else { subject };
         if self.hystart.is_some() { subject.with_hystart() } else { subject }
     }
 }

@@ -5,7 +5,7 @@ use cwnd::{Ack, Cause, Congestion, CongestionControl, Control, Pacing, Packets, 
 use cwnd_conform::Law;
 
 use super::hystart::SlowStart;
-use super::rules::{Curve, Reduction, Restored, Rules, Unused};
+use super::rules::{Curve, Flights, Reduction, Restored, Rules, Unused};
 
 /// Starts senders.
 #[derive(Debug)]
@@ -27,7 +27,9 @@ impl Maker for Make {
             reducing: None,
         };
         let first = rules.hystart.as_ref().map(|_| SlowStart::default());
-        Box::new(Sender { rules, initial, state, saved: None, losses: 0, marks: 0, first })
+        let most = if rules.flights.as_ref().is_some_and(|flights| flights.initial) { initial } else { 0.0 };
+        let largest = Largest { most, reset_at: None };
+        Box::new(Sender { rules, initial, state, saved: None, losses: 0, marks: 0, first, largest })
     }
 }
 
@@ -43,6 +45,15 @@ struct Sender {
     marks: u32,
     /// By RFC 9406.
     first: Option<SlowStart>,
+    largest: Largest,
+}
+
+/// `maxFS` of draft-ietf-ccwg-ratelimited-increase.
+#[derive(Clone, Copy, Debug)]
+struct Largest {
+    /// Packets; 0 from a reduction until the next flight is known.
+    most: f64,
+    reset_at: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +144,53 @@ impl Sender {
         }
     }
 
+    /// Counts the flight before an acknowledgement.
+    fn count(&mut self, view: &View, ack: &Ack) {
+        let Some(flights) = &self.rules.flights else { return };
+        let follows = flights.follows || self.largest.most == 0.0;
+        if self.largest.reset_at != Some(view.now) && follows {
+            let flight = view.in_flight.saturating_sub(if flights.late { ack.newly.into() } else { 0 });
+            self.largest.most = self.largest.most.max(flight as f64);
+        }
+        if flights.collapses && self.largest.most == 0.0 {
+            self.state.window = 1.0;
+        }
+    }
+
+    fn reset(&mut self, resets: fn(&Flights) -> bool, view: &View) {
+        if self.rules.flights.as_ref().is_some_and(resets) {
+            self.largest = Largest { most: 0.0, reset_at: Some(view.now) };
+        }
+    }
+
+    /// The window up to which an acknowledgement may let this one grow.
+    fn limit(&self, view: &View) -> f64 {
+        let most = self.largest.most;
+        let Some(flights) = self.rules.flights.as_ref().filter(|flights| flights.counts(view.limit)) else {
+            return f64::INFINITY;
+        };
+        if most == 0.0 {
+            return self.state.window;
+        }
+        if self.in_slow_start() {
+            return flights.ramp * most;
+        }
+        let curve = &self.rules.curve;
+        let ahead = match self.state.epoch {
+            Some(epoch) if self.rules.law == Law::Cubic && epoch.at(curve, epoch.age) >= epoch.estimate => {
+                let rtt = view.rtt.map_or(0.0, |rtt| rtt.smoothed.as_secs_f64());
+                (epoch.at(curve, epoch.age + rtt) - most).min((flights.bound - 1.0) * most)
+            }
+            _ => 0.0,
+        };
+        most + ahead.max(flights.step)
+    }
+
     /// Whether nothing grows since the window is not used.
     fn unused(&mut self, view: &View) -> bool {
+        if self.rules.flights.is_some() {
+            return false;
+        }
         if self.rules.growth.only_full && (view.in_flight as f64) < self.state.window.floor() {
             return true;
         }
@@ -282,6 +338,7 @@ impl CongestionControl for Sender {
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
+        self.count(view, ack);
         if self.state.reducing.is_some() {
             self.reduce(ack.newly);
             return;
@@ -290,9 +347,16 @@ impl CongestionControl for Sender {
         if repairing || ack.marked > 0 || self.unused(view) {
             return;
         }
+        let limit = self.limit(view);
         for _ in 0..self.counted(ack) {
+            let held = self.state.window >= limit;
+            if held && !self.rules.flights.as_ref().is_some_and(|flights| flights.epoch_runs) {
+                break;
+            }
             let step = if self.in_slow_start() { self.ramp() } else { self.avoidance(view) };
-            self.add(step);
+            if !held {
+                self.add(step.min(limit - self.state.window));
+            }
         }
         let starts = self.starts();
         if let (Some(hystart), Some(first)) = (&self.rules.hystart, &mut self.first)
@@ -329,6 +393,14 @@ impl CongestionControl for Sender {
         if !event.persistent || self.saved.is_none() {
             self.saved = Some(self.state);
         }
+        self.reset(
+            match cause {
+                Cause::Mark => |flights| flights.resets_on_mark,
+                Cause::Timeout => |flights| flights.resets_on_timeout,
+                Cause::Loss | Cause::Delay => |flights| flights.resets_on_loss,
+            },
+            view,
+        );
         if timeout {
             self.time_out(view, event.persistent);
         } else {
@@ -348,6 +420,7 @@ impl CongestionControl for Sender {
         let window = (restart.window)(self.initial, before);
         if window != before {
             self.state = State { window, credit: 0.0, epoch: None, ..self.state };
+            self.reset(|flights| flights.resets_on_restart, view);
         }
         self.saved = None;
     }

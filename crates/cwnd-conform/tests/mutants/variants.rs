@@ -10,7 +10,7 @@ use super::table::suites;
 /// Each sender in its usual way, and in ways that differ from it in one respect; the last of Reno's and of CUBIC's in all of them.
 fn ways() -> Vec<(String, Rules)> {
     let mut ways = Vec::new();
-    for base in [Base::Reno, Base::Cubic, Base::Quic, Base::Burst, Base::HyStart] {
+    for base in [Base::Reno, Base::Cubic, Base::Quic, Base::Burst, Base::HyStart, Base::Limited, Base::LimitedCubic] {
         let usual = || base.rules();
         let mut add = |name: &str, rules: Rules| ways.push((format!("{}, {name}", base.name()), rules));
         add("as usual", usual());

@@ -121,6 +121,7 @@ pub(super) fn group(
             ack: *document.ack.value(),
             host: host(None, document, group.algorithm.value()),
             slow_start: document.slow_start.as_ref().map(|growth| *growth.value()),
+            rate_limited: document.rate_limited.as_ref().map(|policy| *policy.value()),
             ecn: ecn(group.ecn.as_ref(), group.algorithm.value()),
             class: *group.class.value(),
             handshake: group.handshake,

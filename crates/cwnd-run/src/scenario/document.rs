@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::{Class, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
@@ -50,6 +50,9 @@ pub struct Document {
     /// The kind of slow start; that of the era if not given. A flow may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
+    /// How far a window grows that is not used; as the era has it if not given. A flow may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limited: Option<Written<RateLimited>>,
     /// A data packet on the wire, headers included.
     pub packet: Written<Bytes>,
     /// Application data of a packet; at most `packet`.
@@ -243,6 +246,9 @@ pub struct FlowGroup {
     /// The kind of slow start; that of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Written<SlowStart>>,
+    /// How far a window grows that is not used; as the scenario says if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limited: Option<Written<RateLimited>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
@@ -308,6 +314,7 @@ impl FlowGroup {
             extra_rtt: None,
             paced: false,
             slow_start: None,
+            rate_limited: None,
             ecn: None,
             delayed_ack: None,
             ack_aggregation: None,
@@ -384,6 +391,7 @@ impl Default for Document {
             recovery: None,
             host: None,
             slow_start: None,
+            rate_limited: None,
             packet: Written::literal("1500B"),
             payload: Written::literal("1460B"),
             ack: Written::literal("40B"),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use cwnd::quantity::{self, QuantityError};
-use cwnd::window::SlowStart;
+use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{self, Queue};
 use cwnd_sim::{
@@ -263,6 +263,13 @@ macro_rules! choice {
 }
 
 choice!(RecoveryScheme, "Recovery", "how a sender detects and repairs losses", "sack");
+choice!(
+    RateLimited,
+    "RateLimited",
+    "how far a window grows that application or receiver leave unused: `none` without limit (ns-2), `rfc9002` not at all, `linux` in slow start to twice the \
+     last flight, `draft-11` to what one window of the largest flight since the last reduction would make of it (draft-ietf-ccwg-ratelimited-increase)",
+    "draft-11"
+);
 choice!(Reassembly, "Receiver", "what a receiver does with packets out of order", "sack");
 choice!(
     Class,
@@ -540,6 +547,7 @@ mod tests {
         check::<Loss>();
         check::<SampleEvery>();
         check::<SlowStart>();
+        check::<RateLimited>();
         check::<cwnd_sim::RateSchedule>();
         check::<cwnd_sim::Interarrival>();
         check::<cwnd_sim::Sizes>();

@@ -19,6 +19,7 @@ impl Document {
         as_usual(&mut plain.ack, &usual.ack);
         drop_if(&mut plain.recovery, |scheme| *scheme == era.scheme);
         drop_if(&mut plain.slow_start, |growth| *growth == era.policy.slow_start);
+        drop_if(&mut plain.rate_limited, |policy| *policy == era.policy.rate_limited);
         drop_if(&mut plain.host, |host| *host == LinuxHost::default());
         if let Some(dumbbell) = &mut plain.dumbbell {
             let (rate, queue) = (*dumbbell.rate.value(), *dumbbell.queue.value());
@@ -46,6 +47,8 @@ impl Document {
         self.habits(&mut group.era, &mut group.recovery, &mut group.delayed_ack);
         let growth = self.slow_start.as_ref().map_or(era.policy.slow_start, |growth| *growth.value());
         drop_if(&mut group.slow_start, |own| *own == growth);
+        let unused = self.rate_limited.as_ref().map_or(era.policy.rate_limited, |policy| *policy.value());
+        drop_if(&mut group.rate_limited, |own| *own == unused);
         drop_if(&mut group.host, |host| *host == common);
         drop_if(&mut group.extra_rtt, nothing);
         drop_if(&mut group.ack_aggregation, nothing);

@@ -177,7 +177,7 @@ impl<A: Increase> Daimd<A> {
             max_window,
             intervals: Intervals::new(span),
             cuts: Cuts::new(settings.decrease, start.seed),
-            validate: start.policy.validate,
+            validate: start.policy.holds_rates(),
         })
     }
 

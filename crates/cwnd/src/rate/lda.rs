@@ -161,7 +161,7 @@ fn new(values: &Values, start: &Start) -> Lda {
         delivered: 0,
         lost: 0,
         timer: NoFeedbackTimer::new(interval * 2),
-        validate: start.policy.validate,
+        validate: start.policy.holds_rates(),
     }
 }
 

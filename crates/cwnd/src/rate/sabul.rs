@@ -173,7 +173,7 @@ fn new(interval: f64, (longest, shortest): (f64, f64), window: f64, start: &Star
         cuts,
         unfreeze_at,
         held: false,
-        validate: start.policy.validate,
+        validate: start.policy.holds_rates(),
     };
     sabul.set(interval);
     sabul

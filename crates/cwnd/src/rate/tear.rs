@@ -220,9 +220,14 @@ pub const TEAR: Entry<Tear> = Entry {
     ],
     parameters: &[],
     build: |_values, start| {
-        Ok(Tear { rate: Rate(1.0), timer: NoFeedbackTimer::new(SHORTEST), most: None, validate: start.policy.validate })
+        Ok(Tear {
+            rate: Rate(1.0),
+            timer: NoFeedbackTimer::new(SHORTEST),
+            most: None,
+            validate: start.policy.holds_rates(),
+        })
     },
-    receiver: Some(|_values, start| Box::new(Receiver::new(start.policy.validate))),
+    receiver: Some(|_values, start| Box::new(Receiver::new(start.policy.holds_rates()))),
 };
 
 /// Of the newest epochs, newest first.

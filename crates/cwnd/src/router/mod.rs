@@ -28,7 +28,7 @@ impl Window {
             packets: bounded_window(start.window.0, greatest).0,
             greatest,
             epoch_from: 0,
-            validate: start.policy.validate,
+            validate: start.policy.holds_rates(),
         }
     }
 

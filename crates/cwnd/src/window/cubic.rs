@@ -98,6 +98,17 @@ impl WindowRule for Cubic {
         acked * (target - w) / w
     }
 
+    /// The curve a round trip ahead, at most half of `flight` above it (section 4.2); in the Reno-friendly region what W_est grows by in a
+    /// round trip. W_est itself is of the window, not of the packets in flight, and would be no limit.
+    fn growth_of(&self, flight: f64, view: &View) -> f64 {
+        let t = self.elapsed.as_secs_f64();
+        if self.reno_friendly != RenoFriendly::Off && self.w_cubic(t) < self.w_est {
+            return self.alpha();
+        }
+        let rtt = view.rtt.map_or(Span::ZERO, |rtt| rtt.smoothed);
+        (self.w_cubic(t + rtt.as_secs_f64()) - flight).clamp(0.0, 0.5 * flight)
+    }
+
     fn cut(&mut self, w: f64, _view: &View) -> f64 {
         w - self.decrease * w
     }

@@ -18,6 +18,7 @@ pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 mod hystart;
+mod limited;
 pub mod miad;
 pub mod mimd;
 pub mod new_aimd;
@@ -29,5 +30,5 @@ pub mod simd;
 pub mod vegas;
 pub mod westwood;
 
-pub use policy::{FirstCut, Policy, SlowStart};
+pub use policy::{FirstCut, Policy, RateLimited, SlowStart};
 pub use shell::{Window, WindowRule};

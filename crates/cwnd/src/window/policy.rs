@@ -26,6 +26,42 @@ pub enum FirstCut {
     Half,
 }
 
+/// How far a window may grow that is not used, because the application or the receiver holds the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateLimited {
+    /// As if it were used (RFC 5681 section 3.1 has no limit; ns-2).
+    None,
+    /// Not at all (RFC 9002 section 7.8, RFC 9438 section 5.8, RFC 7661 section 4.4).
+    Rfc9002,
+    /// As in Linux since 3.16 (`tcp_is_cwnd_limited`): in slow start up to twice the largest flight of the last window of data, in congestion
+    /// avoidance only after a flight that filled the window.
+    Linux,
+    /// Up to what one window of the largest flight since the last reduction would make of it (draft-ietf-ccwg-ratelimited-increase section 3).
+    Draft11,
+}
+
+impl RateLimited {
+    /// Every policy.
+    pub const ALL: [Self; 4] = [Self::None, Self::Rfc9002, Self::Linux, Self::Draft11];
+
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Rfc9002 => "rfc9002",
+            Self::Linux => "linux",
+            Self::Draft11 => "draft-11",
+        }
+    }
+
+    /// The policy called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
 /// The behaviour of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -38,8 +74,10 @@ pub struct Policy {
     pub timeout_halves: bool,
     /// A window is truncated to whole packets before and after a cut (ns-2 before January 2006, `precisionReduce_` off).
     pub truncate: bool,
-    /// No growth while the source or the receiver holds the sender (RFC 9002 section 7.8), of rates as of windows, and a restart window
-    /// after an idle time (RFC 5681 section 4.1); ns-2 grows on.
+    /// How far a window grows that is not used. Rates do not grow then, except where windows do so without limit.
+    pub rate_limited: RateLimited,
+    /// A restart window after an idle time (RFC 5681 section 4.1), and cuts of the part of the window that is used (equation 4); ns-2 has
+    /// neither.
     pub validate: bool,
     /// Growth counts acknowledgements (ns-2) instead of packets acknowledged (RFC 5681, byte counting).
     pub per_ack: bool,
@@ -58,17 +96,25 @@ impl Policy {
         first_cut: FirstCut::Rule,
         timeout_halves: false,
         truncate: false,
+        rate_limited: RateLimited::Rfc9002,
         validate: true,
         per_ack: false,
         loss_floor: 2,
         mark_floor: 1,
     };
 
-    /// Whether nothing may grow on what `view` reports: the application or the receiver held the sender, which therefore used less
+    /// Whether senders without a window of the shell keep their rate while the application or the receiver holds them. The limit of
+    /// draft-ietf-ccwg-ratelimited-increase section 3.2.1 then holds too: their rate is not above the one before.
+    #[must_use]
+    pub fn holds_rates(&self) -> bool {
+        self.rate_limited != RateLimited::None
+    }
+
+    /// Whether no rate may grow on what `view` reports: the application or the receiver held the sender, which therefore used less
     /// than its algorithm allowed (RFC 7661 section 4.4, RFC 9002 section 7.8).
     #[inline]
     #[must_use]
     pub fn withholds_growth(&self, view: &View) -> bool {
-        self.validate && view.is_underused()
+        self.holds_rates() && view.is_underused()
     }
 }

@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 use core::fmt::Debug;
 
 use super::hystart::HyStart;
-use super::policy::{FirstCut, Policy, SlowStart};
+use super::limited::Flights;
+use super::policy::{FirstCut, Policy, RateLimited, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
@@ -17,6 +18,12 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
     /// The increase for `acked` acknowledged packets at once, of which each counts as the first: a model's step.
     fn grow_by(&mut self, w: f64, acked: f64, view: &View) -> f64 {
         acked * self.grow(w, view)
+    }
+
+    /// By how many packets the acknowledgements of one whole window of `flight` packets make that window grow in congestion avoidance: for
+    /// the limit of draft-ietf-ccwg-ratelimited-increase section 3.
+    fn growth_of(&self, flight: f64, view: &View) -> f64 {
+        self.clone().grow_by(flight, flight, view)
     }
 
     /// The window after a cut at window `w`. [`epoch`](Self::epoch) follows, with the window that really came of it.
@@ -91,6 +98,8 @@ struct Extras {
     hystart: Option<HyStart>,
     /// The part of the window that a mark in congestion avoidance leaves, where that is not the rule's.
     ecn_beta: Option<f64>,
+    /// What bounds the growth of a window that is not used, where that depends on the packets in flight.
+    flights: Option<Flights>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,8 +125,10 @@ impl<R: WindowRule> Window<R> {
         let window = bounded(start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
-        let careful = start.policy.slow_start == SlowStart::HyStart;
-        let extras = careful.then(|| Box::new(Extras { hystart: Some(HyStart::default()), ecn_beta: None }));
+        let hystart = (start.policy.slow_start == SlowStart::HyStart).then(HyStart::default);
+        let flights = Flights::of(start.policy, window);
+        let needed = hystart.is_some() || flights.is_some();
+        let extras = needed.then(|| Box::new(Extras { hystart, ecn_beta: None, flights }));
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, extras }
     }
 
@@ -195,18 +206,76 @@ impl<R: WindowRule> Window<R> {
         self.rule.floor().unwrap_or_else(|| floor.into())
     }
 
-    /// Performs `steps` of [`step`](Self::step) under HyStart++, which bounds the burst and may end the first slow start.
+    /// Performs `steps` of [`step`](Self::step) under HyStart++, which bounds the burst and may end the first slow start, or under a limit of
+    /// windows that are not used.
     #[cold]
     fn step_and_probe(&mut self, steps: u32, acks: u32, view: &View) {
-        let in_bursts = self.in_initial_slow_start() && self.rule.pacing() == Pacing::Off;
+        let hystart = self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some());
+        let in_bursts = hystart && self.in_initial_slow_start() && self.rule.pacing() == Pacing::Off;
         let most = if in_bursts { acks.saturating_mul(HyStart::MOST_PER_ACK) } else { MAX_STEPS };
+        let limit = self.limit(view);
         for _ in 0..steps.min(most).min(MAX_STEPS) {
+            // A rule does not hear of what the limit withholds: the clock and the estimate of CUBIC stand meanwhile.
+            if self.state.window >= limit {
+                break;
+            }
             self.step(view);
+            self.state.window = self.state.window.min(limit);
         }
         let initial = self.in_initial_slow_start();
         let hystart = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
         if hystart.is_some_and(|hystart| initial && hystart.on_ack(view)) {
             self.leave_slow_start(view);
+        }
+    }
+
+    /// The window up to which an acknowledgement may let this one grow.
+    fn limit(&self, view: &View) -> f64 {
+        let w = self.state.window;
+        match self.extras.as_ref().and_then(|extras| extras.flights.as_ref()) {
+            None => f64::INFINITY,
+            Some(Flights::Linux(last)) => {
+                if last.allows(w, self.in_slow_start()) {
+                    f64::INFINITY
+                } else {
+                    w
+                }
+            }
+            Some(Flights::Draft(flight)) => flight.most().map_or(w, |most| self.limit_of(most, view)),
+        }
+    }
+
+    /// `limit(maxFS)` of draft-ietf-ccwg-ratelimited-increase section 3: the window after the acknowledgements of one window of `most` packets,
+    /// by the rule of the phase. At least a packet more than `most`, as in the draft's formula for Reno: packets are whole, and a smaller
+    /// limit would hold a sender for ever that uses its window.
+    fn limit_of(&self, most: f64, view: &View) -> f64 {
+        let most = most.max(MIN_WINDOW);
+        let grown = if self.in_slow_start() {
+            most * self.ramp()
+        } else if self.state.open {
+            self.rule.growth_of(most, view)
+        } else {
+            let mut rule = self.rule.clone();
+            rule.epoch(None, self.state.window, view);
+            rule.growth_of(most, view)
+        };
+        most + grown.max(1.0)
+    }
+
+    /// Counts the packets in flight before an acknowledgement.
+    #[cold]
+    fn measure(&mut self, view: &View, newly: u32) {
+        let w = self.state.window;
+        if let Some(flights) = self.extras.as_mut().and_then(|extras| extras.flights.as_mut()) {
+            flights.measure(w, newly, view);
+        }
+    }
+
+    /// Starts counting the packets in flight anew where the window fell below `before`.
+    fn note_reduction(&mut self, before: f64, undoable: bool, view: &View) {
+        let fell = self.state.window < before;
+        if let Some(flights) = self.extras.as_mut().and_then(|extras| extras.flights.as_mut()).filter(|_| fell) {
+            flights.reduced(view, undoable);
         }
     }
 
@@ -240,7 +309,7 @@ impl<R: WindowRule> Window<R> {
 
     /// The part of the window that a cut is taken from, of the window `before`.
     fn used(&self, before: f64, view: &View, event: &Congestion) -> f64 {
-        if !self.rule.cuts_flight() || !self.policy.withholds_growth(view) {
+        if !self.rule.cuts_flight() || !(self.policy.validate && view.is_underused()) {
             return before;
         }
         // What arrived out of order is no longer in the network, but outstanding, and so part of FlightSize.
@@ -293,7 +362,10 @@ impl<R: WindowRule> CongestionControl for Window<R> {
     #[inline(always)]
     fn on_ack(&mut self, view: &View, ack: &Ack) {
         self.rule.observe(view, ack);
-        let held = self.policy.withholds_growth(view);
+        if self.extras.is_some() {
+            self.measure(view, ack.newly);
+        }
+        let held = self.policy.rate_limited == RateLimited::Rfc9002 && view.is_underused();
         let repairing = view.in_recovery && !self.state.collapsed;
         if repairing || held {
             return;
@@ -303,10 +375,12 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             return;
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
-        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some()) {
+        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some() || extras.flights.is_some()) {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;
+            let before = self.state.window;
             self.step_and_probe(steps, ack.acks, &view);
+            self.note_reduction(before, false, &view);
             return;
         }
         for _ in 0..steps.min(MAX_STEPS) {
@@ -330,8 +404,10 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if event.first < self.state.epoch_from && !timeout && !event.separate {
             // A mark of the same window has cut already: a restart leaves only the single packet.
             if event.restart {
+                let before = self.state.window;
                 self.collapse();
                 self.state.open = !self.in_slow_start();
+                self.note_reduction(before, true, view);
             }
             return;
         }
@@ -339,6 +415,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if !event.persistent || self.undo.is_none() {
             self.undo = Some(Box::new((self.state, self.rule.clone())));
         }
+        let window = self.state.window;
         // What the sender may really have had in the network (ns-2's `window()`, whole packets in the truncating eras).
         let before = self.truncated(self.state.window.min(view.peer_window.0).max(MIN_WINDOW));
         let used = self.used(before, view, event);
@@ -359,6 +436,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         self.state.open = !self.in_slow_start();
         self.state.decreased = true;
         self.state.epoch_from = view.next;
+        self.note_reduction(window, true, view);
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
@@ -367,10 +445,12 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         }
         // RFC 5681 section 4.1: the restart window is min(IW, cwnd). RFC 2861 section 3: slow start may probe up to three
         // quarters of the window that was proven.
-        self.state.threshold = self.state.threshold.max(0.75 * self.state.window);
+        let before = self.state.window;
+        self.state.threshold = self.state.threshold.max(0.75 * before);
         // The rule's epoch began at the larger window.
         self.state.open &= self.state.window <= self.initial;
         self.state.window = self.state.window.min(self.initial);
+        self.note_reduction(before, false, view);
         self.undo = None;
     }
 
@@ -378,6 +458,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if let Some((state, rule)) = self.undo.take().map(|undo| *undo) {
             self.state = State { window: self.state.window.max(state.window), ..state };
             self.rule = rule;
+            if let Some(flights) = self.extras.as_mut().and_then(|extras| extras.flights.as_mut()) {
+                flights.restored();
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The smallest host there is: a flow whose acknowledgements, losses and round trips a test dictates.
 
-use cwnd::window::Policy;
+use cwnd::window::{Policy, RateLimited};
 use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Limit, Packets, Remote, Rtt, Span, Spec, Start, Time, View};
 
 /// A flow under a test's hand.
@@ -14,6 +14,7 @@ pub(crate) struct TestHost {
 pub(crate) const NS2: Policy = Policy {
     first_cut: cwnd::window::FirstCut::Half,
     timeout_halves: true,
+    rate_limited: RateLimited::None,
     validate: false,
     per_ack: true,
     loss_floor: 1,

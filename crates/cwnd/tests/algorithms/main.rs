@@ -4,6 +4,7 @@ mod contract;
 mod corpus;
 mod forwarding;
 mod host;
+mod limited;
 mod named;
 mod outside;
 mod rules;

@@ -3,11 +3,13 @@
 mod growth;
 mod loss;
 mod timing;
+mod unused;
 
 use super::rules::{Base, Rules};
 use growth::{CURVE, EPOCH, FRIENDLY, GROWTH, LIMITED, START};
 use loss::{CUT, FLOOR, MARKS, RECOVERY, THRESHOLD, UNDO};
 use timing::{HYSTART, PACING, RESTART, TIMEOUT};
+use unused::UNUSED;
 
 /// A wrong sender is the right one with this change.
 pub(crate) struct Fault {
@@ -32,6 +34,7 @@ pub(crate) const KINDS: &[(&str, &[Fault])] = &[
     ("restart", RESTART),
     ("undo", UNDO),
     ("limited", LIMITED),
+    ("unused", UNUSED),
     ("marks", MARKS),
     ("pacing", PACING),
     ("hystart", HYSTART),

@@ -167,10 +167,11 @@ impl Found {
         if document.first_seed != Document::default().first_seed && !is_drawn(setup) {
             self.add("first_seed", &document.first_seed, "nothing in the scenario is random");
         }
-        let common: [(&str, Option<&dyn fmt::Display>); 3] = [
+        let common: [(&str, Option<&dyn fmt::Display>); 4] = [
             ("recovery", document.recovery.as_ref().map(|written| written as _)),
             ("host", document.host.as_ref().map(|written| written as _)),
             ("slow_start", document.slow_start.as_ref().map(|written| written as _)),
+            ("rate_limited", document.rate_limited.as_ref().map(|written| written as _)),
         ];
         let changed = document.era.text() != Document::default().era.text();
         let era = ("era", changed.then_some(&document.era as &dyn fmt::Display));

@@ -28,6 +28,7 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
         "handshake" | "recovery" | "receiver" | "delayed_ack" | "ack_aggregation" => protocol,
         "host" if entry.transport != Transport::Acked => Some(format!("hosts of `{name}` are not those of TCP")),
         "max_window" if entry.transport == Transport::Stack => protocol,
+        "rate_limited" if entry.transport == Transport::Stack || flow.algorithm.grows_unused() => protocol,
         "era" => {
             // Other protocols see of an era only whether windows grow that are not used, and a window of their own may hold any of them; and
             // some algorithms open with its window.
@@ -35,7 +36,8 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
                 let begin = Start { window: Packets(era.initial_window), ..Start::default() };
                 (!flow.algorithm.is_outside()).then(|| flow.algorithm.start(&begin).control())
             };
-            let same = flow.era.policy.validate == otherwise.policy.validate && opens(&flow.era) == opens(otherwise);
+            let same =
+                flow.era.policy.holds_rates() == otherwise.policy.holds_rates() && opens(&flow.era) == opens(otherwise);
             protocol.filter(|_| same || entry.transport == Transport::Stack || flow.algorithm.grows_unused())
         }
         "slow_start" => match start(&flow.algorithm) {

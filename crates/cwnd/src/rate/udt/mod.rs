@@ -90,7 +90,7 @@ impl Udt {
             turn: Time::ZERO,
             lossy: false,
             before_cut: Rate(UNPACED),
-            validate: start.policy.validate,
+            validate: start.policy.holds_rates(),
         }
     }
 
