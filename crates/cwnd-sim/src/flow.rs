@@ -312,7 +312,8 @@ impl Flow {
             let [sent, _] = host.live();
             return sent;
         }
-        (self.sender.counts().sent - self.delivered - self.dropped).wrapping_sub(self.duplicates)
+        let ended = self.delivered.wrapping_add(self.duplicates).wrapping_add(self.dropped);
+        self.sender.counts().sent.wrapping_sub(ended)
     }
 
     /// Takes the packet that leaves the access line next; this is flow `index`.
