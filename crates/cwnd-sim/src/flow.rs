@@ -39,14 +39,13 @@ pub(crate) struct Flow {
     pub(crate) ahead: bool,
     /// Pending events of its timers; those at other times are out of date.
     pub(crate) armed: Armed,
-    /// Different data packets that arrived, arrivals with a mark, and arrivals of no use: repeated, or not kept.
+    /// Different data packets that arrived, arrivals with a mark, and arrivals of no use: repeated, or not kept; less the copies that
+    /// links made, modulo 2^64.
     pub(crate) delivered: u64,
     pub(crate) marked: u64,
     pub(crate) duplicates: u64,
     /// Data packets that queues refused or links lost.
     pub(crate) dropped: u64,
-    /// Copies that links made of data packets.
-    pub(crate) copies: u64,
     /// Control packets in flight: those of its receiver, and the answers of its sender.
     pub(crate) answers: u32,
     /// Where it has an end.
@@ -296,7 +295,6 @@ impl Flow {
             marked: 0,
             duplicates: 0,
             dropped: 0,
-            copies: 0,
             answers: 0,
             finite: None,
         }
@@ -315,7 +313,8 @@ impl Flow {
             let [sent, _] = host.live();
             return sent;
         }
-        self.sender.counts().sent + self.copies - self.delivered - self.duplicates - self.dropped
+        let ended = self.delivered.wrapping_add(self.duplicates).wrapping_add(self.dropped);
+        self.sender.counts().sent.wrapping_sub(ended)
     }
 
     /// Takes the packet that leaves the access line next; this is flow `index`.

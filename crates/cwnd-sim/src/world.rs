@@ -398,7 +398,7 @@ impl World {
             host.copy(datagram);
         }
         if copy.body.is_data() {
-            flow.copies += 1;
+            flow.duplicates = flow.duplicates.wrapping_sub(1);
         } else {
             flow.answers += 1;
         }
@@ -452,7 +452,7 @@ impl World {
         let flow = &mut self.flows[packet.flow as usize];
         let Received { new, answered } = flow.receiver.handle_data(self.now, data, marked, &mut packet.body);
         flow.delivered += u64::from(new);
-        flow.duplicates += u64::from(!new);
+        flow.duplicates = flow.duplicates.wrapping_add(u64::from(!new));
         flow.marked += u64::from(marked);
         if flow.finite.as_ref().is_some_and(|finite| new && flow.delivered == finite.size) {
             self.complete(packet.flow);
