@@ -281,7 +281,7 @@ fn write_tried(path: &Path, space: &Space, tried: &Tried) -> Result<(), Failure>
 /// Judges the files of `--regress`.
 fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, Failure> {
     let read = |path: &PathBuf| -> Result<(String, Promise, Scenario), Failure> {
-        let name = one_line(&path.display().to_string()).to_string();
+        let name = one_line(&path.display().to_string());
         let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
         let (promise, scenario) = read(&name, &text).map_err(|error| match error {
             cwnd_falsify::answer::RegressError::Scenario(error) => error.into(),

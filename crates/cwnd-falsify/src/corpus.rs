@@ -72,7 +72,7 @@ impl Corpus {
         for expected in self.head.lines() {
             let (line, found) = lines.next().unwrap_or((1, ""));
             if found != expected {
-                let (found, expected) = (one_line(found).to_string(), expected.to_string());
+                let (found, expected) = (one_line(found), expected.to_string());
                 return Err(CorpusError::Other { line, found, expected });
             }
         }
