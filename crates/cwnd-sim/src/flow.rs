@@ -178,7 +178,7 @@ impl Flow {
         let truncate = era.policy.truncate || setup.host.whole;
         let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
         // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
-        let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
+        let least = if setup.ecn.is_some_and(AckEcho::tells_each_mark) { 2 } else { 1 };
         let mark_floor = era.policy.mark_floor.max(least);
         let algorithm_start = Start {
             window: Packets(era.initial_window),
