@@ -55,14 +55,15 @@ def compare(
     rtt : str, optional
         Round-trip time without queueing; ``50ms`` if not given.
     queue : str, optional
-        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``pie:``, ``xcp:``,
-        ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``;
+        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``pie:``,
+        ``dualpi2:``, ``dualpi2_linux:``, ``xcp:``, ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p`` (packets) or ``kB``;
         ``droptail:1bdp`` if not given.
     loss : str or float, optional
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet; none if not given.
     ecn : str, optional
-        Let packets be marked by a queue with ``ecn=yes``: ``per-packet`` reports every mark to the sender, as DCTCP
-        wants it, ``latch`` repeats one until the sender has answered (RFC 3168).
+        Let packets be marked by a queue with ``ecn=yes`` or ``dualpi2``: ``per-packet`` reports every mark to the
+        sender, as DCTCP wants it, ``latch`` repeats one until the sender has answered (RFC 3168), and ``l4s`` reports
+        marks of packets with ECT(1) for algorithms that follow the share of marks, and is ``latch`` for all others.
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional

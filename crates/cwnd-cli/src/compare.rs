@@ -40,6 +40,7 @@ Examples:
   cwnd compare reno cubic --reorder 0.02:15ms --aggregate 4ms
   cwnd compare reno cubic --host tso,gro=50us --queue droptail:20p
   cwnd compare dctcp reno --queue red:1bdp,min=20p,max=20p,weight=1,ecn=yes --ecn per-packet
+  cwnd compare prague --versus cubic --queue dualpi2:250ms --ecn l4s
 
 Without any option for the path, the command has a path of its own: 50mbit, 50ms, droptail:0.25bdp, a rate of 12.5mbit from 5s to 10s, a \
 warm-up of 25s, and each algorithm also against Reno. With a --warmup below 25s, or a --duration below 50s and no --warmup, that rate is \
@@ -77,8 +78,8 @@ pub(crate) struct Arguments {
     loss: Option<Written<Loss>>,
     #[command(flatten)]
     impairments: Impairments,
-    /// How receivers report marks of a queue with ecn=yes: per-packet reports each mark, as for DCTCP; latch repeats a mark until the
-    /// sender has answered (RFC 3168)
+    /// How receivers report marks: per-packet reports each mark, as for DCTCP; latch repeats a mark until the sender has answered (RFC
+    /// 3168); l4s reports each mark of packets with ECT(1) for algorithms that follow the share of marks, and is latch for all others
     #[arg(long, help_heading = "Senders and receivers")]
     ecn: Option<Ecn>,
     /// Number of flows of each algorithm

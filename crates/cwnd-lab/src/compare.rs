@@ -3,6 +3,7 @@
 mod default;
 mod versus;
 
+use cwnd::registry::Basis;
 use cwnd::{Span, Spec};
 
 use crate::stationary::Stationarity;
@@ -10,6 +11,7 @@ use cwnd_run::execute::{Interrupted, Progress};
 use cwnd_run::measure::{Better, Domain, Estimate, Estimates, Measure, Until, paired};
 use cwnd_run::run::{FailedRun, Runs, run_each, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
+use cwnd_sim::AckEcho;
 use cwnd_text::{counted, decimal};
 use thiserror::Error;
 
@@ -70,7 +72,8 @@ pub struct ComparedAlgorithm {
 impl Comparison {
     /// Sets each of `algorithms` on the path of `base` with `flows` flows, and, if there is an opponent, with as many of its flows.
     /// With `ecn` their packets can be marked, except those whose senders do not [answer](cwnd::registry::Entry::answers_marks) marks:
-    /// UDT, TFRC and BBR of version 1 among them.
+    /// UDT, TFRC and BBR of version 1 among them. Where it is `l4s`, algorithms that do not follow the share of marks have `latch`: RFC 9331
+    /// section 4 reserves ECT(1) for scalable senders.
     ///
     /// # Errors
     /// A value of the path is out of range, or there are no flows or more than a scenario may have.
@@ -82,8 +85,12 @@ impl Comparison {
         ecn: Option<&Ecn>,
     ) -> Result<Self, ScenarioError> {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
-        let group =
-            |algorithm: &Written<Spec>| FlowGroup { ecn: ecn.cloned(), ..FlowGroup::new(algorithm.clone(), flows) };
+        let group = |algorithm: &Written<Spec>| {
+            let scalable = algorithm.value().entry().basis == Basis::MarkedShare;
+            let classic = |echo: &Ecn| *echo.value() == AckEcho::Scalable && !scalable;
+            let ecn = ecn.map(|echo| if classic(echo) { AckEcho::Latch.into() } else { echo.clone() });
+            FlowGroup { ecn, ..FlowGroup::new(algorithm.clone(), flows) }
+        };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;
         let against = |opponent| algorithms.iter().map(move |algorithm| with(vec![group(algorithm), group(opponent)]));
         let versus = opponent.into_iter().flat_map(against).collect::<Result<_, _>>()?;

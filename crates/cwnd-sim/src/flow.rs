@@ -180,7 +180,7 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
     let slow_start = setup.slow_start.unwrap_or(era.policy.slow_start);
     let rate_limited = setup.rate_limited.unwrap_or(era.policy.rate_limited);
     // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
-    let least = if setup.ecn == Some(AckEcho::PerPacket) { 2 } else { 1 };
+    let least = if setup.ecn.is_some_and(AckEcho::tells_each_mark) { 2 } else { 1 };
     let mark_floor = era.policy.mark_floor.max(least);
     Start {
         window: Packets(era.initial_window),

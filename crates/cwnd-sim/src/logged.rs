@@ -84,7 +84,7 @@ impl Log {
             Body::Data(data) | Body::Headed(data, _) => Seen::Data {
                 number: data.number,
                 again: data.retransmission,
-                capable: Ecn::of_data(self.ecn, data) == Ecn::Capable,
+                capable: Ecn::of_data(self.ecn, data) != Ecn::NotCapable,
                 reacted: data.reacted,
             },
             Body::Ack(Ack { cumulative, sack, marked, .. }) => acknowledgement(*cumulative, *sack, *marked),

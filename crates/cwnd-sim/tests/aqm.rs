@@ -9,8 +9,14 @@ use cwnd_sim::{
 const MBIT: u64 = 1_000_000;
 const MS: Span = Span::from_millis(1);
 const CODEL: Discipline = Discipline::CoDel(CODEL_SETUP);
-const CODEL_SETUP: CoDelSetup =
-    CoDelSetup { target: Span::from_millis(5), interval: Span::from_millis(100), mtu: Bytes(1500), mark: false };
+const CODEL_SETUP: CoDelSetup = CoDelSetup {
+    target: Span::from_millis(5),
+    interval: Span::from_millis(100),
+    mtu: Bytes(1500),
+    mark: false,
+    ce_threshold: None,
+    ce_scalable: false,
+};
 
 /// A link of `mbit` Mbit/s and `rtt` ms under `discipline`, with room for 1000 packets, and flows of `algorithms` for 40 s.
 fn bell(discipline: Discipline, (mbit, rtt): (u64, u64), algorithms: &[&str]) -> Setup {

@@ -9,8 +9,8 @@ use std::thread;
 
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, CoDelSetup, DecBitSetup, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup, QueueLimit,
-    RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
+    AckEcho, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup,
+    QueueLimit, RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
 };
 
 /// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, timeouts. Losses are repaired by RFC 6675, and each
@@ -93,6 +93,8 @@ fn every_queue_runs_as_recorded() {
         ("codel", Discipline::CoDel(CoDelSetup { mark: true, ..CoDelSetup::default() })),
         ("fq_codel", Discipline::FqCoDel(FqCoDelSetup::default())),
         ("pie", Discipline::Pie(PieSetup { mark: true, ..PieSetup::default() })),
+        ("dualpi2", Discipline::DualPi2(DualPi2Setup::RFC)),
+        ("dualpi2_linux", Discipline::DualPi2(DualPi2Setup::LINUX)),
     ];
     compare("queues.txt", queues.into_iter().map(|(name, discipline)| (name, queue(discipline))));
 }
@@ -103,6 +105,7 @@ fn every_algorithm_of_a_router_runs_as_recorded_at_its_router() {
     let step = RedSetup { min: 20.0, max: 20.0, weight: 1.0, mark: true, ..RedSetup::default() };
     let routers = [
         ("dctcp", Discipline::Red(step)),
+        ("prague", Discipline::DualPi2(DualPi2Setup::RFC)),
         ("xcp", Discipline::Xcp(XcpSetup::default())),
         ("vcp", Discipline::Vcp(VcpSetup::default())),
         ("decbit", Discipline::DecBit(DecBitSetup::default())),
@@ -110,9 +113,12 @@ fn every_algorithm_of_a_router_runs_as_recorded_at_its_router() {
     let at_its_router = |(name, discipline)| {
         let mut setup = cell(name, 1);
         setup.links[0].discipline = discipline;
-        if name == "dctcp" {
-            setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::PerPacket));
-        }
+        let echo = match name {
+            "dctcp" => Some(AckEcho::PerPacket),
+            "prague" => Some(AckEcho::Scalable),
+            _ => None,
+        };
+        setup.flows.iter_mut().for_each(|flow| flow.ecn = flow.ecn.or(echo));
         assert_ne!(digest(&setup), digest(&cell(name, 1)), "{name} gets nothing from its router");
         (name, setup)
     };

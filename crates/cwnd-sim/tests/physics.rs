@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, Dumbbell, Era, FlowArrivalsSetup, FlowSetup,
-    FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause, PieSetup,
-    QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule, Setup,
-    SetupError, Sizes, Source, Trace, Variation,
+    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FlowArrivalsSetup,
+    FlowSetup, FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause,
+    PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule,
+    Setup, SetupError, Sizes, Source, Trace, Variation,
 };
 use proptest::prelude::*;
 
@@ -363,12 +363,26 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         },
     );
     // Down to targets that every queue misses, so that there are many drops.
-    let codel = (1_u64..5000, 1_u64..100_000, any::<bool>()).prop_map(|(target, more, mark)| CoDelSetup {
-        target: Span::from_micros(target),
-        interval: Span::from_micros(target + more),
-        mark,
-        ..CoDelSetup::default()
-    });
+    let threshold = proptest::option::of((0_u64..5000).prop_map(Span::from_micros));
+    let codel = (1_u64..5000, 1_u64..100_000, threshold, any::<[bool; 2]>()).prop_map(
+        |(target, more, ce_threshold, [mark, ce_scalable])| CoDelSetup {
+            target: Span::from_micros(target),
+            interval: Span::from_micros(target + more),
+            mark,
+            ce_threshold,
+            ce_scalable,
+            ..CoDelSetup::default()
+        },
+    );
+    let dual = (1_u64..20, 1_u64..20, 0_u64..2000, any::<[bool; 2]>()).prop_map(
+        |(target, update, threshold, [overload, linux])| DualPi2Setup {
+            target: Span::from_millis(target),
+            update: Span::from_millis(update),
+            threshold: Span::from_micros(threshold),
+            overload,
+            ..if linux { DualPi2Setup::LINUX } else { DualPi2Setup::RFC }
+        },
+    );
     let fq = (codel.clone(), 1_u32..8, 100_u32..3000, 3000_u64..200_000)
         .prop_map(|(codel, queues, quantum, memory)| FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory });
     let pie = (1_u64..20, 1_u64..20, 0_u64..150, any::<[bool; 2]>()).prop_map(
@@ -386,6 +400,7 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         codel.prop_map(Discipline::CoDel),
         fq.prop_map(Discipline::FqCoDel),
         pie.prop_map(Discipline::Pie),
+        dual.prop_map(Discipline::DualPi2),
         red.clone().prop_map(Discipline::Red),
         (red.clone(), red).prop_map(|(inside, outside)| Discipline::Rio(RioSetup { inside, outside })),
         (100_u32..3000).prop_map(|quantum| Discipline::Drr(DrrSetup { quantum: Bytes(quantum) })),

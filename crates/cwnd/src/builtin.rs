@@ -89,6 +89,7 @@ algorithms! {
     Fast(Window<window::fast::Fast>) => window::fast::FAST;
     Westwood(Window<window::westwood::Westwood>) => window::westwood::WESTWOOD;
     Dctcp(Window<window::dctcp::Dctcp>) => window::dctcp::DCTCP;
+    Prague(Window<window::prague::Prague>) => window::prague::PRAGUE;
     Tfrc(Box<rate::tfrc::Tfrc>) => rate::tfrc::TFRC;
     Xcp(router::xcp::Xcp) => router::xcp::XCP;
     Vcp(router::vcp::Vcp) => router::vcp::VCP;

@@ -281,7 +281,8 @@ choice!(
     AckEcho,
     "Ecn",
     "how acknowledgements echo congestion marks: `latch` repeats the echo until the sender confirms its reaction (RFC 3168 section 6.1.3), \
-     `per-packet` reports each mark (RFC 8257 section 3.2)",
+     `per-packet` reports each mark (RFC 8257 section 3.2), `l4s` does so for packets with ECT(1), which `dualpi2` takes for those of a \
+     scalable sender (RFC 9331)",
     "per-packet"
 );
 

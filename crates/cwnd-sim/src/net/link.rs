@@ -19,6 +19,7 @@ use super::phases::Phases;
 use super::queue::codel::CoDel;
 use super::queue::decbit::DecBit;
 use super::queue::drr::Drr;
+use super::queue::dualpi2::DualPi2;
 use super::queue::fifo::{Early, Fifo};
 use super::queue::fq_codel::FqCoDel;
 use super::queue::pie::Pie;
@@ -496,6 +497,9 @@ impl Server {
             Discipline::CoDel(codel) => return Self::scheduled(line, CoDel::new(codel, setup.queue)),
             Discipline::FqCoDel(fq) => {
                 return Self::scheduled(line, FqCoDel::new(fq, setup.queue, stream("FQ-CoDel")));
+            }
+            Discipline::DualPi2(dual) => {
+                return Self::scheduled(line, DualPi2::new(dual, setup.queue, stream("DualPI2")));
             }
             Discipline::Drr(drr) => return Self::scheduled(line, Drr::new(drr, setup.queue)),
         };

@@ -30,8 +30,10 @@ pub(crate) struct Packet {
 pub(crate) enum Ecn {
     /// The sender does not take part.
     NotCapable,
-    /// The sender takes part.
+    /// The sender takes part, and halves its window for a mark: ECT(0).
     Capable,
+    /// The sender takes part, and answers marks in proportion to their number: ECT(1), RFC 9331.
+    Scalable,
     /// A router met congestion.
     Congestion,
 }
@@ -44,11 +46,14 @@ pub enum AckEcho {
     /// An acknowledgement carries the echo if its newest packet was marked, and covers packets with marks or packets without: where one
     /// follows the other, a held acknowledgement leaves at once, and so does that of the newest packet (RFC 8257 section 3.2).
     PerPacket,
+    /// As [`PerPacket`](Self::PerPacket), and packets leave with ECT(1), which a dual queue takes for those of a scalable sender (RFC 9331
+    /// section 4.1).
+    Scalable,
 }
 
 impl AckEcho {
     /// All ways.
-    pub const ALL: [Self; 2] = [Self::Latch, Self::PerPacket];
+    pub const ALL: [Self; 3] = [Self::Latch, Self::PerPacket, Self::Scalable];
 
     /// Its name in scenarios.
     #[must_use]
@@ -56,6 +61,7 @@ impl AckEcho {
         match self {
             Self::Latch => "latch",
             Self::PerPacket => "per-packet",
+            Self::Scalable => "l4s",
         }
     }
 
@@ -63,6 +69,12 @@ impl AckEcho {
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|echo| echo.name() == name)
+    }
+
+    /// Whether a sender learns the share of its packets that were marked.
+    #[must_use]
+    pub fn tells_each_mark(self) -> bool {
+        matches!(self, Self::PerPacket | Self::Scalable)
     }
 }
 
@@ -75,6 +87,7 @@ impl Ecn {
     #[inline(always)]
     pub(crate) fn of_data(echo: Option<AckEcho>, data: &Data) -> Self {
         match echo {
+            Some(AckEcho::Scalable) => Self::Scalable,
             Some(AckEcho::PerPacket) => Self::Capable,
             Some(AckEcho::Latch) if !data.retransmission => Self::Capable,
             Some(AckEcho::Latch) | None => Self::NotCapable,

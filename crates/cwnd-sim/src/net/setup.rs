@@ -1,6 +1,7 @@
 //! The setup of a link, as plain data.
 
 mod delay;
+mod dualpi2;
 mod impairments;
 mod jitter;
 mod phase;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
+pub use self::dualpi2::{DualPi2Setup, DualPi2Variant};
 pub use self::impairments::{Impairments, ReorderBy, Reordering, TokenBucket};
 pub use self::jitter::{Jitter, Noise};
 pub use self::phase::Phase;
@@ -91,6 +93,8 @@ pub enum Discipline<T = f64, Q = Bytes> {
     FqCoDel(FqCoDelSetup<Q>),
     /// First in, first out, with random drops that keep to a delay.
     Pie(PieSetup),
+    /// A low-latency queue and a classic one, whose marks and drops are coupled.
+    DualPi2(DualPi2Setup),
     /// Drop-tail behind an XCP router.
     Xcp(XcpSetup),
     /// Drop-tail behind a VCP router.
@@ -358,6 +362,7 @@ impl LinkSetup {
             Discipline::CoDel(codel) => codel.check(part)?,
             Discipline::FqCoDel(fq) => fq.check(part)?,
             Discipline::Pie(pie) => pie.check(part)?,
+            Discipline::DualPi2(dual) => dual.check(part)?,
         }
         self.loss.check(part)?;
         self.impairments.check(part)?;

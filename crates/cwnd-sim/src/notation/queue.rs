@@ -9,7 +9,9 @@ use cwnd::{BitRate, Bytes, Span};
 use thiserror::Error;
 
 pub use self::forms::{DEFAULT_RED, DEFAULT_RIO, QUEUES};
-use crate::net::setup::{CoDelSetup, Discipline, DrrSetup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup};
+use crate::net::setup::{
+    CoDelSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup,
+};
 
 /// A queue before the path is known: thresholds may be shares or times, and a quantum that is not given is one packet. Sizes of packets
 /// in the discipline (`mtu`, `mean_packet`) are those of the path, whatever stands here.
@@ -156,6 +158,7 @@ impl Queue {
                 Discipline::FqCoDel(FqCoDelSetup { codel, queues, quantum, memory })
             }
             Discipline::Pie(pie) => Discipline::Pie(PieSetup { mean_packet: packet, ..pie }),
+            Discipline::DualPi2(dual) => Discipline::DualPi2(DualPi2Setup { mtu: packet, ..dual }),
             Discipline::Xcp(xcp) => Discipline::Xcp(xcp),
             Discipline::Vcp(vcp) => Discipline::Vcp(vcp),
             Discipline::DecBit(decbit) => Discipline::DecBit(decbit),

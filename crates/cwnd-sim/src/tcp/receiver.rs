@@ -98,7 +98,7 @@ impl Receiver {
             second: None,
         };
         let plain = linux.merging.is_none() && linux.sizing.is_none();
-        let may_split = options.echo == AckEcho::PerPacket && options.delay.is_some();
+        let may_split = options.echo.tells_each_mark() && options.delay.is_some();
         Self {
             cumulative: 0,
             beyond: Ranges::default(),
@@ -308,13 +308,13 @@ impl Receiver {
 
     /// Whether a packet has a mark and the one before has none, or the other way round, where that matters.
     fn marks_change(&self, marked: bool) -> bool {
-        self.echo == AckEcho::PerPacket && marked != self.marked
+        self.echo.tells_each_mark() && marked != self.marked
     }
 
     fn record_mark(&mut self, data: &Data, marked: bool) {
         self.marked = match self.echo {
             AckEcho::Latch => marked || self.marked && !data.reacted,
-            AckEcho::PerPacket => marked,
+            AckEcho::PerPacket | AckEcho::Scalable => marked,
         };
     }
 

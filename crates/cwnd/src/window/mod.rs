@@ -23,6 +23,7 @@ pub mod miad;
 pub mod mimd;
 pub mod new_aimd;
 mod policy;
+pub mod prague;
 pub mod rule;
 pub mod scalable;
 mod shell;

@@ -1,7 +1,7 @@
 //! Who marks packets, and who answers marks.
 
 use cwnd::Spec;
-use cwnd_sim::{Class, Discipline, FlowSetup, LinkSetup, RedSetup};
+use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, FqCoDelSetup, LinkSetup, RedSetup};
 
 use super::paths::{Party, Paths};
 
@@ -24,9 +24,12 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
                 marks(&rio.outside)
             }
         }
-        Discipline::CoDel(codel) => codel.mark,
-        Discipline::FqCoDel(fq) => fq.codel.mark,
+        Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDelSetup { codel, .. }) => {
+            let scalable = flow.ecn == Some(AckEcho::Scalable);
+            codel.mark || codel.ce_threshold.is_some() && (scalable || !codel.ce_scalable)
+        }
         Discipline::Pie(pie) => pie.mark,
+        Discipline::DualPi2(_) => true,
         Discipline::DropTail | Discipline::Drr(_) | Discipline::Xcp(_) | Discipline::Vcp(_) | Discipline::DecBit(_) => {
             false
         }

@@ -84,6 +84,12 @@ impl Control {
         now: Time,
         dropped: &mut Vec<Packet>,
     ) -> Option<bool> {
+        let marked = self.control(setup, held, now, dropped)?;
+        Some(marked || is_beyond_threshold(setup, held, now))
+    }
+
+    /// [`choose`](Self::choose) without the threshold.
+    fn control(&mut self, setup: &CoDelSetup, held: &mut Held, now: Time, dropped: &mut Vec<Packet>) -> Option<bool> {
         let standing = self.judge(setup, held, now)?;
         if standing && !self.dropping {
             self.begin(setup, now);
@@ -144,6 +150,19 @@ impl Control {
 /// Whether the packet at the head gets a mark where it would be dropped.
 fn can_be_marked(setup: &CoDelSetup, held: &Held) -> bool {
     setup.mark && held.oldest().is_some_and(|(_, packet)| packet.ecn != Ecn::NotCapable)
+}
+
+/// Whether the packet at the head has waited long enough for a mark by `ce_threshold`.
+fn is_beyond_threshold(setup: &CoDelSetup, held: &Held, now: Time) -> bool {
+    let Some(threshold) = setup.ce_threshold else { return false };
+    held.oldest().is_some_and(|(arrived, packet)| {
+        let concerned = if setup.ce_scalable {
+            matches!(packet.ecn, Ecn::Scalable | Ecn::Congestion)
+        } else {
+            packet.ecn != Ecn::NotCapable
+        };
+        concerned && now.since(*arrived) > threshold
+    })
 }
 
 #[cold]

@@ -2,11 +2,13 @@
 //!
 //! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), the fields written
 //! into it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
-//! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]).
+//! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]), the coupled dual queue
+//! ([`dualpi2`]).
 
 pub(crate) mod codel;
 pub(crate) mod decbit;
 pub(crate) mod drr;
+pub(crate) mod dualpi2;
 pub(crate) mod fifo;
 pub(crate) mod fq_codel;
 pub(crate) mod pie;

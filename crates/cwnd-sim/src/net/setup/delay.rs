@@ -15,6 +15,11 @@ pub struct CoDelSetup {
     pub mtu: Bytes,
     /// Packets that can carry a mark are marked instead of dropped.
     pub mark: bool,
+    /// Packets that can carry a mark are marked once they have waited longer than this, whatever the control decides (Linux
+    /// `ce_threshold`); none without it.
+    pub ce_threshold: Option<Span>,
+    /// Of those, only packets with ECT(1) (Linux `ce_threshold_selector` 0x1/0x1).
+    pub ce_scalable: bool,
 }
 
 /// Flow queueing with controlled delay (FQ-CoDel, RFC 8290): flows, by a hash that the seed perturbs, in queues that take turns by
@@ -90,7 +95,14 @@ impl PieSetup {
 impl Default for CoDelSetup {
     /// RFC 8289 section 4: 5 ms in 100 ms. Packets of at most 1500 bytes.
     fn default() -> Self {
-        Self { target: Span::from_millis(5), interval: Span::from_millis(100), mtu: Bytes(1500), mark: false }
+        Self {
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            mtu: Bytes(1500),
+            mark: false,
+            ce_threshold: None,
+            ce_scalable: false,
+        }
     }
 }
 

@@ -6,13 +6,14 @@ use cwnd::{Bytes, Span};
 
 use super::{Queue, QueueSize, Threshold, size, threshold};
 use crate::net::setup::{
-    CoDelSetup, DecBitSetup, Discipline, DrrSetup, FqCoDelSetup, PieSetup, RedSetup, RioSetup, VcpSetup, XcpSetup,
+    CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, RedSetup, RioSetup, VcpSetup,
+    XcpSetup,
 };
 
 /// Every queue by name.
 pub static QUEUES: Notation<Queue> = Notation {
     what: "a queue and its size",
-    forms: &[DROPTAIL, RED, RIO, DRR, CODEL, FQ_CODEL, PIE, XCP, VCP, DECBIT],
+    forms: &[DROPTAIL, RED, RIO, DRR, CODEL, FQ_CODEL, PIE, DUALPI2, DUALPI2_LINUX, XCP, VCP, DECBIT],
     elsewhere: &[
         ("cake", "write `fq_codel`, which gives each flow a queue and acts on delay too, behind a `shaper`"),
         ("fq_pie", "write `fq_codel` for a queue per flow, or `pie` for one of all"),
@@ -41,6 +42,18 @@ const INTERVAL: Parameter = Parameter::quantity(
     "how long they must have waited longer before a drop",
 )
 .above(0.0);
+const CE_THRESHOLD: Parameter = Parameter::quantity(
+    "ce_threshold",
+    Measure::Span,
+    None,
+    "none",
+    "a packet that can carry a mark gets one if it has waited longer",
+);
+const CE_SELECTOR: Parameter = Parameter::switch(
+    "ce_l4s",
+    false,
+    "`ce_threshold` marks packets with ECT(1) alone, which flows of `ecn = \"l4s\"` send",
+);
 const QUANTUM: Parameter =
     Parameter::quantity("quantum", Measure::Bytes, None, "one packet", "what a flow may send in a turn").at_least(1.0);
 
@@ -173,7 +186,7 @@ const CODEL: Form<Queue> = Form {
             often, until one has waited less; leaves a queue of one packet alone",
     source: "RFC 8289",
     example: "codel:1000p,target=5ms,interval=100ms",
-    parameters: &[LIMIT, TARGET, INTERVAL, ECN],
+    parameters: &[LIMIT, TARGET, INTERVAL, ECN, CE_THRESHOLD, CE_SELECTOR],
     build: |values| queue(values, Discipline::CoDel(codel(values)?)),
     ..DROPTAIL
 };
@@ -194,6 +207,8 @@ const FQ_CODEL: Form<Queue> = Form {
             .at_most(65536.0)
             .whole(),
         QUANTUM,
+        CE_THRESHOLD,
+        CE_SELECTOR,
         Parameter::quantity("memory", Measure::Memory, Some(32e6), "", "a second limit, of all packets that wait")
             .at_least(1.0),
     ],
@@ -243,6 +258,93 @@ const PIE: Form<Queue> = Form {
         };
         queue(values, Discipline::Pie(pie))
     },
+    ..DROPTAIL
+};
+/// The parameters of a dual queue with the numbers of `defaults`, whose spans are given in seconds.
+macro_rules! dual {
+    ($update:literal, $alpha:literal, $beta:literal, $threshold:literal, $range:literal, $spared:literal, $share:literal) => {
+        &[
+            LIMIT,
+            Parameter::quantity("target", Measure::Span, Some(0.015), "", "the delay of the classic queue to be kept")
+                .above(0.0),
+            Parameter::quantity(
+                "update",
+                Measure::Span,
+                Some($update),
+                "",
+                "time between two updates of the probability",
+            )
+            .at_least(1e-6),
+            Parameter::number(
+                "alpha",
+                $alpha,
+                "growth of the base probability per update for the delay above the target",
+            )
+            .unit("1/s")
+            .at_least(0.0),
+            Parameter::number("beta", $beta, "growth of the base probability per update for the growth of the delay")
+                .unit("1/s")
+                .at_least(0.0),
+            Parameter::number(
+                "coupling",
+                2.0,
+                "factor from the base probability to that of a mark in the low-latency queue",
+            )
+            .at_least(1.0),
+            Parameter::quantity(
+                "threshold",
+                Measure::Span,
+                Some($threshold),
+                "",
+                "the waiting time from which the low-latency queue marks by itself",
+            ),
+            Parameter::quantity(
+                "range",
+                Measure::Span,
+                Some($range),
+                "",
+                "the waiting time beyond `threshold` by which it marks every packet; 0 s for a step",
+            ),
+            Parameter::number(
+                "spared",
+                $spared,
+                "it does not mark by itself while no more packets than this wait in it",
+            )
+            .at_least(0.0)
+            .at_most(4294967295.0)
+            .whole(),
+            Parameter::number(
+                "share",
+                $share,
+                "share of the capacity that the classic queue keeps while packets wait in both",
+            )
+            .above(0.0)
+            .below(1.0),
+            Parameter::switch("overload", true, "drops packets with ECT too once the coupled probability is 1"),
+        ]
+    };
+}
+
+const DUALPI2: Form<Queue> = Form {
+    name: "dualpi2",
+    aliases: &["dualq", "dual", "l4s"],
+    title: "coupled dual queue with PI2: packets with ECT(1) (`ecn = \"l4s\"`) wait in a queue of low latency that marks early, all others in a \
+            classic one that is kept at `target`; the classic drops with the square of the probability by which the other marks",
+    source: "RFC 9332 appendix A",
+    example: "dualpi2:250ms,target=15ms",
+    parameters: dual!(0.015, 0.15, 3.0, 0.0008, 0.0004, 1.0, 0.0625),
+    build: |values| queue(values, Discipline::DualPi2(dual(values, DualPi2Setup::RFC))),
+    ..DROPTAIL
+};
+const DUALPI2_LINUX: Form<Queue> = Form {
+    name: "dualpi2_linux",
+    aliases: &["sch_dualpi2"],
+    title: "`dualpi2` as in Linux: the controller sees the longer delay of both queues, drops and marks are random, and it spares a backlog of \
+            less than two packets",
+    source: "Linux net/sched/sch_dualpi2.c",
+    example: "dualpi2_linux:10000p,threshold=1ms",
+    parameters: dual!(0.016, 0.16015625, 3.19921875, 0.001, 0.0, 0.0, 0.1),
+    build: |values| queue(values, Discipline::DualPi2(dual(values, DualPi2Setup::LINUX))),
     ..DROPTAIL
 };
 const XCP: Form<Queue> = Form {
@@ -342,7 +444,29 @@ fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
     if target >= interval {
         return Err(InvalidParameter::new("target", "a time below the interval"));
     }
-    Ok(CoDelSetup { target, interval, mark, ..CoDelSetup::default() })
+    let ce_threshold = values.given("ce_threshold").map(Span::from_secs_f64);
+    let ce_scalable = values.is("ce_l4s");
+    if ce_scalable && ce_threshold.is_none() {
+        return Err(InvalidParameter::new("ce_l4s", "`no` without a `ce_threshold`"));
+    }
+    Ok(CoDelSetup { target, interval, mark, ce_threshold, ce_scalable, ..CoDelSetup::default() })
+}
+
+/// A dual queue of the variant of `usual`.
+fn dual(values: &Values, usual: DualPi2Setup) -> DualPi2Setup {
+    DualPi2Setup {
+        target: span(values, "target"),
+        update: span(values, "update"),
+        alpha: values.number("alpha"),
+        beta: values.number("beta"),
+        coupling: values.number("coupling"),
+        threshold: span(values, "threshold"),
+        range: span(values, "range"),
+        spared: values.number("spared") as u32,
+        share: values.number("share"),
+        overload: values.is("overload"),
+        ..usual
+    }
 }
 
 fn span(values: &Values, name: &str) -> Span {

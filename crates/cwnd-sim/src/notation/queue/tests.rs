@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::forms::{DEFAULT_RED, DEFAULT_RIO};
 use super::*;
-use crate::{DecBitSetup, VcpSetup, XcpSetup};
+use crate::{DecBitSetup, DualPi2Setup, VcpSetup, XcpSetup};
 
 #[test]
 fn drop_tail() {
@@ -308,15 +308,27 @@ fn early() -> impl Strategy<Value = RedSetup<Threshold>> {
 fn disciplines() -> impl Strategy<Value = Discipline<Threshold, Option<Bytes>>> {
     let span = |least: u64| (least..1 << 40).prop_map(Span::from_nanos);
     let codel = || {
-        (1_u64..1 << 30, 1_u64..1 << 30, any::<bool>()).prop_map(|(target, more, mark)| {
-            let [target, interval] = [target, target + more].map(Span::from_nanos);
-            CoDelSetup { target, interval, mark, ..CoDelSetup::default() }
-        })
+        let threshold = proptest::option::of((0_u64..1 << 30).prop_map(Span::from_nanos));
+        (1_u64..1 << 30, 1_u64..1 << 30, threshold, any::<[bool; 2]>()).prop_map(
+            |(target, more, ce_threshold, [mark, scalable])| {
+                let [target, interval] = [target, target + more].map(Span::from_nanos);
+                let ce_scalable = scalable && ce_threshold.is_some();
+                CoDelSetup { target, interval, mark, ce_threshold, ce_scalable, ..CoDelSetup::default() }
+            },
+        )
     };
     let quantum = || proptest::option::of((1_u32..).prop_map(Bytes));
     let fq = (codel(), 1_u32..=65536, quantum(), 1_u64..9_000_000_000_000_000);
     let pie = (span(1), span(1000), 0.0_f64..9.0, 0.0_f64..9.0, span(0), 0.0_f64..=1.0, any::<[bool; 2]>());
+    let gains = (0.0_f64..9.0, 0.0_f64..9.0, 1.0_f64..9.0, 1e-9_f64..0.99);
+    let dual = ([span(1), span(1000), span(0), span(0)], gains, any::<u32>(), any::<[bool; 2]>());
     prop_oneof![
+        dual.prop_map(|([target, update, threshold, range], numbers, spared, [overload, linux])| {
+            let (alpha, beta, coupling, share) = numbers;
+            let usual = if linux { DualPi2Setup::LINUX } else { DualPi2Setup::RFC };
+            let gains = DualPi2Setup { alpha, beta, coupling, share, ..usual };
+            Discipline::DualPi2(DualPi2Setup { target, update, threshold, range, spared, overload, ..gains })
+        }),
         Just(Discipline::DropTail),
         early().prop_map(Discipline::Red),
         (early(), early()).prop_map(|(inside, outside)| Discipline::Rio(RioSetup { inside, outside })),

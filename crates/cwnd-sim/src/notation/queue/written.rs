@@ -8,7 +8,8 @@ use cwnd::{Bytes, Span};
 use super::forms::{DEFAULT_RED, DEFAULT_RIO};
 use super::{Queue, QueueSize, Threshold};
 use crate::net::setup::{
-    CoDelSetup, Discipline, DrrSetup, FqCoDelSetup, PieSetup, RedSetup, RioSetup, VcpSetup, XcpSetup,
+    CoDelSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, FqCoDelSetup, PieSetup, RedSetup, RioSetup,
+    VcpSetup, XcpSetup,
 };
 
 impl fmt::Display for QueueSize {
@@ -80,6 +81,25 @@ fn words(discipline: &Discipline<Threshold, Option<Bytes>>) -> (&'static str, Ve
             ];
             ("pie", words)
         }
+        Discipline::DualPi2(dual) => {
+            let (name, usual) = match dual.variant {
+                DualPi2Variant::Rfc => ("dualpi2", DualPi2Setup::RFC),
+                DualPi2Variant::Linux => ("dualpi2_linux", DualPi2Setup::LINUX),
+            };
+            let words = vec![
+                time("target", dual.target, usual.target),
+                time("update", dual.update, usual.update),
+                word("alpha", &dual.alpha, &usual.alpha),
+                word("beta", &dual.beta, &usual.beta),
+                word("coupling", &dual.coupling, &usual.coupling),
+                time("threshold", dual.threshold, usual.threshold),
+                time("range", dual.range, usual.range),
+                word("spared", &dual.spared, &usual.spared),
+                word("share", &dual.share, &usual.share),
+                switch("overload", dual.overload, usual.overload),
+            ];
+            (name, words)
+        }
         Discipline::Xcp(XcpSetup { alpha, beta, gamma }) => {
             let usual = XcpSetup::default();
             let pairs = [("alpha", alpha, usual.alpha), ("beta", beta, usual.beta), ("gamma", gamma, usual.gamma)];
@@ -118,6 +138,8 @@ fn codel(setup: &CoDelSetup, usual: &CoDelSetup) -> Vec<Word> {
         time("target", setup.target, usual.target),
         time("interval", setup.interval, usual.interval),
         switch("ecn", setup.mark, usual.mark),
+        word("ce_threshold", &setup.ce_threshold.map(span).unwrap_or_default(), &""),
+        switch("ce_l4s", setup.ce_scalable, usual.ce_scalable),
     ]
 }
 
