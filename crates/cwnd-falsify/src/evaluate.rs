@@ -9,7 +9,7 @@ use cwnd_trace::Trace;
 
 use crate::property::{Observed, Promise};
 
-/// Who is judged, by which property.
+/// The algorithm that is judged, and the property.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// How runs are executed.

@@ -42,7 +42,7 @@ pub enum Part {
 /// A number of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knob {
-    /// What it is, with its unit.
+    /// Its name, with the unit.
     pub(crate) name: &'static str,
     /// Equal steps of a point are equal factors.
     pub(crate) log: bool,

@@ -43,7 +43,7 @@ pub struct Property {
 /// A run, as properties see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observed<'a> {
-    /// What was run.
+    /// The scenario of the run.
     pub(crate) scenario: &'a Scenario,
     /// Its trace.
     pub(crate) trace: &'a Trace,

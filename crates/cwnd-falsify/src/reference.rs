@@ -34,7 +34,7 @@ pub fn table() -> String {
 /// The parts of a path, as a table of the documentation.
 #[must_use]
 pub fn parts() -> String {
-    let mut text = "| part | what it does | numbers |\n| --- | --- | --- |\n".to_string();
+    let mut text = "| part | effect | numbers |\n| --- | --- | --- |\n".to_string();
     for part in Part::all() {
         let range = |[low, high]: [f64; 2]| format!("{low} to {high}");
         let knobs = part.knobs().iter().map(|knob| format!("{}: {}", knob.name, range(knob.range(Profile::Home))));

@@ -18,6 +18,9 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("sabul", "window", &["20"]),
     ("sabul", "least_rate", &["3mbit"]),
     ("dctcp", "floor", &["40"]),
+    ("prague", "floor", &["40"]),
+    ("prague", "after", &["5"]),
+    ("prague", "rtt_ref", &["100ms"]),
     ("bbr3", "offload", &["100"]),
     ("rule", "grow", &["2/w"]),
     ("rule", "cut", &["max(w*7/8, 1)"]),
@@ -74,6 +77,8 @@ fn paths(entry: &Entry<Algorithm>) -> Vec<Value> {
     let reported = (entry.name == "lda").then_some(reported);
     // UDT grows by decades of the spare rate: a ninth of this capacity lies in another one than most of it.
     let decades = (entry.name == "udt").then(|| path("60mbit", "60ms", &queue, 0.02, json!({})));
+    // Prague counts 500 round trips before it supposes a longer one.
+    let short = (entry.name == "prague").then(|| path("10mbit", "5ms", "red:60p,ecn=yes", 0.0, marked.clone()));
     let others = [
         path("10mbit", "40ms", &queue, 0.002, json!({})),
         path("10mbit", "40ms", "red:60p,ecn=yes", 0.0, marked),
@@ -81,7 +86,7 @@ fn paths(entry: &Entry<Algorithm>) -> Vec<Value> {
         path("100mbit", "60ms", &queue, 0.0, json!({"source": "square:90mbit,2mbit,step=900ms"})),
         path("100mbit", "60ms", &queue, 0.02, json!({"on": ["0s..3s", "5s..8s"]})),
     ];
-    others.into_iter().chain(reported).chain(decades).collect()
+    others.into_iter().chain(reported).chain(decades).chain(short).collect()
 }
 
 /// The digest of a run and its warnings; none where the text is refused.

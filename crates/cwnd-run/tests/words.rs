@@ -42,7 +42,7 @@ const EARLY: [&str; 15] = [
     "gentle=yes",
 ];
 
-const FAMILIES: [Family; 13] = [
+const FAMILIES: [Family; 14] = [
     Family { key: "/dumbbell/queue", plain: "red:20p", words: &EARLY, paths: queues },
     Family {
         key: "/dumbbell/queue",
@@ -64,7 +64,7 @@ const FAMILIES: [Family; 13] = [
     Family {
         key: "/dumbbell/queue",
         plain: "codel:60p",
-        words: &["target=1ms", "interval=20ms", "ecn=yes"],
+        words: &["target=1ms", "interval=20ms", "ecn=yes", "ce_threshold=2ms", "l4s_threshold=1ms"],
         paths: queues,
     },
     Family {
@@ -87,6 +87,23 @@ const FAMILIES: [Family; 13] = [
             "derandomize=yes",
         ],
         paths: queues,
+    },
+    Family {
+        key: "/dumbbell/queue",
+        plain: "dualpi2:60p",
+        words: &[
+            "target=1ms",
+            "update=3ms",
+            "alpha=9",
+            "beta=9",
+            "coupling=4",
+            "threshold=3ms",
+            "range=5ms",
+            "spared=9",
+            "share=0.5",
+            "overload=no",
+        ],
+        paths: low_latency,
     },
     Family { key: "/dumbbell/queue", plain: "xcp:60p", words: &["alpha=0.2", "beta=0.1", "gamma=0.5"], paths: routers },
     Family {
@@ -155,7 +172,16 @@ fn queues() -> Vec<Value> {
     let [busy, over] = [full("cbr:9500kbit", "400B"), full("cbr:25mbit", "1500B")];
     let mut alone = base(&json!([{"algorithm": "reno"}]));
     alone.as_object_mut().expect("a table").remove("cbr");
-    vec![base(&marked), base(&plain), alone, busy, over]
+    let scalable = base(&json!([{"algorithm": "prague", "ecn": "l4s"}, {"algorithm": "cubic", "ecn": "latch"}]));
+    vec![base(&marked), base(&plain), alone, busy, over, scalable]
+}
+
+/// Scalable senders next to classic ones, and as much of either that its probability stays high.
+fn low_latency() -> Vec<Value> {
+    let both = json!([{"algorithm": "prague", "ecn": "l4s", "count": 2}, {"algorithm": "cubic", "count": 2}]);
+    let mut over = base(&both);
+    over["cbr"][0] = json!({"rate": "cbr:25mbit", "packet": "1500B"});
+    vec![base(&both), base(&json!([{"algorithm": "prague", "ecn": "l4s"}])), over]
 }
 
 fn rates() -> Vec<Value> {

@@ -15,7 +15,7 @@ const CODEL_SETUP: CoDelSetup = CoDelSetup {
     mtu: Bytes(1500),
     mark: false,
     ce_threshold: None,
-    ce_scalable: false,
+    l4s_threshold: None,
 };
 
 /// A link of `mbit` Mbit/s and `rtt` ms under `discipline`, with room for 1000 packets, and flows of `algorithms` for 40 s.

@@ -363,14 +363,14 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         },
     );
     // Down to targets that every queue misses, so that there are many drops.
-    let threshold = proptest::option::of((0_u64..5000).prop_map(Span::from_micros));
-    let codel = (1_u64..5000, 1_u64..100_000, threshold, any::<[bool; 2]>()).prop_map(
-        |(target, more, ce_threshold, [mark, ce_scalable])| CoDelSetup {
+    let threshold = || proptest::option::of((0_u64..5000).prop_map(Span::from_micros));
+    let codel = (1_u64..5000, 1_u64..100_000, [threshold(), threshold()], any::<bool>()).prop_map(
+        |(target, more, [ce_threshold, l4s_threshold], mark)| CoDelSetup {
             target: Span::from_micros(target),
             interval: Span::from_micros(target + more),
             mark,
             ce_threshold,
-            ce_scalable,
+            l4s_threshold,
             ..CoDelSetup::default()
         },
     );

@@ -20,6 +20,8 @@ const CHOICES: [&str; 9] = [
     "cwnd-falsify/src/space.rs",
     // The colours of the papers' algorithms.
     "cwnd-report/src/plot/colour.rs",
+    // The flows of the run that `doctor` repeats.
+    "cwnd-cli/src/doctor/simulator.rs",
     // Examples of a rustdoc page and of a schema.
     "cwnd-sim/src/lib.rs",
     "cwnd-run/src/scenario/quantity.rs",

@@ -43,7 +43,7 @@ fn processors() -> Finding {
     Finding::fine("processors", counted(count, "processor"), means).number(count as f64, "processors")
 }
 
-/// The memory of the machine, and the bound of all runs: what was `given`, or the default.
+/// The memory of the machine, and the bound of all runs: the one `given`, or the default.
 fn memory(given: Option<u64>) -> Finding {
     let bound = given.unwrap_or_else(default_memory);
     let machine = machine_memory().map_or("unknown".to_string(), size);

@@ -243,7 +243,7 @@ fn epoch(lab: &Lab<'_>) -> Measured {
     super::growth(&record, 40.0, 40.0 + 10.0 * record.rtt)
 }
 
-/// The window at a time over the larger of what was left at `from` and the limit of congestion avoidance by the flights since `from`.
+/// The window at a time over the larger of the window `left` at `from` and the limit of congestion avoidance by the flights since `from`.
 fn over_limit(lab: &Lab<'_>, record: &Record, left: f64, from: f64, at: f64) -> Measured {
     let flight = flight(record, from + 2.0 * record.rtt, at);
     let limit = if lab.subject().law() == Law::Cubic { 1.5 * flight } else { flight + 1.0 };

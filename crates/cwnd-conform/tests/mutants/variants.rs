@@ -82,6 +82,15 @@ fn no_false_alarm(ways: &[(String, Rules)], seeds: u64, suites: Vec<Suite>) {
     assert!(alarms.is_empty(), "{} alarms of {} senders\n{}", alarms.len(), ways.len(), alarms.join("\n"));
 }
 
+/// Judges each of `ways` by the suites that it has to meet. The cap of draft-ietf-ccwg-ratelimited-increase at a packet above `maxFS` takes
+/// another part of a packet away with acknowledgements of one packet than with those of ten, so that the independence that RFC 9002 section 7.3.3
+/// asks for is not demanded of senders by the draft.
+fn no_false_alarm_of(ways: Vec<(String, Rules)>, seeds: u64) {
+    let (limited, others): (Vec<_>, Vec<_>) = ways.into_iter().partition(|(_, rules)| rules.flights.is_some());
+    no_false_alarm(&others, seeds, suites());
+    no_false_alarm(&limited, seeds, tcp());
+}
+
 fn tcp() -> Vec<Suite> {
     suites().into_iter().filter(|suite| *suite != Suite::Rfc9002).collect()
 }
@@ -99,13 +108,13 @@ fn right_senders_give_no_alarm() {
         "hystart++, paced",
     ];
     let ways: Vec<_> = ways().into_iter().filter(|(name, _)| few.iter().any(|few| name.ends_with(few))).collect();
-    no_false_alarm(&ways, 3, suites());
+    no_false_alarm_of(ways, 3);
     no_false_alarm(&per_ack()[1..], 3, tcp());
 }
 
 #[test]
 #[ignore = "twenty seeds take minutes: cargo xtask test --long"]
 fn right_senders_give_no_alarm_over_twenty_seeds() {
-    no_false_alarm(&ways(), 20, suites());
+    no_false_alarm_of(ways(), 20);
     no_false_alarm(&per_ack(), 20, tcp());
 }

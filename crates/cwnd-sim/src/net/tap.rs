@@ -95,7 +95,9 @@ impl Tap {
         let lost = match which {
             Which::Ack { nth, .. } => self.faults.contains(&Fault::Ack { flow, nth }),
             Which::Data { number, transmission, nth } => {
-                if packet.ecn == Ecn::Capable && self.faults.contains(&Fault::MarkData { flow, number, transmission }) {
+                if packet.ecn != Ecn::NotCapable
+                    && self.faults.contains(&Fault::MarkData { flow, number, transmission })
+                {
                     packet.ecn = Ecn::Congestion;
                 }
                 self.faults.contains(&Fault::Data { flow, number, transmission })
@@ -126,7 +128,11 @@ impl Tap {
                     lost |= self.stream.chance(threshold(f64::from(per_mille) / 1000.0));
                 }
                 Fault::Mark { flow, from, count }
-                    if !lost && flow == packet.flow && now >= from && *struck < count && packet.ecn == Ecn::Capable =>
+                    if !lost
+                        && flow == packet.flow
+                        && now >= from
+                        && *struck < count
+                        && packet.ecn != Ecn::NotCapable =>
                 {
                     *struck += 1;
                     packet.ecn = Ecn::Congestion;

@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn an_error_is_about_the_rule_that_is_meant() {
         assert!(refusal("2mbit").ends_with("a name before `2mbit`, such as `cbr:2mbit`"), "{}", refusal("2mbit"));
-        assert!(refusal("sqare:1mbit,2mbit,step=1s").ends_with("did you mean `square:1mbit,2mbit,step=1s`?"));
+        assert!(refusal("squar:1mbit,2mbit,step=1s").ends_with("did you mean `square:1mbit,2mbit,step=1s`?"));
         assert!(refusal("cbr:2").starts_with("a rate with its unit, or `0`, not `2`"), "{}", refusal("cbr:2"));
         assert!(refusal("walk:1mbit,step=5s").starts_with("`reach` too"), "{}", refusal("walk:1mbit,step=5s"));
         let floor = refusal("cbr:2mbit,floor=low");

@@ -209,7 +209,7 @@ fn a_share_ends_after_a_transfer_or_a_time() {
     assert_eq!(brief.ends().0, Some(0));
     let brief = Sharing::start(&udt, &["send", "out", "--expires", "300ms"]);
     let (code, _, err) = brief.ends();
-    assert!(code == Some(6) && err.contains("nobody has fetched"), "{err}");
+    assert!(code == Some(6) && err.contains("no receiver fetched"), "{err}");
 }
 
 #[test]

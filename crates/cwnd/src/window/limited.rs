@@ -34,7 +34,7 @@ pub(super) struct LastWindow {
     full: bool,
     /// `max_packets_out`.
     most: u64,
-    /// `cwnd_usage_seq`, in packets delivered or lost: once so many are, all that was in flight then has left the network.
+    /// `cwnd_usage_seq`, in packets delivered or lost: at this count all packets that were in flight then have left the network.
     until: u64,
 }
 

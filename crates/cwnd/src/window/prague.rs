@@ -2,6 +2,8 @@
 //!
 //! draft-briscoe-iccrg-prague-congestion-control-04; section numbers are its own.
 
+use alloc::boxed::Box;
+
 use super::{Window, WindowRule};
 use crate::control::Pacing;
 use crate::entry::{Basis, Entry, Family, Transport};
@@ -13,12 +15,8 @@ use crate::units::{Span, Time};
 /// packets marked and m the ratio of the virtual round-trip time to the real one.
 #[derive(Clone, Debug)]
 pub struct Prague {
-    g: f64,
-    floor: f64,
-    /// The least virtual round-trip time, seconds.
-    rtt_ref: f64,
-    /// Round trips until it applies.
-    after: f64,
+    /// Boxed, since each flow of a simulation has room for the largest algorithm.
+    parameters: Box<Parameters>,
     /// The filtered share; none before the first mark.
     alpha: Option<f64>,
     acked: f64,
@@ -31,13 +29,23 @@ pub struct Prague {
     avoids: bool,
 }
 
+#[derive(Clone, Debug)]
+struct Parameters {
+    g: f64,
+    floor: f64,
+    /// The least virtual round-trip time, seconds.
+    rtt_ref: f64,
+    /// Round trips until it applies.
+    after: f64,
+}
+
 impl Prague {
     /// The virtual round-trip time, and its ratio to the real one (section 2.4.4); the ratio is 1 on paths with longer round trips, and at the
     /// beginning.
     fn virtual_rtt(&self, view: &View) -> (f64, f64) {
         let real = view.rtt.map_or(0.0, |rtt| rtt.smoothed.as_secs_f64());
-        if real > 0.0 && real < self.rtt_ref && view.round as f64 >= self.after {
-            (self.rtt_ref, self.rtt_ref / real)
+        if real > 0.0 && real < self.parameters.rtt_ref && view.round as f64 >= self.parameters.after {
+            (self.parameters.rtt_ref, self.parameters.rtt_ref / real)
         } else {
             (real, 1.0)
         }
@@ -58,7 +66,7 @@ impl WindowRule for Prague {
         if rtt == 0.0 || view.now.since(self.from) < Span::from_secs_f64(rtt) || self.acked == 0.0 {
             return;
         }
-        self.alpha = self.alpha.map(|alpha| alpha + self.g * (self.marked / self.acked - alpha));
+        self.alpha = self.alpha.map(|alpha| alpha + self.parameters.g * (self.marked / self.acked - alpha));
         (self.acked, self.marked, self.from) = (0.0, 0.0, view.now);
     }
 
@@ -87,7 +95,7 @@ impl WindowRule for Prague {
     }
 
     fn floor(&self) -> Option<f64> {
-        Some(self.floor)
+        Some(self.parameters.floor)
     }
 
     fn needs_marks(&self) -> bool {
@@ -135,10 +143,7 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
     build: |values, start| {
         let [g, floor, rtt_ref, after] = ["g", "floor", "rtt_ref", "after"].map(|name| values.number(name));
         let rule = Prague {
-            g,
-            floor,
-            rtt_ref,
-            after,
+            parameters: Box::new(Parameters { g, floor, rtt_ref, after }),
             alpha: None,
             acked: 0.0,
             marked: 0.0,

@@ -26,7 +26,7 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
         }
         Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDelSetup { codel, .. }) => {
             let scalable = flow.ecn == Some(AckEcho::Scalable);
-            codel.mark || codel.ce_threshold.is_some() && (scalable || !codel.ce_scalable)
+            codel.mark || codel.ce_threshold.is_some() || scalable && codel.l4s_threshold.is_some()
         }
         Discipline::Pie(pie) => pie.mark,
         Discipline::DualPi2(_) => true,

@@ -1,6 +1,6 @@
 //! Words of queues that change nothing.
 
-use cwnd_sim::{Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
+use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
 
 use super::Found;
 use super::marks::{is_step, unanswered};
@@ -98,11 +98,18 @@ impl Found {
         {
             self.add_part(key, queue, word, "it is about marks, of which there are none without `ecn=yes`");
         }
+        let scalable = |party: &Party<'_>| party.flow.is_some_and(|flow| flow.ecn == Some(AckEcho::Scalable));
+        if let Some(word) = typed(queue.text(), "l4s_threshold")
+            && links.iter().flat_map(|link| paths.crossing(*link)).next().is_some()
+            && !links.iter().flat_map(|link| paths.forward(*link)).any(scalable)
+        {
+            self.add_part(key, queue, word, "no flow that crosses it sends ECT(1): set `ecn` to `l4s`");
+        }
         for word in words(queue.text()) {
             let (class, bare) = class_of(word);
             // FQ-CoDel marks without being told to, so that its `no` says something.
             let no = bare.ends_with("no") && !says_something::<Queue>(queue.text(), word);
-            if name(bare) != "ecn" || no {
+            if !["ecn", "ce_threshold"].contains(&name(bare)) || no {
                 continue;
             }
             let of_class = |party: &&Party<'_>| class.is_none_or(|class| party.class == class);

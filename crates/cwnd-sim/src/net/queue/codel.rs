@@ -152,17 +152,12 @@ fn can_be_marked(setup: &CoDelSetup, held: &Held) -> bool {
     setup.mark && held.oldest().is_some_and(|(_, packet)| packet.ecn != Ecn::NotCapable)
 }
 
-/// Whether the packet at the head has waited long enough for a mark by `ce_threshold`.
+/// Whether the packet at the head has waited long enough for a mark by one of the thresholds.
 fn is_beyond_threshold(setup: &CoDelSetup, held: &Held, now: Time) -> bool {
-    let Some(threshold) = setup.ce_threshold else { return false };
-    held.oldest().is_some_and(|(arrived, packet)| {
-        let concerned = if setup.ce_scalable {
-            matches!(packet.ecn, Ecn::Scalable | Ecn::Congestion)
-        } else {
-            packet.ecn != Ecn::NotCapable
-        };
-        concerned && now.since(*arrived) > threshold
-    })
+    let Some((arrived, packet)) = held.oldest() else { return false };
+    let exceeds = |threshold: Option<Span>| threshold.is_some_and(|threshold| now.since(*arrived) > threshold);
+    let scalable = matches!(packet.ecn, Ecn::Scalable | Ecn::Congestion);
+    packet.ecn != Ecn::NotCapable && exceeds(setup.ce_threshold) || scalable && exceeds(setup.l4s_threshold)
 }
 
 #[cold]

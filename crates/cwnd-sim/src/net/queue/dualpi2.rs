@@ -100,8 +100,8 @@ impl DualPi2 {
         self.low.held.bytes() + self.classic.held.bytes()
     }
 
-    /// Drops what is to be dropped: whether the packet to be sent then is the oldest of L, and whether it gets a mark. None if no packet
-    /// waits.
+    /// Drops the packets that are hit, and chooses the one to be sent: whether it is the oldest of L, and whether it gets a mark. None if no
+    /// packet waits.
     fn choose(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<(bool, bool)> {
         loop {
             let is_low = self.chooses_low()?;

@@ -18,8 +18,9 @@ pub struct CoDelSetup {
     /// Packets that can carry a mark are marked once they have waited longer than this, whatever the control decides (Linux
     /// `ce_threshold`); none without it.
     pub ce_threshold: Option<Span>,
-    /// Of those, only packets with ECT(1) (Linux `ce_threshold_selector` 0x1/0x1).
-    pub ce_scalable: bool,
+    /// Packets with ECT(1) or CE are marked once they have waited longer than this (Linux `ce_threshold` with the selector 0x1/0x1); none without
+    /// it.
+    pub l4s_threshold: Option<Span>,
 }
 
 /// Flow queueing with controlled delay (FQ-CoDel, RFC 8290): flows, by a hash that the seed perturbs, in queues that take turns by
@@ -101,7 +102,7 @@ impl Default for CoDelSetup {
             mtu: Bytes(1500),
             mark: false,
             ce_threshold: None,
-            ce_scalable: false,
+            l4s_threshold: None,
         }
     }
 }

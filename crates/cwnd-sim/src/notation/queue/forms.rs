@@ -49,10 +49,12 @@ const CE_THRESHOLD: Parameter = Parameter::quantity(
     "none",
     "a packet that can carry a mark gets one if it has waited longer",
 );
-const CE_SELECTOR: Parameter = Parameter::switch(
-    "ce_l4s",
-    false,
-    "`ce_threshold` marks packets with ECT(1) alone, which flows of `ecn = \"l4s\"` send",
+const L4S_THRESHOLD: Parameter = Parameter::quantity(
+    "l4s_threshold",
+    Measure::Span,
+    None,
+    "none",
+    "a packet with ECT(1), which flows of `ecn = \"l4s\"` send, gets a mark if it has waited longer",
 );
 const QUANTUM: Parameter =
     Parameter::quantity("quantum", Measure::Bytes, None, "one packet", "what a flow may send in a turn").at_least(1.0);
@@ -186,7 +188,7 @@ const CODEL: Form<Queue> = Form {
             often, until one has waited less; leaves a queue of one packet alone",
     source: "RFC 8289",
     example: "codel:1000p,target=5ms,interval=100ms",
-    parameters: &[LIMIT, TARGET, INTERVAL, ECN, CE_THRESHOLD, CE_SELECTOR],
+    parameters: &[LIMIT, TARGET, INTERVAL, ECN, CE_THRESHOLD, L4S_THRESHOLD],
     build: |values| queue(values, Discipline::CoDel(codel(values)?)),
     ..DROPTAIL
 };
@@ -208,7 +210,7 @@ const FQ_CODEL: Form<Queue> = Form {
             .whole(),
         QUANTUM,
         CE_THRESHOLD,
-        CE_SELECTOR,
+        L4S_THRESHOLD,
         Parameter::quantity("memory", Measure::Memory, Some(32e6), "", "a second limit, of all packets that wait")
             .at_least(1.0),
     ],
@@ -445,11 +447,8 @@ fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
         return Err(InvalidParameter::new("target", "a time below the interval"));
     }
     let ce_threshold = values.given("ce_threshold").map(Span::from_secs_f64);
-    let ce_scalable = values.is("ce_l4s");
-    if ce_scalable && ce_threshold.is_none() {
-        return Err(InvalidParameter::new("ce_l4s", "`no` without a `ce_threshold`"));
-    }
-    Ok(CoDelSetup { target, interval, mark, ce_threshold, ce_scalable, ..CoDelSetup::default() })
+    let l4s_threshold = values.given("l4s_threshold").map(Span::from_secs_f64);
+    Ok(CoDelSetup { target, interval, mark, ce_threshold, l4s_threshold, ..CoDelSetup::default() })
 }
 
 /// A dual queue of the variant of `usual`.

@@ -139,7 +139,7 @@ fn codel(setup: &CoDelSetup, usual: &CoDelSetup) -> Vec<Word> {
         time("interval", setup.interval, usual.interval),
         switch("ecn", setup.mark, usual.mark),
         word("ce_threshold", &setup.ce_threshold.map(span).unwrap_or_default(), &""),
-        switch("ce_l4s", setup.ce_scalable, usual.ce_scalable),
+        word("l4s_threshold", &setup.l4s_threshold.map(span).unwrap_or_default(), &""),
     ]
 }
 
