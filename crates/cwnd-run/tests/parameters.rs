@@ -78,7 +78,8 @@ fn paths(entry: &Entry<Algorithm>) -> Vec<Value> {
     // UDT grows by decades of the spare rate: a ninth of this capacity lies in another one than most of it.
     let decades = (entry.name == "udt").then(|| path("60mbit", "60ms", &queue, 0.02, json!({})));
     // Prague counts 500 round trips before it supposes a longer one.
-    let short = (entry.name == "prague").then(|| path("10mbit", "5ms", "red:60p,ecn=yes", 0.0, marked.clone()));
+    let short = (entry.name == "prague")
+        .then(|| path("10mbit", "5ms", "red:30p,min=3p,max=3p,weight=1,ecn=yes", 0.0, marked.clone()));
     let others = [
         path("10mbit", "40ms", &queue, 0.002, json!({})),
         path("10mbit", "40ms", "red:60p,ecn=yes", 0.0, marked),
