@@ -242,6 +242,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Conformance", "docs/conform.md"),
             ("BBR", "docs/bbr.md"),
             ("Windows that are not used", "docs/ratelimited.md"),
+            ("L4S", "docs/l4s.md"),
             ("Other stacks", "docs/foreign.md"),
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Delayed acknowledgements", "docs/held-acks.md"),
