@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "regress")]
     junit: Option<PathBuf>,
     /// List the properties
-    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads"])]
+    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit"])]
     list: bool,
 }
 

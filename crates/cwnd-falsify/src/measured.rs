@@ -98,9 +98,10 @@ pub(crate) fn steady_loss(run: &Observed<'_>) -> Option<f64> {
 pub(crate) fn longest_silence(run: &Observed<'_>) -> Option<f64> {
     let trace = run.trace;
     let stages = run.scenario.document().dumbbell.iter().flat_map(|path| &path.outage).map(|stage| *stage.value());
-    let out: f64 =
-        stages.map(|stage| stage.to.map_or(trace.end, |to| to.as_nanos()) - stage.from.as_nanos()).sum::<u64>() as f64
-            * 1e-9;
+    let out: f64 = stages
+        .map(|stage| stage.to.map_or(trace.end, cwnd::Span::as_nanos) - stage.from.as_nanos())
+        .sum::<u64>() as f64
+        * 1e-9;
     let silence = |flow: &FlowTrace| {
         let (mut longest, mut now) = (0.0_f64, 0.0);
         for at in steps(trace) {

@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
         }
         self.outcomes.push(evaluated);
         self.pending.push(tried);
-        if self.outcomes.len() % BATCH == 0 {
+        if self.outcomes.len().is_multiple_of(BATCH) {
             for tried in self.pending.drain(..) {
                 keep(&mut self.elites, &tried);
             }

@@ -8,7 +8,7 @@ use cwnd::registry::{Basis, Transport};
 use cwnd::{ALGORITHMS, CongestionControl, Spec, Start};
 
 /// Lists of algorithms outside of the registry, by file, which select algorithms to show and state no facts about them.
-const CHOICES: [&str; 9] = [
+const CHOICES: [&str; 10] = [
     // The algorithms compared without arguments, and the first ones that a visitor sees.
     "cwnd-lab/src/compare/default.rs",
     "cwnd-engine/src/presets.rs",

@@ -3,6 +3,7 @@
 mod doctor;
 mod documents;
 mod errors;
+mod falsify;
 mod figures;
 mod finished;
 mod first;

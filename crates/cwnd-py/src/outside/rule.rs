@@ -162,6 +162,11 @@ impl WindowRule for Rule {
         })
     }
 
+    /// By `grow` itself, so that Python has no other method for it.
+    fn growth_of(&self, flight: f64, view: &Seen) -> f64 {
+        self.clone().grow_by(flight, flight, view)
+    }
+
     fn cut(&mut self, w: f64, view: &Seen) -> f64 {
         self.ask(w, |py, rule| rule.number(py, &rule.methods.cut, "cut", (w, View::from(*view))))
     }

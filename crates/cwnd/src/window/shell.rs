@@ -309,7 +309,7 @@ impl<R: WindowRule> Window<R> {
 
     /// The part of the window that a cut is taken from, of the window `before`.
     fn used(&self, before: f64, view: &View, event: &Congestion) -> f64 {
-        if !self.rule.cuts_flight() || !(self.policy.validate && view.is_underused()) {
+        if !(self.rule.cuts_flight() && self.policy.validate && view.is_underused()) {
             return before;
         }
         // What arrived out of order is no longer in the network, but outstanding, and so part of FlightSize.

@@ -118,7 +118,8 @@ fn a_used_window_has_no_limit() {
 /// nor does the window fall before packets in flight were counted.
 #[test]
 fn a_reduction_begins_anew_and_nothing_collapses() {
-    let reduce: [(&str, fn(&mut TestHost), f64); 4] = [
+    type Reduction = fn(&mut TestHost);
+    let reduce: [(&str, Reduction, f64); 4] = [
         ("loss", |flow| flow.on_congestion(&Congestion::loss(flow.view.next - 1, 1)), 50.0),
         ("mark", |flow| flow.on_congestion(&Congestion::mark(flow.view.next - 1)), 50.0),
         (

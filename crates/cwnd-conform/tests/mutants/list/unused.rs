@@ -12,7 +12,7 @@ fn flights(rules: &mut Rules) -> &mut Flights {
 
 pub(super) const UNUSED: &[Fault] = &[
     fault("slow start has no limit", &[(Limited, "limited-start-twice"), (LimitedCubic, "limited-start-twice")], |r| {
-        flights(r).ramp = f64::INFINITY
+        flights(r).ramp = f64::INFINITY;
     }),
     fault("the limit of slow start is three flights", &[(Limited, "limited-start-twice")], |r| flights(r).ramp = 3.0),
     fault("the limit of slow start is one and a half flights", &[(Limited, "limited-start-reaches")], |r| {
@@ -26,7 +26,7 @@ pub(super) const UNUSED: &[Fault] = &[
     fault("avoidance has no limit", &[(Limited, "limited-still")], |r| flights(r).step = f64::INFINITY),
     fault("the curve runs behind its limit", &[(LimitedCubic, "limited-epoch")], |r| flights(r).epoch_runs = true),
     fault("maxFS outlives a loss", &[(Limited, "limited-after-loss"), (LimitedCubic, "limited-after-loss")], |r| {
-        flights(r).resets_on_loss = false
+        flights(r).resets_on_loss = false;
     }),
     fault("maxFS outlives a mark", &[(Limited, "limited-after-mark")], |r| flights(r).resets_on_mark = false),
     fault("maxFS outlives a restart", &[(Limited, "limited-after-restart")], |r| flights(r).resets_on_restart = false),

@@ -1,0 +1,81 @@
+//! `cwnd falsify`, from a search to a file that is judged again.
+
+use super::Cwnd;
+
+#[test]
+fn a_counterexample_is_written_and_judged_again() {
+    let cwnd = Cwnd::new();
+    let search = ["falsify", "bbr", "--property", "starvation", "--profile", "anything", "--search", "random"];
+    let budget = ["--evaluations", "16", "--seeds", "2", "--answers", "1", "--corpus", "corpus", "--out", "found"];
+    let text = cwnd.succeed(&[&search[..], &budget].concat());
+    assert!(text.contains("16 evaluations break it: 1 counterexample"), "{text}");
+    assert!(
+        text.contains("cwnd falsify --regress found/1/counterexample.toml") && text.contains("\n   #s=1."),
+        "{text}"
+    );
+    assert!(cwnd.path().join("found/1/report.html").is_file());
+    let file = cwnd.path().join("found/1/counterexample.toml");
+    let scenario = std::fs::read_to_string(&file).expect("it was written");
+    assert!(scenario.starts_with("# cwnd falsify: starvation > 0.1\n# bbr breaks it with 2 seeds; "), "{scenario}");
+
+    // The same search again, from its corpus.
+    let again = cwnd.succeed(&[&search[..], &budget[..8], &["--out", "again"]].concat());
+    assert_eq!(again, text.replace("found/", "again/"));
+
+    let red = cwnd.run(&["falsify", "--regress", "found/1/counterexample.toml", "--junit", "junit.xml"]);
+    assert_eq!(red.code, Some(1));
+    assert!(red.out.contains("starvation > 0.1: broken: ") && red.err.contains("error: broken: found/1/"), "{red:?}");
+    let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
+    assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
+    let mended = scenario.replace("starvation > 0.1", "starvation > -1");
+    let green = cwnd.file("mended.toml", &mended);
+    let text = cwnd.succeed(&["falsify", "--regress", &green, "--junit", "junit.xml"]);
+    assert!(text.contains("mended.toml: starvation > -1: kept: "), "{text}");
+    let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
+    assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
+}
+
+#[test]
+fn nothing_found_names_the_closest_path() {
+    let cwnd = Cwnd::new();
+    let text = cwnd.succeed(&["falsify", "reno", "--property", "jain > 0.5", "--evaluations", "3", "--out", "found"]);
+    assert!(text.starts_with("reno, jain > 0.5, home: nothing within 3 evaluations\nclosest: 1.0000"), "{text}");
+    let text = cwnd.succeed(&["run", "found/closest.toml", "--check"]);
+    assert_eq!(text, "found/closest.toml: valid scenario\n");
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let cwnd = Cwnd::new();
+    cwnd.file("plain.toml", super::SHORT);
+    cwnd.file("corpus", "something else\n");
+    let cases: &[(&[&str], &str)] = &[
+        (&["reno"], "error: the following required arguments were not provided:\n  --property <PROPERTY>"),
+        (
+            &["reno", "--property", "starvtion"],
+            "error: invalid value 'starvtion' for '--property <PROPERTY>': unknown property `starvtion`; did you mean `starvation`?",
+        ),
+        (
+            &["reno", "--property", "utilisation"],
+            "error: invalid value 'utilisation' for '--property <PROPERTY>': the measure `utilisation` needs a bound",
+        ),
+        (
+            &["reno", "--property", "progress", "--profile", "moon"],
+            "error: invalid value 'moon' for '--profile <PROFILE>': accepted are home, mobile, datacentre, satellite, anything",
+        ),
+        (
+            &["reno", "--property", "progress", "--minutes", "0"],
+            "error: invalid value '0' for '--minutes <M>': expected a number of minutes above 0",
+        ),
+        (
+            &["reno", "--property", "progress", "--corpus", "corpus"],
+            "error: --corpus: corpus: it is the corpus of another search or version: its line 1 is `something else`, not",
+        ),
+        (&["--regress", "plain.toml"], "error: plain.toml: it names no property: expected a line"),
+        (&["--regress", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
+        (&["--junit", "x.xml", "--list"], "error: the argument '--junit <FILE>' cannot be used with '--list'"),
+    ];
+    for (arguments, expected) in cases {
+        cwnd.refuses(&[&["falsify"][..], *arguments].concat(), expected);
+    }
+}
