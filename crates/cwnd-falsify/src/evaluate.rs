@@ -7,7 +7,8 @@ use cwnd_run::measure::summarise;
 use cwnd_run::scenario::{Scenario, ScenarioError};
 use cwnd_trace::Trace;
 
-use crate::property::{Observed, Promise};
+use crate::observed::Observed;
+use crate::property::Promise;
 
 /// The algorithm that is judged, and the property.
 #[derive(Clone, Copy, Debug)]

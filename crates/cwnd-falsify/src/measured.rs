@@ -3,7 +3,7 @@
 use cwnd_run::measure::{Curve, Window, recovery_time, utilisation};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
-use crate::property::Observed;
+use crate::observed::Observed;
 
 pub(crate) fn progress(run: &Observed<'_>) -> Option<f64> {
     let link = run.link()?;

@@ -1,6 +1,6 @@
 //! The parts of a path: each departure from calm with its numbers and their plausible ranges.
 
-use crate::space::Profile::{self, Anything, Datacentre, Mobile, Satellite};
+use crate::profile::Profile::{self, Anything, Datacentre, Mobile, Satellite};
 
 /// A departure of a path from calm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cwnd_run::measure::{MEASURES, Measure, Subject as Of, Summary};
-use cwnd_run::scenario::{Scenario, unknown};
-use cwnd_trace::{FlowTrace, LinkTrace, Trace};
+use cwnd_run::measure::{MEASURES, Measure, Subject as Of};
+use cwnd_run::scenario::unknown;
 use thiserror::Error;
 
 use crate::measured as of;
-use crate::space::Part;
+use crate::observed::Observed;
+use crate::parts::Part;
 
 /// A property of the registry.
 #[derive(Debug)]
@@ -38,17 +38,6 @@ pub struct Property {
     pub rivals: &'static [&'static str],
     /// The number of a run; none where the run says nothing.
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
-}
-
-/// A run, as properties see it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Observed<'a> {
-    /// The scenario of the run.
-    pub(crate) scenario: &'a Scenario,
-    /// Its trace.
-    pub(crate) trace: &'a Trace,
-    /// Its measures.
-    pub(crate) summary: &'a Summary,
 }
 
 /// On which side of the bound a number has to be.
@@ -164,18 +153,6 @@ impl Promise {
     }
 }
 
-impl Observed<'_> {
-    /// The flows of the subject: those before the competitor.
-    pub(crate) fn subjects(&self) -> impl Iterator<Item = &FlowTrace> {
-        self.trace.flows.iter().take_while(|flow| !flow.name.starts_with(COMPETITOR))
-    }
-
-    /// The bottleneck.
-    pub(crate) fn link(&self) -> Option<&LinkTrace> {
-        self.trace.links.get(self.scenario.bottleneck())
-    }
-}
-
 impl Side {
     /// As in an expression.
     #[must_use]
@@ -229,9 +206,6 @@ impl FromStr for Promise {
         Err(PropertyError::Unknown(unknown("property", name, &known)))
     }
 }
-
-/// The name of flows that are not the subject's.
-pub(crate) const COMPETITOR: &str = "competitor";
 
 /// Margins beyond this are not told apart.
 const LARGEST: f64 = 1e6;
