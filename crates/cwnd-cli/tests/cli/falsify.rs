@@ -18,7 +18,7 @@ fn a_counterexample_is_written_and_judged_again() {
     let scenario = std::fs::read_to_string(&file).expect("it was written");
     assert!(scenario.starts_with("# cwnd falsify: starvation > 0.1\n# bbr breaks it with 2 seeds; "), "{scenario}");
 
-    // The same search again, from its corpus.
+    // The corpus answers a second search.
     let again = cwnd.succeed(&[&search[..], &budget[..8], &["--out", "again"]].concat());
     assert_eq!(again, text.replace("found/", "again/"));
 
