@@ -20,6 +20,7 @@ from cwnd._comparison import Comparison, ComparisonRow, Stationarity, Versus
 from cwnd._conform import Conformance, ConformanceCheck, conform
 from cwnd._estimates import Estimate, Estimates
 from cwnd._evaluate import Evaluation, EvaluationRow, EvaluationSection, evaluate
+from cwnd._falsify import Counterexample, Findings, falsify
 from cwnd._native import VERSION as __version__  # noqa: N811  (Python's name for it)
 from cwnd._native import Ack, Congestion, Control, RateSample, Remote, Rtt, Start, View
 from cwnd._overlay import OverlaidFlow, Overlay, overlay
@@ -44,6 +45,7 @@ __all__ = [
     "Congestion",
     "CongestionControl",
     "Control",
+    "Counterexample",
     "CwndError",
     "Estimate",
     "Estimates",
@@ -53,6 +55,7 @@ __all__ = [
     "FailedCell",
     "Field",
     "FileError",
+    "Findings",
     "OverlaidFlow",
     "Overlay",
     "Paper",
@@ -85,6 +88,7 @@ __all__ = [
     "conform",
     "errors",
     "evaluate",
+    "falsify",
     "metrics",
     "model",
     "overlay",

@@ -21,7 +21,13 @@ __all__ = ["Calls", "Documented", "Named", "Reported", "write"]
 
 Native = TypeVar(
     "Native",
-    bound=_native.Runs | _native.Compared | _native.Evaluated | _native.Conformed | _native.Overlaid | _native.Swept,
+    bound=_native.Runs
+    | _native.Compared
+    | _native.Evaluated
+    | _native.Conformed
+    | _native.Falsified
+    | _native.Overlaid
+    | _native.Swept,
 )
 
 Calls = tuple[tuple[Any, ...], ...]

@@ -42,6 +42,7 @@ CASES: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "cwnd.compare": (cwnd.compare, {"algorithms": ["reno"], "flows": 1, **SHORT}),
     "cwnd.conform": (cwnd.conform, {"algorithm": "reno", "checks": ["5681-halve"]}),
     "cwnd.evaluate": (cwnd.evaluate, {"algorithm": "reno"}),
+    "cwnd.falsify": (cwnd.falsify, {"algorithm": "reno", "property": "progress", "evaluations": 1, "seeds": 1}),
     "cwnd.overlay": (lambda *, paths, **given: cwnd.overlay(paths, **given), {"paths": "base.toml"}),
     "cwnd.paper": (cwnd.paper, {"name": "newaimd", "result": "table-1"}),
     "cwnd.papers": (cwnd.papers, {}),

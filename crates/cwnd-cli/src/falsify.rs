@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd::Spec;
-use cwnd_falsify::answer::{Answer, junit, kept, number, read, regress};
+use cwnd_falsify::answer::{junit, kept, number, read, regress};
 use cwnd_falsify::corpus::Corpus;
+use cwnd_falsify::findings::{Finding, Findings, Found, counterexamples};
 use cwnd_falsify::property::Promise;
-use cwnd_falsify::search::{Search, Strategy, Tried};
-use cwnd_falsify::shrink::shrink;
+use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
 use cwnd_falsify::{Evaluated, Subject, reference};
 use cwnd_report::{json, write_run};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Progress, RunError, Threads};
-use cwnd_run::files::{read_text, write_named, write_whole};
+use cwnd_run::files::{read_text, to_json, write_named, write_whole};
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{Scenario, Written};
 use cwnd_text::{counted, one_line};
@@ -73,7 +73,10 @@ pub(crate) struct Arguments {
     /// Write the outcomes here, and continue from them where the file exists
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// A new directory for the answers [default: out/falsify-DATE-NUMBER]
+    /// Print one JSON document and nothing else; write no files unless --out is given
+    #[arg(long)]
+    json: bool,
+    /// A new directory for the answers and summary.json [default: out/falsify-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Judge counterexamples again instead of searching: fails while a property is broken
@@ -83,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "regress")]
     junit: Option<PathBuf>,
     /// List the properties
-    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit"])]
+    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit", "json", "out"])]
     list: bool,
 }
 
@@ -114,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let (Some(algorithm), Some(promise)) = (&arguments.algorithm, &arguments.property) else {
         return judge_again(arguments, executor);
     };
-    let space = Space::new(arguments.profile, algorithm.text(), *promise);
+    let space = Space::new(arguments.profile, algorithm.clone(), *promise);
     let subject = Subject { executor, promise };
     let mut search = Search::start(&space, arguments.search, arguments.seed)
         .map_err(|error| Failure::input(format!("{algorithm}: {}", error.fault)))?;
@@ -122,37 +125,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Some(corpus) = &corpus {
         search.replay(corpus.read(&space).map_err(|error| at_corpus(arguments, &error))?);
     }
-    let directory = files::directory(arguments.out.as_deref(), "falsify", true)?;
+    let directory = files::directory(arguments.out.as_deref(), "falsify", !arguments.json)?;
     let searched = advance(arguments, &subject, &mut search, corpus.as_ref());
     if let Some(corpus) = &corpus {
         corpus.write(search.outcomes()).map_err(|error| at_corpus(arguments, &error))?;
     }
     searched?;
-    let answers = answers(arguments, &space, &subject, &search)?;
-    let mut text = told(arguments, &space, &search, answers.len());
-    let command = files::command();
-    let write = |path: &Path| -> Result<(), Failure> {
-        for (nth, answer) in (1..).zip(&answers) {
-            write_answer(&path.join(nth.to_string()), answer, &command, &progress)?;
-        }
-        for (nth, tried) in (1..).zip(search.failures().iter().take(MOST_FAILURES)) {
-            write_tried(&path.join(format!("failure-{nth}.toml")), &space, tried)?;
-        }
-        if let Some(best) = search.best().filter(|_| answers.is_empty()) {
-            write_tried(&path.join("closest.toml"), &space, best)?;
-        }
-        Ok(())
+    let told = |found: &Found| {
+        say!("evaluation {}: shrunk in {}", found.tried.index + 1, counted(found.shrunk.steps.len(), "step"));
     };
+    let found = counterexamples(&search, &subject, arguments.seeds, arguments.answers, &mut { told })
+        .map_err(|_| Failure::stopped(format!("interrupted while shrinking after {}", evaluations(&search))))?;
+    let findings = Findings::of(&search, arguments.seeds, &found);
+    let mut text = findings.text();
     if let Some(directory) = directory {
-        write(directory.path())?;
+        write_findings(directory.path(), &findings, &found, &progress)?;
         let path = files::publish(directory, |_| Ok(()))?;
-        for (nth, answer) in (1..).zip(&answers) {
-            let place = path.join(nth.to_string()).join(FILE).display().to_string();
+        let place = |file: &str| one_line(&path.join(file).display().to_string());
+        for (nth, Found { answer, .. }) in (1..).zip(&found) {
+            let place = place(&format!("{nth}/{FILE}"));
             text.push_str(&format!("\n{nth}. {}\n", answer.head.join("\n   ")));
             text.push_str(&format!("   cwnd run {place}\n   cwnd falsify --regress {place}\n   {}\n", answer.link));
         }
+        if found.is_empty() && findings.closest.is_some() {
+            text.push_str(&format!("   cwnd run {}\n", place(CLOSEST)));
+        }
     }
-    Ok(text)
+    Ok(if arguments.json { to_json(&findings) } else { text })
 }
 
 /// Searches until the budget is spent.
@@ -172,8 +171,8 @@ fn advance(
     let from = search.outcomes().len();
     let mut best = f64::INFINITY;
     let mut batches = 0;
-    let stopped = |search: &Search<'_>| arguments.first && search.best().is_some_and(|best| best.evaluated.is_broken());
-    while search.outcomes().len() < most && time.is_none_or(|time| watch.elapsed() < time) && !stopped(search) {
+    let in_time = || time.is_none_or(|time| watch.elapsed() < time);
+    while search.outcomes().len() < most && in_time() && !(arguments.first && search.has_broken()) {
         let left = most - search.outcomes().len();
         search.advance(subject, left).map_err(|_| {
             let kept = if corpus.is_some() { "; the same command continues from the corpus" } else { "" };
@@ -196,86 +195,37 @@ fn advance(
     Ok(())
 }
 
-/// The counterexamples, shrunk, each with other parts.
-fn answers(
-    arguments: &Arguments,
-    space: &Space,
-    subject: &Subject<'_>,
-    search: &Search<'_>,
-) -> Result<Vec<Answer>, Failure> {
-    let mut answers: Vec<Answer> = Vec::new();
-    for tried in search.broken().iter().take(TRIED_PER_ANSWER * arguments.answers as usize) {
-        if answers.len() == arguments.answers as usize {
-            break;
-        }
-        let shrunk = shrink(space, subject, &tried.case, arguments.seeds)
-            .map_err(|_| Failure::stopped(format!("interrupted while shrinking after {}", evaluations(search))))?;
-        let Some(shrunk) = shrunk else { continue };
-        say!("evaluation {}: shrunk in {}", tried.index + 1, counted(shrunk.steps.len(), "step"));
-        let origin = format!(
-            "found as evaluation {} of: cwnd falsify {} --property {:?} --profile {} --search {} --seed {}",
-            tried.index + 1,
-            space.algorithm(),
-            space.promise().to_string(),
-            space.profile().name(),
-            arguments.search.name(),
-            arguments.seed
-        );
-        let answer = Answer::new(space, &shrunk, arguments.seeds, &origin);
-        if answers.iter().all(|other| other.needs != answer.needs) {
-            answers.push(answer);
-        }
-    }
-    Ok(answers)
-}
-
-/// The outcome of the search in a few lines.
-fn told(arguments: &Arguments, space: &Space, search: &Search<'_>, answers: usize) -> String {
-    let head = format!("{}, {}, {}", space.algorithm(), space.promise(), space.profile().name());
-    let broken = search.outcomes().iter().filter(|outcome| outcome.is_broken()).count();
-    let mut text = match (answers, search.best()) {
-        (0, None) => format!("{head}: nothing within {}, none of which says anything\n", evaluations(search)),
-        (0, Some(best)) => {
-            let lucky = match broken {
-                0 => String::new(),
-                _ => format!("; {broken} broke it, but none with {}", counted(arguments.seeds as usize, "seed")),
-            };
-            format!(
-                "{head}: nothing within {}{lucky}\nclosest: {} (closest.toml)\n",
-                evaluations(search),
-                number(&best.evaluated)
-            )
-        }
-        _ => {
-            format!("{head}: {} of {} break it: {}\n", broken, evaluations(search), counted(answers, "counterexample"))
-        }
-    };
-    if let Some(first) = search.failures().first() {
-        let failed = counted(search.failures().len(), "evaluation");
-        text.push_str(&format!("{failed} failed (failure-1.toml): {}\n", number(&first.evaluated)));
-    }
-    text
-}
-
 fn evaluations(search: &Search<'_>) -> String {
     counted(search.outcomes().len(), "evaluation")
 }
 
-/// Writes an answer with the report of its runs.
-fn write_answer(directory: &Path, answer: &Answer, command: &str, progress: &dyn Progress) -> Result<(), Failure> {
+/// Writes the document, each counterexample with the report of its runs, the failures, and the closest path where nothing was found.
+fn write_findings(
+    directory: &Path,
+    findings: &Findings,
+    found: &[Found],
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::run(format!("cannot write the answers: {error}"));
-    std::fs::create_dir(directory).map_err(failed)?;
-    write_whole(&directory.join(FILE), answer.toml.as_bytes()).map_err(failed)?;
-    let runs = run_all(vec![Scenario::read(FILE, &answer.toml, &[])?], progress)?;
-    let runs = runs.first().expect("one scenario was run");
-    let document = json::Run::of(runs).expect("a scenario has at least one seed");
-    write_run(directory, command, &document, runs).map_err(failed)
-}
-
-fn write_tried(path: &Path, space: &Space, tried: &Tried) -> Result<(), Failure> {
-    let scenario = space.scenario(&tried.case, 1);
-    let text = format!("# cwnd falsify: {}\n# {}\n{scenario}", space.promise(), one_line(&number(&tried.evaluated)));
-    write_whole(path, text.as_bytes()).map_err(|error| Failure::run(format!("cannot write the answers: {error}")))
+    let write = |name: &str, text: &str| write_whole(&directory.join(name), text.as_bytes()).map_err(failed);
+    write("summary.json", &to_json(findings))?;
+    for (nth, Found { answer, .. }) in (1..).zip(found) {
+        let path = directory.join(nth.to_string());
+        std::fs::create_dir(&path).map_err(failed)?;
+        write(&format!("{nth}/{FILE}"), &answer.toml)?;
+        let runs = run_all(vec![Scenario::read(FILE, &answer.toml, &[])?], progress)?;
+        let runs = runs.first().expect("one scenario was run");
+        let document = json::Run::of(runs).expect("a scenario has at least one seed");
+        write_run(&path, &files::command(), &document, runs).map_err(failed)?;
+    }
+    let headed = |one: &Finding| format!("# cwnd falsify: {}\n# {}\n{}", findings.property, one_line(&one.words()), one.scenario);
+    for (nth, one) in (1..).zip(&findings.failures) {
+        write(&format!("failure-{nth}.toml"), &headed(one))?;
+    }
+    match &findings.closest {
+        Some(closest) if found.is_empty() => write(CLOSEST, &headed(closest)),
+        _ => Ok(()),
+    }
 }
 
 /// Judges the files of `--regress`.
@@ -319,13 +269,11 @@ fn at_corpus(arguments: &Arguments, error: &dyn std::fmt::Display) -> Failure {
 }
 
 fn profile(text: &str) -> Result<Profile, String> {
-    let found = Profile::ALL.into_iter().find(|profile| profile.name() == text);
-    found.ok_or_else(|| format!("accepted are {}", Profile::ALL.map(Profile::name).join(", ")))
+    Profile::find(text).ok_or_else(|| format!("accepted are {}", Profile::ALL.map(Profile::name).join(", ")))
 }
 
 fn strategy(text: &str) -> Result<Strategy, String> {
-    let found = Strategy::ALL.into_iter().find(|strategy| strategy.name() == text);
-    found.ok_or_else(|| format!("accepted are {}", Strategy::ALL.map(Strategy::name).join(", ")))
+    Strategy::find(text).ok_or_else(|| format!("accepted are {}", Strategy::ALL.map(Strategy::name).join(", ")))
 }
 
 fn minutes(text: &str) -> Result<f64, String> {
@@ -336,7 +284,5 @@ fn minutes(text: &str) -> Result<f64, String> {
 const DEFAULT_EVALUATIONS: usize = 1000;
 /// Batches between two writings of the corpus.
 const WRITE_EVERY: usize = 8;
-/// Paths that are shrunk at most for each answer: some turn out to need the same parts, or luck.
-const TRIED_PER_ANSWER: usize = 4;
-const MOST_FAILURES: usize = 3;
 const FILE: &str = "counterexample.toml";
+const CLOSEST: &str = "closest.toml";

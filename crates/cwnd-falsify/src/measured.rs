@@ -124,6 +124,45 @@ pub(crate) fn completion(run: &Observed<'_>) -> Option<f64> {
     Some(flow.completed.unwrap_or(2 * run.trace.end) as f64 * 1e-9)
 }
 
+pub(crate) fn unused_growth(run: &Observed<'_>) -> Option<f64> {
+    run.subjects().map(|flow| largest_unused_growth(run.trace, flow)).reduce(f64::max)
+}
+
+fn largest_unused_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
+    let (mut largest, mut least) = (1.0_f64, f64::INFINITY);
+    for at in steps(trace) {
+        let most = flow.in_flight[at - 1] + rise(&flow.sent, at);
+        let before = flow.window[at - 1];
+        let unused = most as f64 <= UNUSED * before;
+        least = if unused { least.min(before) } else { f64::INFINITY };
+        largest = largest.max(flow.window[at] / least);
+    }
+    largest
+}
+
+/// None for a subject whose packets cannot be marked.
+pub(crate) fn unanswered_marks(run: &Observed<'_>) -> Option<f64> {
+    run.subjects().map(|flow| longest_without_answer(run.trace, flow)).reduce(f64::max)
+}
+
+fn longest_without_answer(trace: &Trace, flow: &FlowTrace) -> f64 {
+    let mut longest = 0.0_f64;
+    // The first mark without an answer, and the newest.
+    let mut marks: Option<(u64, u64)> = None;
+    for at in steps(trace) {
+        let now = trace.at[at];
+        let srtt = flow.srtt[at].max(flow.base_rtt as f64 * 1e-9);
+        let answered = flow.window[at] < flow.window[at - 1] || flow.window[at] <= MINIMUM;
+        marks = marks.filter(|(_, newest)| !answered && (now - newest) as f64 * 1e-9 <= srtt);
+        if !answered && rise(&flow.marked, at) > 0 {
+            let (first, _) = *marks.get_or_insert((now, now));
+            marks = Some((first, now));
+            longest = longest.max((now - first) as f64 * 1e-9 / srtt);
+        }
+    }
+    longest
+}
+
 /// The indices of samples that have one before them.
 fn steps(trace: &Trace) -> impl Iterator<Item = usize> + use<> {
     1..trace.at.len()
@@ -156,6 +195,8 @@ fn windows(trace: &Trace) -> impl Iterator<Item = Window> + '_ {
 const MINIMUM: f64 = 4.0;
 /// Packets of each flow for which a path has to have room, so that a window at its minimum is a fault.
 const ROOM: f64 = 8.0;
+/// A window of which no larger share is in flight is not used.
+const UNUSED: f64 = 0.5;
 const LONG: u64 = 10_000_000_000;
 
 #[cfg(test)]
@@ -317,6 +358,34 @@ mod tests {
         close(value(&trace, "completion"), 40.0);
         trace.flows[0].completed = Some(30 * TENTH);
         close(value(&trace, "completion"), 3.0);
+    }
+
+    #[test]
+    fn growth_counts_while_little_is_in_flight() {
+        let mut trace = trace();
+        trace.flows[0].in_flight = (0..SAMPLES).map(|_| 0).collect();
+        trace.flows[0].window.fill(400.0);
+        trace.flows[0].window[50..].fill(600.0);
+        close(value(&trace, "unused-growth"), 1.5);
+        // 80 packets per sample are more than half of 150.
+        trace.flows[0].window[..100].fill(150.0);
+        close(value(&trace, "unused-growth"), 1.0);
+    }
+
+    #[test]
+    fn marks_are_answered_by_a_smaller_window() {
+        let mut trace = trace();
+        close(value(&trace, "response-to-marks"), 0.0);
+        // Marks in the samples 100 to 130 of a round trip of 100 ms each.
+        trace.flows[0].srtt.fill(0.1);
+        for k in 0..SAMPLES as usize {
+            trace.flows[0].marked[k] = k.clamp(100, 130) as u64;
+        }
+        close(value(&trace, "response-to-marks"), 29.0);
+        for k in 110..SAMPLES as usize {
+            trace.flows[0].window[k] = 30.0;
+        }
+        close(value(&trace, "response-to-marks"), 19.0);
     }
 
     #[test]

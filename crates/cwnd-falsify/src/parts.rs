@@ -37,6 +37,8 @@ pub enum Part {
     Start,
     /// Single packets of the first flow are dropped.
     Drops,
+    /// A queue that marks the packets of the subject instead of dropping them.
+    Marks,
 }
 
 /// A number of a path.
@@ -296,6 +298,12 @@ pub(crate) static PARTS: &[PartEntry] = &[
             Knob::new("the first of them", [1.0, 1000.0], 1.0).log().whole(),
             Knob::new("packets", [1.0, 20.0], 1.0).log().whole(),
         ],
+    },
+    PartEntry {
+        part: Part::Marks,
+        name: "marks",
+        title: "CoDel, FQ-CoDel, PIE or RED marks packets of the subject",
+        knobs: &[Knob::new("kind", [0.0, 3.0], 0.0).whole()],
     },
 ];
 

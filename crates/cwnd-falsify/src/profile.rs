@@ -31,6 +31,12 @@ impl Profile {
         }
     }
 
+    /// The profile called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
     /// Seconds of a run.
     pub(crate) const fn duration(self) -> f64 {
         match self {

@@ -36,6 +36,8 @@ pub struct Property {
     pub without: &'static [Part],
     /// The algorithms whose number on the same path the subject's is divided by: the smallest of them. Their transfers are finite.
     pub rivals: &'static [&'static str],
+    /// Its number needs two samples per round trip.
+    pub(crate) per_round_trip: bool,
     /// The number of a run; none where the run says nothing.
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
 }
@@ -124,6 +126,12 @@ impl Promise {
     #[must_use]
     pub fn rivals(&self) -> &'static [&'static str] {
         self.property().map_or(&[], |property| property.rivals)
+    }
+
+    /// Whether a run needs two samples per round trip.
+    #[must_use]
+    pub(crate) fn per_round_trip(&self) -> bool {
+        self.property().is_some_and(|property| property.per_round_trip)
     }
 
     /// The property of the registry; none for a measure.
@@ -226,6 +234,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor],
         rivals: &[],
+        per_round_trip: false,
         of: of::progress,
     },
     Property {
@@ -241,6 +250,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Outage],
         rivals: &[],
+        per_round_trip: false,
         of: of::backlog_utilisation,
     },
     Property {
@@ -256,6 +266,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor, Part::Outage, Part::Drops],
         rivals: &[],
+        per_round_trip: false,
         of: of::starvation,
     },
     Property {
@@ -271,6 +282,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: Some(Part::Outage),
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Discipline],
         rivals: &[],
+        per_round_trip: false,
         of: of::recovery,
     },
     Property {
@@ -286,6 +298,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses],
         rivals: &[],
+        per_round_trip: false,
         of: of::cause_of_cuts,
     },
     Property {
@@ -301,6 +314,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
         rivals: &[],
+        per_round_trip: false,
         of: of::standing_queue,
     },
     Property {
@@ -315,6 +329,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
         rivals: &[],
+        per_round_trip: false,
         of: of::steady_loss,
     },
     Property {
@@ -329,6 +344,7 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Drops],
         rivals: &[],
+        per_round_trip: false,
         of: of::longest_silence,
     },
     Property {
@@ -344,6 +360,39 @@ pub static PROPERTIES: &[Property] = &[
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor],
         rivals: &["reno", "cubic", "bbr3"],
+        per_round_trip: false,
         of: of::completion,
+    },
+    Property {
+        name: "unused-growth",
+        title: "a window grows by its use",
+        source: "RFC 9002, section 7.8, and RFC 7661, section 4.2: a window that is not used must not grow.",
+        definition: "The largest factor by which the window of a subject grows while the packets in flight never exceed half of it. The \
+                     packets in flight are at most those at a sample and all that are sent until the next, two samples per round trip.",
+        assumes: "The application of the first flow is slower than the path.",
+        side: Side::Below,
+        bound: 1.5,
+        flows: 1,
+        needs: Some(Part::Source),
+        without: &[Part::Pauses, Part::RateStep, Part::Outage],
+        rivals: &[],
+        per_round_trip: true,
+        of: of::unused_growth,
+    },
+    Property {
+        name: "response-to-marks",
+        title: "a mark is answered within a few round trips",
+        source: "RFC 3168, section 6.1.2: a sender answers a mark as a loss, at most once per window of data.",
+        definition: "The longest time, in round trips, in which marks of a subject arrive at most a round trip apart and its window, above 4 \
+                     packets, does not decrease. A round trip is the smoothed round-trip time; there are two samples per round trip.",
+        assumes: "The queue marks, and the algorithm has an answer to marks and always has data.",
+        side: Side::Below,
+        bound: 8.0,
+        flows: 1,
+        needs: Some(Part::Marks),
+        without: &[Part::Source, Part::Pauses, Part::Discipline],
+        rivals: &[],
+        per_round_trip: true,
+        of: of::unanswered_marks,
     },
 ];

@@ -37,6 +37,12 @@ impl Strategy {
             Self::Random => "random",
         }
     }
+
+    /// The strategy called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
 }
 
 /// A search that is under way.
@@ -76,7 +82,7 @@ impl<'a> Search<'a> {
     /// The calm path is no scenario of the algorithm: it has to be one that can be on a dumbbell with a drop-tail queue.
     pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, ScenarioError> {
         let calm = space.decode(&vec![1.0; Space::dimensions()]);
-        Scenario::read("scenario", &space.scenario(&calm, 1), &[])?;
+        space.read(&calm, 1)?;
         Ok(Self {
             space,
             strategy,
@@ -105,8 +111,7 @@ impl<'a> Search<'a> {
         let done = self.outcomes.len();
         let to = ((done / BATCH + 1) * BATCH).min(done.saturating_add(most));
         let points: Vec<Vec<f64>> = (done..to).map(|index| self.propose(index)).collect();
-        let texts = points.iter().map(|point| self.space.scenario(&self.space.decode(point), 1));
-        let read: Vec<_> = texts.map(|text| Scenario::read("scenario", &text, &[])).collect();
+        let read: Vec<_> = points.iter().map(|point| self.space.read(&self.space.decode(point), 1)).collect();
         let scenarios: Vec<Scenario> = read.iter().filter_map(|read| read.as_ref().ok().cloned()).collect();
         let mut judged = subject.judge_all(&scenarios)?.into_iter();
         for (point, read) in points.into_iter().zip(read) {
@@ -119,6 +124,24 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// The paths that it proposes from.
+    #[must_use]
+    pub fn space(&self) -> &'a Space {
+        self.space
+    }
+
+    /// How it proposes them.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
+    }
+
+    /// Its seed.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// The outcomes so far.
     #[must_use]
     pub fn outcomes(&self) -> &[Evaluated] {
@@ -129,6 +152,12 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn best(&self) -> Option<&Tried> {
         self.best.as_ref()
+    }
+
+    /// Whether a path breaks the property.
+    #[must_use]
+    pub fn has_broken(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.evaluated.is_broken())
     }
 
     /// The evaluations that failed.

@@ -29,8 +29,7 @@ pub struct Shrunk {
 /// The work was interrupted.
 pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> Result<Option<Shrunk>, Interrupted> {
     let judge = |cases: &[Case]| -> Result<Vec<Evaluated>, Interrupted> {
-        let texts = cases.iter().map(|case| space.scenario(case, seeds));
-        let read: Vec<Option<Scenario>> = texts.map(|text| Scenario::read("scenario", &text, &[]).ok()).collect();
+        let read: Vec<Option<Scenario>> = cases.iter().map(|case| space.read(case, seeds).ok()).collect();
         let scenarios: Vec<Scenario> = read.iter().flatten().cloned().collect();
         let mut judged = subject.judge_all(&scenarios)?.into_iter();
         let of = |read: &Option<Scenario>| read.as_ref().and_then(|_| judged.next()).map(|seeds| mildest(&seeds));

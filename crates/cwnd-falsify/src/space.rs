@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use cwnd::{CongestionControl, Spec, Start};
+use cwnd_run::scenario::{Scenario, ScenarioError, Source, Written};
+
 use crate::observed::COMPETITOR;
 use crate::parts::{DIGITS, Knob, PATH, rounded};
 use crate::property::Promise;
@@ -14,7 +17,7 @@ pub use crate::profile::Profile;
 #[derive(Clone, Debug)]
 pub struct Space {
     profile: Profile,
-    algorithm: String,
+    algorithm: Written<Spec>,
     promise: Promise,
 }
 
@@ -30,16 +33,16 @@ pub struct Case {
 }
 
 impl Space {
-    /// Paths of `profile` on which `algorithm`, as scenarios write it, is held to `promise`.
+    /// Paths of `profile` on which `algorithm` is held to `promise`.
     #[must_use]
-    pub fn new(profile: Profile, algorithm: &str, promise: Promise) -> Self {
-        Self { profile, algorithm: algorithm.to_string(), promise }
+    pub fn new(profile: Profile, algorithm: Written<Spec>, promise: Promise) -> Self {
+        Self { profile, algorithm, promise }
     }
 
-    /// The algorithm.
+    /// The algorithm, as scenarios write it.
     #[must_use]
     pub fn algorithm(&self) -> &str {
-        &self.algorithm
+        self.algorithm.text()
     }
 
     /// The property with its bound.
@@ -62,9 +65,14 @@ impl Space {
 
     /// The parts that a path may have.
     pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
-        let possible = |part: &Part| {
-            let alone = self.promise.flows() < 2 && *part == Part::Start;
-            !alone && !self.promise.without().contains(part)
+        let answers = self.algorithm.value().entry().answers_marks();
+        let possible = move |part: &Part| {
+            let possible = match part {
+                Part::Start => self.promise.flows() > 1,
+                Part::Marks => answers,
+                _ => true,
+            };
+            possible && !self.promise.without().contains(part)
         };
         Part::all().filter(possible)
     }
@@ -85,8 +93,9 @@ impl Space {
             let gate = next();
             let values: Vec<f64> = part.knobs().iter().map(|knob| knob.at(self.profile, next())).collect();
             let has = gate < CHANCE && possible.contains(&part);
-            // The source decides when there is data.
-            let clashes = part == Part::Pauses && parts.contains_key(&Part::Source);
+            // The source decides when there is data, and the discipline what becomes of a packet.
+            let clashes = part == Part::Pauses && parts.contains_key(&Part::Source)
+                || part == Part::Marks && parts.contains_key(&Part::Discipline);
             if self.promise.needs() == Some(part) || has && !clashes {
                 parts.insert(part, values);
             }
@@ -94,10 +103,32 @@ impl Space {
         Case { duration: self.profile.duration(), path, parts }
     }
 
-    /// The scenario of a path with a number of seeds, as TOML.
+    /// How the receiver of the subject echoes marks.
+    fn echo(&self) -> &'static str {
+        let algorithm = self.algorithm.value();
+        let needs = !algorithm.is_outside() && algorithm.start(&Start::default()).needs_marks();
+        if needs { "per-packet" } else { "latch" }
+    }
+
+    /// The scenario of a path with a number of seeds, as TOML. An algorithm from outside the registry stands in it by its label.
     #[must_use]
     pub fn scenario(&self, case: &Case, seeds: u32) -> String {
-        Written { space: self, case }.scenario(seeds)
+        Path { space: self, case }.scenario(self.algorithm(), seeds)
+    }
+
+    /// The scenario of a path with a number of seeds.
+    ///
+    /// # Errors
+    /// The path is no scenario of the algorithm.
+    pub fn read(&self, case: &Case, seeds: u32) -> Result<Scenario, ScenarioError> {
+        let outside = self.algorithm.value().is_outside();
+        let name = if outside { STAND_IN } else { self.algorithm() };
+        let text = Path { space: self, case }.scenario(name, seeds);
+        Scenario::of_changed(&Source::read("scenario", &text, &[])?, |document| {
+            for group in document.flow.iter_mut().filter(|group| outside && group.algorithm.text() == STAND_IN) {
+                group.algorithm = self.algorithm.clone();
+            }
+        })
     }
 
     /// How far a path departs from calm: 1 for each part, up to 0.2 for the distance of each number from its calmest value, 0.05 for each of
@@ -148,12 +179,12 @@ fn digits(value: f64) -> usize {
 }
 
 /// A path that is written down.
-struct Written<'a> {
+struct Path<'a> {
     space: &'a Space,
     case: &'a Case,
 }
 
-impl Written<'_> {
+impl Path<'_> {
     fn part(&self, part: Part) -> Option<&[f64]> {
         self.case.parts.get(&part).map(Vec::as_slice)
     }
@@ -162,11 +193,16 @@ impl Written<'_> {
         format!("{}s", rounded(share * self.case.duration, DIGITS))
     }
 
-    fn scenario(&self, seeds: u32) -> String {
+    fn scenario(&self, algorithm: &str, seeds: u32) -> String {
         let [rate, rtt, _] = self.case.path;
         let duration = self.case.duration;
         let warmup = rounded(duration / 4.0, DIGITS);
-        let sampling = rounded(duration * 1e3 / SAMPLES, DIGITS);
+        let coarse = duration * 1e3 / SAMPLES;
+        let finest = duration * 1e3 / MOST_SAMPLES;
+        let sampling = match self.space.promise.per_round_trip() {
+            true => rounded((rtt / 2.0).clamp(finest, coarse), DIGITS),
+            false => rounded(coarse, DIGITS),
+        };
         let mut text = format!(
             "duration = \"{duration}s\"\nwarmup = \"{warmup}s\"\nseeds = {seeds}\nsampling = \"{sampling}ms\"\n\n\
              [dumbbell]\nrate = \"{rate}mbit\"\nrtt = \"{rtt}ms\"\nqueue = \"{}\"\n",
@@ -180,15 +216,18 @@ impl Written<'_> {
         }
         self.impairments(&mut text);
         self.schedule(&mut text);
-        self.flows(&mut text);
+        self.flows(algorithm, &mut text);
         text
     }
 
     fn queue(&self) -> String {
         let [rate, rtt, products] = self.case.path;
         let packets = (products * rate * rtt * 1e3 / 8.0 / PACKET).round().max(LEAST_QUEUE);
-        let kind = self.part(Part::Discipline).and_then(|values| DISCIPLINES.get(values[0] as usize));
-        format!("{}:{packets}p", kind.unwrap_or(&"droptail"))
+        let kind = |part| self.part(part).and_then(|values| DISCIPLINES.get(values[0] as usize));
+        match kind(Part::Marks) {
+            Some(kind) => format!("{kind}:{packets}p,ecn=yes"),
+            None => format!("{}:{packets}p", kind(Part::Discipline).unwrap_or(&"droptail")),
+        }
     }
 
     fn impairments(&self, text: &mut String) {
@@ -231,9 +270,12 @@ impl Written<'_> {
         }
     }
 
-    fn flows(&self, text: &mut String) {
-        let algorithm = toml::Value::String(self.space.algorithm.clone());
-        let flow = format!("\n[[flow]]\nalgorithm = {algorithm}\n");
+    fn flows(&self, algorithm: &str, text: &mut String) {
+        let algorithm = toml::Value::String(algorithm.to_string());
+        let mut flow = format!("\n[[flow]]\nalgorithm = {algorithm}\n");
+        if self.part(Part::Marks).is_some() {
+            let _ = writeln!(flow, "ecn = \"{}\"", self.space.echo());
+        }
         text.push_str(&flow);
         if !self.space.promise.rivals().is_empty() {
             let bytes = self.case.path[0] * 1e6 / 8.0 * self.case.duration * SIZE;
@@ -278,6 +320,8 @@ impl Written<'_> {
 
 /// The probability of each part in a random path.
 pub(crate) const CHANCE: f64 = 0.2;
+/// What stands in a text for an algorithm that no text can name. No competitor is written so.
+const STAND_IN: &str = "aimd:a=1,b=1/2";
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
 const COMPETITORS: [&str; 4] = ["reno", "cubic", "bbr", "bbr3"];
 /// Bytes of a packet.
@@ -286,16 +330,21 @@ const PACKET: f64 = 1500.0;
 const LEAST_QUEUE: f64 = 4.0;
 /// Samples of a run.
 const SAMPLES: f64 = 200.0;
+/// The most samples of a run with two per round trip.
+const MOST_SAMPLES: f64 = 8000.0;
 /// A transfer as a share of the packets that the path can carry in the run.
 const SIZE: f64 = 0.25;
 
 #[cfg(test)]
 mod tests {
-    use cwnd_run::scenario::Scenario;
     use proptest::prelude::*;
 
     use super::*;
     use crate::property::PROPERTIES;
+
+    fn written(algorithm: &str) -> Written<Spec> {
+        algorithm.parse().expect("registered")
+    }
 
     proptest! {
         #[test]
@@ -305,7 +354,7 @@ mod tests {
             at in 0..PROPERTIES.len(),
         ) {
             for profile in Profile::ALL {
-                let space = Space::new(profile, "cubic", PROPERTIES[at].name.parse().expect("registered"));
+                let space = Space::new(profile, written("cubic"), PROPERTIES[at].name.parse().expect("registered"));
                 let mut point = point.clone();
                 if all {
                     // Every part that may be there.
@@ -313,7 +362,7 @@ mod tests {
                 }
                 let case = space.decode(&point);
                 let text = space.scenario(&case, 1);
-                let scenario = Scenario::read("point", &text, &[]);
+                let scenario = space.read(&case, 1);
                 prop_assert!(scenario.is_ok(), "{}\n{text}", scenario.unwrap_err());
                 prop_assert!(case.parts().all(|part| !space.promise().without().contains(&part)));
                 prop_assert!(scenario.is_ok_and(|scenario| scenario.packets() < crate::evaluate::MOST_PACKETS));
@@ -323,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_part_that_a_property_needs_is_always_there() {
-        let space = Space::new(Profile::Home, "reno", "recovery".parse().expect("registered"));
+        let space = Space::new(Profile::Home, written("reno"), "recovery".parse().expect("registered"));
         let case = space.decode(&vec![1.0; Space::dimensions()]);
         assert_eq!(case.parts().collect::<Vec<_>>(), [Part::Outage]);
         assert!(space.scenario(&case, 3).contains("outage = [\"10s..12s\"]"));

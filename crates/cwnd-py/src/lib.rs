@@ -12,6 +12,7 @@ mod compare;
 mod conform;
 mod evaluate;
 mod failure;
+mod falsify;
 mod gym;
 mod metrics;
 mod model;
@@ -37,6 +38,8 @@ mod _native {
     use crate::conform::{Conformed, conform};
     #[pymodule_export]
     use crate::evaluate::{Evaluated, evaluate};
+    #[pymodule_export]
+    use crate::falsify::{Falsified, falsify};
     #[pymodule_export]
     use crate::gym::{Environments, Memory, check_steering, features, measured};
     #[pymodule_export]

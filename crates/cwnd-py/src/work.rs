@@ -151,6 +151,23 @@ fn run_jobs<K: Reduce, T: Send>(
     Ok(done.into_iter().map(|(_, one)| one).collect())
 }
 
+/// Does `job`, which runs cells over and over, on all cores without the interpreter's lock; on the calling thread if the algorithm is in
+/// Python.
+pub(crate) fn executing<T: Send>(
+    py: Python<'_>,
+    outside: bool,
+    memory: Option<u64>,
+    errors: &AlgorithmErrors,
+    job: impl FnOnce(Executor<'_>) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    let cells = Cells::default();
+    if !outside {
+        return in_background(py, memory, |progress| job(Executor::new(&cells, progress)));
+    }
+    let here = CallingThread { errors, signals: errors, memory };
+    errors.or_result(catch_panic(|| job(Executor::new(&cells, &here).on(Threads::Calling))))
+}
+
 /// Runs one job whose algorithm is in Python on the calling thread, which holds the interpreter's lock: its outcome, or what the algorithm
 /// raised.
 ///

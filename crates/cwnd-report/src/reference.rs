@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::json::{Bench, Comparison, Diagnosis, Known, Run};
 use cwnd_conform::Conformance;
+use cwnd_falsify::findings::Findings;
 use cwnd_lab::evaluate::Evaluation;
 use cwnd_lab::model::{Card, Convergences, Paths, Responses, Stages};
 use cwnd_lab::sweep::{SweepStatus, Swept};
@@ -63,6 +64,7 @@ pub fn json() -> String {
         ("cwnd paper PAPER", schema_for!(JudgedRow)),
         ("cwnd paper --cross", schema_for!(Crossing)),
         ("cwnd conform SUBJECT", schema_for!(Conformance)),
+        ("cwnd falsify", schema_for!(Findings)),
         ("cwnd model response", schema_for!(Responses)),
         ("cwnd model convergence", schema_for!(Convergences)),
         ("cwnd model rounds", schema_for!(Paths)),

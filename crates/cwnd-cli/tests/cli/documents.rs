@@ -45,6 +45,10 @@ fn every_json_key_is_documented() {
         ("cwnd model udt", vec!["model", "udt", "--json"]),
         ("cwnd paper PAPER", vec!["paper", "newaimd", "example", "--json"]),
         ("cwnd conform SUBJECT", vec!["conform", "cubic", "--check", "9438-beta", "--seeds", "2", "--json"]),
+        (
+            "cwnd falsify",
+            vec!["falsify", "bbr", "--property", "starvation", "--evaluations", "16", "--seeds", "1", "--json"],
+        ),
         ("cwnd algorithms NAME --card", vec!["algorithms", "simd:beta=1/8", "--card", "--json"]),
         ("cwnd algorithms NAME", vec!["algorithms", "udt", "--json"]),
     ] {

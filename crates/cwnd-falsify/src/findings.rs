@@ -1,0 +1,222 @@
+//! The findings of a search: its answers, and the document that the command prints and Python reads.
+
+use cwnd_run::execute::Interrupted;
+use cwnd_text::counted;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::answer::{Answer, number};
+use crate::evaluate::{Evaluated, Subject};
+use crate::search::{Search, Tried};
+use crate::shrink::{Shrunk, shrink};
+
+/// The outcome of a search.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Findings {
+    /// The algorithm, as scenarios write it.
+    pub algorithm: String,
+    /// The property with its bound.
+    pub property: String,
+    /// The profile of the paths.
+    pub profile: &'static str,
+    /// How paths were proposed.
+    pub search: &'static str,
+    /// The seed of the search.
+    pub seed: u64,
+    /// The number of evaluations.
+    pub evaluations: usize,
+    /// Of these, how many broke the property.
+    pub broken: usize,
+    /// Of these, how many failed.
+    pub failed: usize,
+    /// The number of seeds with which a counterexample breaks the property.
+    pub seeds: u32,
+    /// The path with the smallest margin; none if no evaluation says anything.
+    pub closest: Option<Finding>,
+    /// The counterexamples, the simplest first. Each needs other parts.
+    pub counterexamples: Vec<Counterexample>,
+    /// The first evaluations that failed, at most ten.
+    pub failures: Vec<Finding>,
+}
+
+/// A path with its outcome.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Finding {
+    /// The evaluation, counted from 1.
+    pub evaluation: usize,
+    #[serde(flatten)]
+    outcome: Outcome,
+    /// The scenario, as TOML.
+    pub scenario: String,
+}
+
+/// A shrunk path that breaks the property with each seed.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Counterexample {
+    /// The evaluation that found it, counted from 1.
+    pub evaluation: usize,
+    /// The parts that it needs.
+    pub needs: Vec<&'static str>,
+    #[serde(flatten)]
+    outcome: Outcome,
+    /// The outcome without each of its parts.
+    pub without: Vec<Without>,
+    /// The file: a scenario as TOML, with the property in its first line.
+    pub scenario: String,
+    /// The fragment of an address that opens it in the page.
+    pub link: String,
+}
+
+/// The outcome without a part.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Without {
+    /// The name of the part.
+    pub part: &'static str,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// A number of the property.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+struct Outcome {
+    /// None where the run says nothing.
+    value: Option<f64>,
+    /// Its distance to the bound in units of the bound; negative if the property is broken.
+    margin: Option<f64>,
+    /// Why the run failed.
+    error: Option<String>,
+}
+
+/// A counterexample with its history.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The path as it was proposed.
+    pub tried: Tried,
+    /// The path without what the failure does not need.
+    pub shrunk: Shrunk,
+    /// The file.
+    pub answer: Answer,
+}
+
+/// Shrinks the paths that break the property, the simplest first, until there are `most` counterexamples that need different parts. Each breaks
+/// the property with `seeds` seeds. `each` sees every one of them.
+///
+/// # Errors
+/// The work was interrupted.
+pub fn counterexamples(
+    search: &Search<'_>,
+    subject: &Subject<'_>,
+    seeds: u32,
+    most: u32,
+    each: &mut dyn FnMut(&Found),
+) -> Result<Vec<Found>, Interrupted> {
+    let space = search.space();
+    let mut found: Vec<Found> = Vec::new();
+    for tried in search.broken().into_iter().take(TRIED_PER_ANSWER * most as usize) {
+        if found.len() == most as usize {
+            break;
+        }
+        let Some(shrunk) = shrink(space, subject, &tried.case, seeds)? else { continue };
+        let origin = format!(
+            "found as evaluation {} of: cwnd falsify {} --property {:?} --profile {} --search {} --seed {}",
+            tried.index + 1,
+            space.algorithm(),
+            space.promise().to_string(),
+            space.profile().name(),
+            search.strategy().name(),
+            search.seed()
+        );
+        let answer = Answer::new(space, &shrunk, seeds, &origin);
+        if found.iter().all(|other| other.answer.needs != answer.needs) {
+            let one = Found { tried, shrunk, answer };
+            each(&one);
+            found.push(one);
+        }
+    }
+    Ok(found)
+}
+
+impl Findings {
+    /// The findings of a search with these counterexamples.
+    #[must_use]
+    pub fn of(search: &Search<'_>, seeds: u32, found: &[Found]) -> Self {
+        let space = search.space();
+        let finding = |tried: &Tried| Finding {
+            evaluation: tried.index + 1,
+            outcome: Outcome::of(&tried.evaluated),
+            scenario: space.scenario(&tried.case, 1),
+        };
+        let counterexample = |found: &Found| Counterexample {
+            evaluation: found.tried.index + 1,
+            needs: found.shrunk.case.parts().map(crate::space::Part::name).collect(),
+            outcome: Outcome::of(&found.shrunk.evaluated),
+            without: (found.shrunk.without.iter())
+                .map(|(part, evaluated)| Without { part: part.name(), outcome: Outcome::of(evaluated) })
+                .collect(),
+            scenario: found.answer.toml.clone(),
+            link: found.answer.link.clone(),
+        };
+        Self {
+            algorithm: space.algorithm().to_string(),
+            property: space.promise().to_string(),
+            profile: space.profile().name(),
+            search: search.strategy().name(),
+            seed: search.seed(),
+            evaluations: search.outcomes().len(),
+            broken: search.outcomes().iter().filter(|outcome| outcome.is_broken()).count(),
+            failed: search.failures().len(),
+            seeds,
+            closest: search.best().map(finding),
+            counterexamples: found.iter().map(counterexample).collect(),
+            failures: search.failures().iter().take(MOST_FAILURES).map(finding).collect(),
+        }
+    }
+
+    /// The findings in a few lines.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let head = format!("{}, {}, {}", self.algorithm, self.property, self.profile);
+        let evaluations = counted(self.evaluations, "evaluation");
+        let mut text = match (self.counterexamples.len(), &self.closest) {
+            (0, None) => format!("{head}: nothing within {evaluations}, none of which says anything\n"),
+            (0, Some(best)) => {
+                let lucky = match self.broken {
+                    0 => String::new(),
+                    broken => format!("; {broken} broke it, but none with {}", counted(self.seeds as usize, "seed")),
+                };
+                format!("{head}: nothing within {evaluations}{lucky}\nclosest: {}\n", best.outcome.words())
+            }
+            (count, _) => {
+                let broken = self.broken;
+                format!("{head}: {broken} of {evaluations} break it: {}\n", counted(count, "counterexample"))
+            }
+        };
+        if let Some(first) = self.failures.first() {
+            text.push_str(&format!("{} failed: {}\n", counted(self.failed, "evaluation"), first.outcome.words()));
+        }
+        text
+    }
+}
+
+impl Finding {
+    /// The outcome in words: the number and its margin, or why there is none.
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.outcome.words()
+    }
+}
+
+impl Outcome {
+    fn of(evaluated: &Evaluated) -> Self {
+        Self { value: evaluated.value, margin: evaluated.margin, error: evaluated.error.clone() }
+    }
+
+    fn words(&self) -> String {
+        number(&Evaluated { value: self.value, margin: self.margin, error: self.error.clone() })
+    }
+}
+
+/// Paths that are shrunk at most, for each answer.
+const TRIED_PER_ANSWER: usize = 4;
+/// Failures that the document has.
+const MOST_FAILURES: usize = 10;

@@ -1,0 +1,73 @@
+//! Searches for counterexamples.
+
+use std::sync::Arc;
+
+use cwnd_falsify::Subject;
+use cwnd_falsify::findings::{Findings, counterexamples};
+use cwnd_falsify::property::Promise;
+use cwnd_falsify::search::{Search, Strategy};
+use cwnd_falsify::space::{Profile, Space};
+use cwnd_run::execute::RunError;
+use cwnd_run::files::to_json;
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::outside::written;
+use crate::work;
+
+/// The findings of a search.
+#[pyclass(frozen, module = "cwnd._native")]
+pub(crate) struct Falsified(Findings);
+
+/// Searches for paths on which an algorithm breaks a property. `given`: the property, the profile, the strategy and the seed of the search.
+/// `budget`: evaluations, whether to stop at the first path that breaks the property, seeds, and the most counterexamples.
+#[pyfunction]
+pub(crate) fn falsify(
+    py: Python<'_>,
+    algorithm: Bound<'_, PyAny>,
+    given: (&str, &str, &str, u64),
+    budget: (u32, bool, u32, u32),
+    memory: Option<&str>,
+) -> Result<Falsified, Failure> {
+    let (property, profile, search, seed) = given;
+    let (evaluations, first, seeds, most) = budget;
+    let unknown = |argument: &str, text: &str, accepted: Vec<&str>| {
+        Failure::Argument(format!("{argument}: expected one of {}, got `{text}`", accepted.join(", ")))
+    };
+    let promise: Promise = property.parse().map_err(|error| Failure::Argument(format!("property: {error}")))?;
+    let names = || Profile::ALL.map(Profile::name).to_vec();
+    let profile = Profile::find(profile).ok_or_else(|| unknown("profile", profile, names()))?;
+    let names = || Strategy::ALL.map(Strategy::name).to_vec();
+    let strategy = Strategy::find(search).ok_or_else(|| unknown("search", search, names()))?;
+    let memory = work::memory(memory)?;
+    let errors = Arc::default();
+    let algorithm = written("algorithm", &algorithm, &errors)?;
+    let outside = algorithm.value().is_outside();
+    let space = Space::new(profile, algorithm, promise);
+    let mut search = Search::start(&space, strategy, seed)
+        .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
+    let found = work::executing(py, outside, memory, &errors, |executor| {
+        let subject = Subject { executor, promise: space.promise() };
+        let most_evaluations = evaluations as usize;
+        while search.outcomes().len() < most_evaluations && !(first && search.has_broken()) {
+            let left = most_evaluations - search.outcomes().len();
+            search.advance(&subject, left).map_err(RunError::from)?;
+        }
+        let found = counterexamples(&search, &subject, seeds, most, &mut |_| ()).map_err(RunError::from)?;
+        Ok(Findings::of(&search, seeds, &found))
+    })?;
+    Ok(Falsified(found))
+}
+
+#[pymethods]
+impl Falsified {
+    /// The document of `cwnd falsify --json`.
+    fn to_json(&self) -> String {
+        to_json(&self.0)
+    }
+
+    /// The findings in a few lines.
+    fn text(&self) -> String {
+        self.0.text()
+    }
+}

@@ -1,0 +1,217 @@
+"""Searching for the path on which an algorithm breaks a property."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cwnd import _arguments as arguments
+from cwnd import _native
+from cwnd._algorithm import Algorithm
+from cwnd._documented import Documented, write
+from cwnd._html import page
+from cwnd._scenario import Scenario
+
+__all__ = ["Counterexample", "Findings", "falsify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A path on which an algorithm breaks a property with every seed.
+
+    Attributes
+    ----------
+    algorithm : algorithm
+        The algorithm, as it was given.
+    evaluation : int
+        The evaluation that found it, from 1.
+    needs : tuple of str
+        The parts of the path without which the property holds.
+    value : float
+        The number of the property, with the seed that breaks it least.
+    margin : float
+        The distance of that number to the bound in units of the bound, below 0.
+    without : dict
+        The number without each of its parts; None where the run says nothing.
+    toml : str
+        The file: a scenario with the property in its first line, which ``cwnd falsify --regress`` judges again.
+    link : str
+        The fragment of an address that opens it in the live page.
+    """
+
+    algorithm: Algorithm
+    evaluation: int
+    needs: tuple[str, ...]
+    value: float
+    margin: float
+    without: dict[str, float | None]
+    toml: str
+    link: str
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario, for :func:`run`."""
+        if isinstance(self.algorithm, str):
+            return Scenario.from_text(self.toml)
+        # No text can name an algorithm in Python: Reno takes its place, and it takes Reno's.
+        lines = self.toml.splitlines()
+        subject = next(line for line in lines if line.startswith("algorithm = "))
+        scenario = Scenario.from_text("\n".join('algorithm = "reno"' if line == subject else line for line in lines))
+        for flow in scenario["flow"]:
+            if flow.get("name") != "competitor":
+                flow["algorithm"] = self.algorithm
+        return scenario
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the file.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Raises
+        ------
+        FileError
+            It cannot be written; then nothing of it is there.
+        """
+        return write(path, self.toml)
+
+
+class Findings(Documented[_native.Falsified]):
+    """The results of :func:`falsify`. ``print`` shows them in a few lines."""
+
+    def __init__(self, native: _native.Falsified, given: Algorithm) -> None:
+        super().__init__(native)
+        self._given = given
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm as it was written."""
+        name: str = self.document["algorithm"]
+        return name
+
+    @property
+    def property(self) -> str:  # noqa: A003  (the word of the command)
+        """The property with its bound."""
+        text: str = self.document["property"]
+        return text
+
+    @cached_property
+    def counterexamples(self) -> tuple[Counterexample, ...]:
+        """The counterexamples, the simplest first; each needs other parts."""
+        return tuple(_counterexample(self._given, one) for one in self.document["counterexamples"])
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        found = len(self.counterexamples)
+        evaluations = self.document["evaluations"]
+        return f"<cwnd.Findings of {self.algorithm}, {self.property}: {found} in {evaluations} evaluations>"
+
+    def _repr_html_(self) -> str:
+        head = ["needs", "value", "margin", "evaluation"]
+        rows = ((", ".join(one.needs), one.value, one.margin, one.evaluation) for one in self.counterexamples)
+        rest = "`.counterexamples` has the scenarios, and `.document` the path that came closest."
+        return page(repr(self)[1:-1], head, rows, rest=rest)
+
+
+def _counterexample(algorithm: Algorithm, document: Mapping[str, Any]) -> Counterexample:
+    return Counterexample(
+        algorithm=algorithm,
+        evaluation=document["evaluation"],
+        needs=tuple(document["needs"]),
+        value=document["value"],
+        margin=document["margin"],
+        without={one["part"]: one["value"] for one in document["without"]},
+        toml=document["scenario"],
+        link=document["link"],
+    )
+
+
+def falsify(
+    algorithm: Algorithm,
+    property: str,  # noqa: A002  (the word of the command)
+    *,
+    profile: str = "home",
+    search: str = "elites",
+    seed: int = 1,
+    evaluations: int = 1000,
+    first: bool = False,
+    seeds: int = 3,
+    answers: int = 3,
+    memory: str | None = None,
+) -> Findings:
+    """Search for plausible paths on which an algorithm breaks a property, as ``cwnd falsify`` does.
+
+    The page ``docs/falsify.md`` of the repository lists the properties and the parts of a path. The same arguments give
+    the same findings. Evaluations take all cores; those of an algorithm in Python go on one after the other.
+
+    Parameters
+    ----------
+    algorithm : algorithm
+        Text such as ``bbr`` or ``aimd:b=1/8``, or one in Python.
+    property : str
+        A property such as ``starvation`` or ``steady-loss < 0.2``, or a measure with a bound: ``utilisation > 0.5``.
+    profile : str
+        The paths that are plausible: ``home``, ``mobile``, ``datacentre``, ``satellite`` or ``anything``.
+    search : str
+        How paths are proposed: ``elites`` (variants of the closest ones) or ``random``.
+    seed : int
+        The seed of the search.
+    evaluations : int
+        The budget, 1 to 10000000 runs.
+    first : bool
+        Stop at the first path that breaks the property.
+    seeds : int
+        With how many seeds a counterexample breaks the property, 1 to 100.
+    answers : int
+        The most counterexamples, 1 to 100.
+    memory : str, optional
+        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
+
+    Returns
+    -------
+    Findings
+        The counterexamples, and the path that came closest.
+
+    Raises
+    ------
+    AlgorithmError
+        The algorithm is unknown or one of its parameters is not accepted.
+    ArgumentError
+        Another argument is not accepted.
+    KeyboardInterrupt
+        Ctrl-C.
+
+    Examples
+    --------
+    >>> import cwnd
+    >>> found = cwnd.falsify("bbr", "starvation", profile="anything", search="random", evaluations=16, answers=1)
+    >>> found.counterexamples[0].margin < 0.0
+    True
+    """
+    given = (
+        arguments.text("property", property, "starvation"),
+        arguments.text("profile", profile, "home"),
+        arguments.text("search", search, "elites"),
+        arguments.whole("seed", seed, 0, 2**64 - 1),
+    )
+    budget = (
+        arguments.whole("evaluations", evaluations, 1, 10_000_000),
+        arguments.flag("first", first),
+        arguments.whole("seeds", seeds, 1, 100),
+        arguments.whole("answers", answers, 1, 100),
+    )
+    limit = arguments.optional(arguments.text, "memory", memory, "4GB")
+    return Findings(_native.falsify(algorithm, given, budget, limit), algorithm)

@@ -1,0 +1,72 @@
+"""Searches for counterexamples."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cwnd
+
+QUICK: dict[str, Any] = {"profile": "anything", "search": "random", "evaluations": 16, "seeds": 2}
+
+
+class Stuck(cwnd.WindowRule):
+    """Never more than two packets."""
+
+    name = "Stuck"
+
+    def grow(self, w: float, view: cwnd.View) -> float:
+        return 2.0 - w
+
+    def cut(self, w: float, view: cwnd.View) -> float:
+        return 2.0
+
+
+def test_a_counterexample_is_a_scenario_that_breaks_the_property(tmp_path: Path) -> None:
+    found = cwnd.falsify("bbr", "starvation", answers=1, **QUICK)
+    assert (found.algorithm, found.property) == ("bbr", "starvation > 0.1")
+    (one,) = found.counterexamples
+    assert one.value < 0.1
+    assert one.margin < 0.0
+    assert set(one.without) <= set(one.needs)
+    shares = [flow["goodput_bps"] for flow in cwnd.run(one.scenario).document["flows"]]
+    assert min(s["mean"] for s in shares) < 0.1 * max(s["mean"] for s in shares)
+    path = one.save(tmp_path / "one.toml")
+    assert path.read_text().startswith("# cwnd falsify: starvation > 0.1")
+    assert found == cwnd.falsify("bbr", "starvation", answers=1, **QUICK)
+    assert "1 counterexample" in str(found)
+
+
+def test_an_algorithm_in_python_is_held_to_a_property() -> None:
+    found = cwnd.falsify(Stuck, "progress", evaluations=4, seeds=1, answers=1)
+    assert found.algorithm == "Stuck"
+    (one,) = found.counterexamples
+    assert one.value > 20.0
+    assert 'algorithm = "Stuck"' in one.toml
+    scenario = one.scenario
+    assert scenario["flow"][0]["algorithm"] is Stuck
+    assert cwnd.run(scenario).document["flows"][0]["algorithm"] == "Stuck"
+
+
+def test_what_an_algorithm_raises_ends_the_search() -> None:
+    class Broken(Stuck):
+        def grow(self, w: float, view: cwnd.View) -> float:
+            raise RuntimeError("no growth")
+
+    with pytest.raises(RuntimeError, match="no growth"):
+        cwnd.falsify(Broken, "progress", evaluations=2)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"property": "starvtion"}, "property: unknown property `starvtion`; did you mean `starvation`"),
+        ({"property": "utilisation"}, "property: the measure `utilisation` needs a bound"),
+        ({"profile": "moon"}, "profile: expected one of home, mobile, datacentre, satellite, anything, got `moon`"),
+        ({"search": "luck"}, "search: expected one of elites, random, got `luck`"),
+        ({"evaluations": 0}, "evaluations: expected a whole number from 1"),
+    ],
+)
+def test_errors_name_the_argument(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.falsify("reno", **{"property": "progress", "evaluations": 1, **given})
