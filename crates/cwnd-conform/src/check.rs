@@ -57,6 +57,8 @@ pub enum Suite {
     Rfc9406,
     /// ECN: RFC 3168, with RFC 8511.
     Rfc3168,
+    /// Scalable senders, for L4S.
+    Rfc9331,
     /// Rate-limited traffic.
     Rfc7661,
     /// draft-ietf-ccwg-ratelimited-increase.
@@ -121,6 +123,8 @@ pub enum Applies {
     Plain,
     /// Subjects with a window that claim to follow draft-ietf-ccwg-ratelimited-increase.
     RateLimited,
+    /// Algorithms that answer the share of marked packets.
+    Scalable,
 }
 
 /// The accepted range of a measured number, ends included.
@@ -134,12 +138,13 @@ pub struct Range {
 
 impl Suite {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Rfc5681,
         Self::Rfc9438,
         Self::Rfc9002,
         Self::Rfc9406,
         Self::Rfc3168,
+        Self::Rfc9331,
         Self::Rfc7661,
         Self::RateLimited,
         Self::Bbr,
@@ -155,6 +160,7 @@ impl Suite {
             Self::Rfc9002 => "rfc9002",
             Self::Rfc9406 => "rfc9406",
             Self::Rfc3168 => "rfc3168",
+            Self::Rfc9331 => "rfc9331",
             Self::Rfc7661 => "rfc7661",
             Self::RateLimited => "ratelimited",
             Self::Bbr => "bbr",
@@ -171,6 +177,7 @@ impl Suite {
             Self::Rfc9002 => "Loss detection and congestion control as in QUIC (RFC 9002)",
             Self::Rfc9406 => "HyStart++ (RFC 9406)",
             Self::Rfc3168 => "Explicit congestion notification (RFC 3168, 8511)",
+            Self::Rfc9331 => "Scalable senders, for L4S (RFC 9331)",
             Self::Rfc7661 => "Rate-limited senders (RFC 7661)",
             Self::RateLimited => "Rate-limited increase (draft-ietf-ccwg-ratelimited-increase)",
             Self::Bbr => "BBR (draft-ietf-ccwg-bbr appendix A)",
@@ -228,6 +235,7 @@ impl Applies {
             Self::RateLimited => Self::Loss.refuses(subject).or_else(|| {
                 (!subject.limits_growth()).then_some("it does not claim draft-ietf-ccwg-ratelimited-increase")
             }),
+            Self::Scalable => (!subject.is_scalable()).then_some("it does not answer the share of marked packets"),
             Self::Plain => {
                 (!follows_loss || subject.has_hystart()).then_some("it does not leave slow start by losses alone")
             }

@@ -188,6 +188,12 @@ impl Subject {
         self.limits_growth
     }
 
+    /// Whether it is an algorithm that answers the share of marked packets.
+    #[must_use]
+    pub fn is_scalable(&self) -> bool {
+        !self.spec.is_outside() && self.spec.start(&Start::default()).needs_marks()
+    }
+
     /// Whether it has a retransmission timeout, which leaves the window at one packet (RFC 5681 section 3.1).
     #[must_use]
     pub fn has_timeout(&self) -> bool {

@@ -137,6 +137,23 @@ macro_rules! conform_suite {
             rfc8511_reno "8511-reno"
         }
     };
+    ("rfc9331", $subject:expr, $baseline:expr) => {
+        #[test]
+        fn rfc9331_applies() {
+            $crate::testing::assert_applies(&$subject, "rfc9331");
+        }
+        $crate::conform_checks! { $subject, $baseline,
+            rfc9331_small_cuts "9331-small-cuts"
+            rfc9331_proportion "9331-proportion"
+            rfc9331_signals "9331-signals"
+            rfc9331_loss "9331-loss"
+            rfc9331_loss_rate "9331-loss-rate"
+            rfc9331_rtt_bias "9331-rtt-bias"
+            rfc9331_below_two "9331-below-two"
+            rfc9331_time "9331-time"
+            rfc9331_classic_queue "9331-classic-queue"
+        }
+    };
     ("rfc7661", $subject:expr, $baseline:expr) => {
         #[test]
         fn rfc7661_applies() {

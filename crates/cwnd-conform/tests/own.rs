@@ -50,6 +50,21 @@ fn ours_meet_the_limits_that_they_claim_over_twenty_seeds() {
     no_false_alarm_of_limits(20);
 }
 
+/// Neither sends less than two packets in a round trip nor looks for a classic queue, and DCTCP has the bias of Reno.
+#[test]
+fn scalable_senders_deviate_where_known() {
+    for (name, expected) in [
+        ("prague", &["9331-below-two", "9331-classic-queue"][..]),
+        ("dctcp", &["9331-rtt-bias", "9331-below-two", "9331-classic-queue"]),
+    ] {
+        let plan = Plan { suites: vec![Suite::Rfc9331], ..Plan::default() };
+        let result = plan.judge(&Subject::parse(name).expect("registered"));
+        let deviates = result.checks.iter().filter(|judged| judged.verdict == Verdict::Deviates).map(|judged| judged.id);
+        let text = text::conformance(&result, true);
+        assert_eq!((deviates.collect::<Vec<_>>(), result.count(Verdict::Unclear)), (expected.to_vec(), 0), "{text}");
+    }
+}
+
 #[test]
 fn ids_are_unique() {
     let mut ids: Vec<_> = cwnd_conform::checks().map(|check| check.id).collect();

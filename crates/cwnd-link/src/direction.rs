@@ -2,7 +2,7 @@
 
 use cwnd::{Bytes, Span, Time};
 use cwnd_sim::SetupError;
-use cwnd_sim::emulate::{Datagram, EmulatedLink, Emulation};
+use cwnd_sim::emulate::{Codepoint, Datagram, EmulatedLink, Emulation};
 use cwnd_trace::Histogram;
 use quinn_udp::EcnCodepoint;
 
@@ -43,7 +43,7 @@ impl Direction {
             return;
         };
         let size = Bytes(bytes.len() as u32 + self.header);
-        self.link.offer(at, &Datagram { tag, size, flow: client, capable: ecn.is_some() });
+        self.link.offer(at, &Datagram { tag, size, flow: client, ecn: codepoint(ecn) });
         self.free_payloads();
     }
 
@@ -97,5 +97,15 @@ impl Direction {
 
     pub(crate) fn report(&self, elapsed: Span) -> DirectionReport {
         DirectionReport::new(&self.link.tally(), self.counts, &self.lateness, elapsed)
+    }
+}
+
+/// The ECN field as the link knows it.
+fn codepoint(ecn: Option<EcnCodepoint>) -> Codepoint {
+    match ecn {
+        None => Codepoint::NotEct,
+        Some(EcnCodepoint::Ect0) => Codepoint::Ect0,
+        Some(EcnCodepoint::Ect1) => Codepoint::Ect1,
+        Some(EcnCodepoint::Ce) => Codepoint::Ce,
     }
 }

@@ -50,8 +50,22 @@ pub struct Datagram {
     pub size: Bytes,
     /// For FQ-CoDel, and for deficit round robin, which keeps a queue for every flow up to the highest.
     pub flow: u32,
-    /// Its sender takes part in congestion notification: it may be marked where it would be dropped.
-    pub capable: bool,
+    /// The ECN field with which it is offered. One that is capable may be marked where it would be dropped.
+    pub ecn: Codepoint,
+}
+
+/// The ECN field of a datagram (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codepoint {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECT(0): capable, with a classic response to marks.
+    Ect0,
+    /// ECT(1): capable, with a scalable response to marks (RFC 9331 section 4.1).
+    Ect1,
+    /// Marked before.
+    Ce,
 }
 
 /// A datagram arrives at the far end.
@@ -186,7 +200,12 @@ fn packet(datagram: &Datagram) -> Packet {
         pair: false,
         spin: false,
     });
-    let ecn = if datagram.capable { Ecn::Capable } else { Ecn::NotCapable };
+    let ecn = match datagram.ecn {
+        Codepoint::NotEct => Ecn::NotCapable,
+        Codepoint::Ect0 => Ecn::Capable,
+        Codepoint::Ect1 => Ecn::Scalable,
+        Codepoint::Ce => Ecn::Congestion,
+    };
     Packet { due: Time::ZERO, flow: datagram.flow, hop: 0, size: datagram.size, ecn, class: Class::default(), body }
 }
 
@@ -202,7 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::{CoDelSetup, DrrSetup, FqCoDelSetup, RedSetup, ReorderBy, Reordering};
+    use crate::net::setup::{CoDelSetup, DrrSetup, DualPi2Setup, FqCoDelSetup, RedSetup, ReorderBy, Reordering};
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
     const RATE: Option<u64> = Some(8_000_000);
@@ -212,7 +231,7 @@ mod tests {
     }
 
     fn datagram(tag: u64) -> Datagram {
-        Datagram { tag, size: Bytes(1000), flow: 0, capable: false }
+        Datagram { tag, size: Bytes(1000), flow: 0, ecn: Codepoint::NotEct }
     }
 
     fn reordered(probability: f64, by: Span) -> Impairments {
@@ -277,13 +296,27 @@ mod tests {
         let red = RedSetup { wait: false, mark: true, ..sure };
         let emulation =
             Emulation { discipline: Discipline::Red(red), ..Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited) };
-        let arrivals = |capable| {
+        let arrivals = |ecn| {
             let mut link = link(&emulation);
-            (0..5).for_each(|tag| link.offer(ms(0), &Datagram { capable, ..datagram(tag) }));
+            (0..5).for_each(|tag| link.offer(ms(0), &Datagram { ecn, ..datagram(tag) }));
             std::iter::from_fn(|| link.release(ms(9))).map(|release| release.marked).collect::<Vec<_>>()
         };
-        assert_eq!(arrivals(true), [false, false, false, false, true]);
-        assert_eq!(arrivals(false), [false, false, false, false]);
+        assert_eq!(arrivals(Codepoint::Ect0), [false, false, false, false, true]);
+        assert_eq!(arrivals(Codepoint::NotEct), [false, false, false, false]);
+    }
+
+    #[test]
+    fn a_dual_queue_serves_ect_1_and_ce_before_the_others() {
+        let discipline = Discipline::DualPi2(DualPi2Setup::RFC);
+        let mut link = link(&Emulation { discipline, ..Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited) });
+        let offered = [Codepoint::Ect0, Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
+        for (tag, ecn) in (0..).zip(offered) {
+            link.offer(ms(0), &Datagram { ecn, ..datagram(tag) });
+        }
+        // The first is on the line when the others come.
+        let released: Vec<_> = std::iter::from_fn(|| link.release(ms(9))).map(|one| (one.tag, one.marked)).collect();
+        assert_eq!(released.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), [0, 3, 4, 1, 2]);
+        assert!(released[2].1 && released.iter().filter(|(_, marked)| *marked).count() <= 2, "{released:?}");
     }
 
     #[test]

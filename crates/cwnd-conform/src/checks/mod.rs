@@ -6,6 +6,7 @@ mod rfc3168;
 mod rfc5681;
 mod rfc7661;
 mod rfc9002;
+mod rfc9331;
 mod rfc9406;
 mod rfc9438;
 mod situations;
@@ -29,6 +30,7 @@ pub(crate) static CHECKS: &[&[Check]] = &[
     rfc9002::CHECKS,
     rfc9406::CHECKS,
     rfc3168::CHECKS,
+    rfc9331::CHECKS,
     rfc7661::CHECKS,
     ratelimited::CHECKS,
     bbr::CHECKS,
