@@ -122,7 +122,7 @@ impl Frame {
 /// The answer to a text that is no [`Request`].
 #[must_use]
 pub fn mismatch(error: &serde_json::Error) -> Frame {
-    let message = format!("this page and its engine are of different versions: {error}");
+    let message = format!("this page and its engine have different versions: {error}");
     Frame::from(json!({ "kind": "error", "message": message }))
 }
 

@@ -152,7 +152,7 @@ fn accept(listener: &TcpListener, admission: &Arc<Admission>) {
         };
         let Some(number) = admission.admit(&stream, from.ip()) else {
             let _ = stream.set_write_timeout(Some(POLL));
-            let _ = refuse(&mut stream, Refused(503, "Service Unavailable"), "too many visitors at this time\n");
+            let _ = refuse(&mut stream, Refused(503, "Service Unavailable"), "too many connections: try again later\n");
             continue;
         };
         let place = Place(Arc::clone(admission), number);

@@ -83,9 +83,7 @@ impl Asked<'_> {
     /// Runs a scenario by the clock until the visitor asks for something else.
     fn follow(&self, (id, document, speed): (u32, &Value, f64)) -> Ended {
         let Some(_place) = self.shared.clocked() else {
-            return Ended::Failed(
-                "no place is free for another run that follows the clock: try again later".to_string(),
-            );
+            return Ended::Failed("too many runs in real time: try again later".to_string());
         };
         let mut run = match Paced::new(self, id, document, speed) {
             Ok(run) => run,

@@ -506,7 +506,7 @@ fn runs_that_follow_the_clock_are_limited() {
     first.until("more");
     second.send(&pace);
     let error = second.error();
-    assert_eq!(error, "no place is free for another run that follows the clock: try again later");
+    assert_eq!(error, "too many runs in real time: try again later");
     first.send(&json!({ "do": "stop" }));
     // Until the first has seen that it is not wanted any more.
     let mut kind = Value::Null;

@@ -24,7 +24,7 @@ const PATH: Slider[] = [
   { path: 'dumbbell.rtt', label: 'Round-trip time', help: 'without queueing', unset: '50ms', min: 1e-3, max: 0.5, kind: span },
   { path: 'dumbbell.loss', label: 'Random loss', help: 'a probability, or periodic:N', unset: '0', min: 1e-6, max: 0.1, none: '0', kind: plain },
   {
-    path: 'dumbbell.impairments.reorder', label: 'Reordering', help: 'share of packets, and for how long they are held back', unset: '',
+    path: 'dumbbell.impairments.reorder', label: 'Reordering', help: 'share of packets, and their extra delay', unset: '',
     min: 1e-4, max: 0.2, none: '', kind: plain, wrap: (text) => `${text}:10ms`, unwrap: (text) => text.split(':')[0] ?? '',
   },
 ];
@@ -33,7 +33,7 @@ const SIZE: Slider = {
   wrap: (text) => `${text}bdp`, unwrap: (text) => /^([\d.]+)bdp$/.exec(text)?.[1] ?? '',
 };
 const CROSS: Slider = {
-  path: 'cbr.0.rate', label: 'Constant traffic', help: 'a rate that yields to nobody', unset: '', min: 1e5, max: 1e9, none: '', kind: rate,
+  path: 'cbr.0.rate', label: 'Constant traffic', help: 'without congestion control', unset: '', min: 1e5, max: 1e9, none: '', kind: rate,
   wrap: (text) => `cbr:${text}`, unwrap: (text) => text.replace(/^cbr:/, ''),
 };
 const LOAD: Slider = {
@@ -61,7 +61,7 @@ export function build(form: HTMLFormElement, settings: Settings, hello: Hello, c
     parts.push(section('Path', ...PATH.slice(0, 2).map((one) => slider(scenario, one, changed)), queue(scenario, hello, changed, rebuild),
       ...PATH.slice(2).map((one) => slider(scenario, one, changed)), marks(scenario, flows, hello, changed), era(scenario, hello, changed)));
   } else {
-    parts.push(section('Path', note('This path has more than one bottleneck: it is changed as text, at the end of the page.'), era(scenario, hello, changed)));
+    parts.push(section('Path', note('This path has more than one bottleneck: edit it as text, at the end of the page.'), era(scenario, hello, changed)));
   }
   const cross = details('cross', 'Other traffic', constant(scenario, changed), ...(dumbbell ? [short_flows(scenario, changed)] : []));
   parts.push(cross, section('Run', slider(scenario, TIME, changed),
@@ -82,7 +82,7 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   legend.textContent = `Flows ${index + 1}`;
   const select = document.createElement('select');
   select.setAttribute('aria-label', `Algorithm of flows ${index + 1}`);
-  for (const [family, title] of [['core', 'Of the five papers'], ['baseline', 'For comparison'], ['named', 'Others'], ['own', 'Your own']] as const) {
+  for (const [family, title] of [['core', 'From the five papers'], ['baseline', 'Baselines'], ['named', 'Others'], ['own', 'Custom']] as const) {
     const options = hello.algorithms.filter(({ known: one }) => one.family === family);
     const group = document.createElement('optgroup');
     group.label = title;
@@ -105,7 +105,7 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   // What makes a rule of one's own is always in sight.
   const own = known?.known.family === 'own';
   if (known && !own) more.append(note(`${known.known.title}. ${known.known.source}.`), ...parameters(group, spec.values, known, changed));
-  for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Extra RTT', '0ms'], ['size', 'Flow size', 'no end, or 1MB']] as const) {
+  for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Extra RTT', '0ms'], ['size', 'Flow size', 'unlimited, or 1MB']] as const) {
     more.append(field(label, get(group, key), hint, (value) => { set(group, key, value); changed(false); }));
   }
   box.append(legend, head, ...(known && own ? parameters(group, spec.values, known, changed) : []), more);
@@ -145,7 +145,7 @@ function queue(scenario: Table, hello: Hello, changed: Changed, rebuild: () => v
       rebuild();
     }),
     slider(holder, { ...SIZE, path: 'size' }, (moving) => { now.size = String(holder['size'] ?? '1bdp'); write(); changed(moving); }),
-    ...(discipline === 'droptail' ? [] : [field('Queue options', now.options, 'none, as target=5ms,ecn=yes', (value) => { now.options = value; write(); changed(false); })]),
+    ...(discipline === 'droptail' ? [] : [field('Queue options', now.options, 'none, or target=5ms,ecn=yes', (value) => { now.options = value; write(); changed(false); })]),
   );
   return box;
 }
@@ -157,14 +157,14 @@ function marks(scenario: Table, flows: Table[], hello: Hello, changed: Changed):
     const queue = String(get(scenario, 'dumbbell.queue') ?? '');
     if (value !== 'none' && hello.queues.some(({ name, marks }) => marks && queue.startsWith(`${name}:`)) && !queue.includes('ecn=')) set(scenario, 'dumbbell.queue', `${queue},ecn=yes`);
     changed(false);
-  }, 'ECN: packets are marked by a queue with ecn=yes instead of dropped');
+  }, 'ECN: a queue with ecn=yes marks packets instead of dropping them');
 }
 
 function era(scenario: Table, hello: Hello, changed: Changed): HTMLElement {
-  return choice('Era', hello.eras, String(get(scenario, 'era') ?? 'modern'), (value) => {
+  return choice('Stack profile', hello.eras, String(get(scenario, 'era') ?? 'modern'), (value) => {
     set(scenario, 'era', value === 'modern' ? undefined : value);
     changed(false);
-  }, 'habits of senders and receivers of that time');
+  }, 'behaviour of senders and receivers (era)');
 }
 
 function constant(scenario: Table, changed: Changed): HTMLElement {

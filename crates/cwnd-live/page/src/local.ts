@@ -77,7 +77,7 @@ export class Local implements Engine {
   constructor(private readonly listener: Listener, private readonly script: string, private readonly binary: string) {
     const missing = typeof WebAssembly !== 'object' ? 'WebAssembly' : typeof Worker !== 'function' ? 'workers' : null;
     if (missing) listener.lost(`this browser has no ${missing}, which the simulator needs`);
-    else if (location.protocol === 'file:') listener.lost('browsers give a page from a file no worker: serve this folder, as with `python3 -m http.server`');
+    else if (location.protocol === 'file:') listener.lost('browsers run no worker for a page that is opened as a file: serve this directory, for example with `python3 -m http.server`');
     else this.load().catch((error: unknown) => listener.lost(`the simulator cannot be loaded: ${error instanceof Error ? error.message : String(error)}`));
   }
 
@@ -190,7 +190,7 @@ export class Local implements Engine {
     if (from !== this.main) return this.alone();
     this.endShared();
     this.restart();
-    this.listener.heard({ kind: 'error', message: `the run has ended: it needs more memory than a page has, or has met a fault (${why})` }, new Map());
+    this.listener.heard({ kind: 'error', message: `the run failed: out of memory, or a fault of the simulator (${why})` }, new Map());
   }
 }
 

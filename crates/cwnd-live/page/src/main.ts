@@ -209,7 +209,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       results.toml = answer.toml;
       break;
     case 'held':
-      status('the run has come to its end, at 600 s');
+      status('the run ended at 600 s');
       break;
   }
   if (dirty.curves || dirty.measures) schedule();
@@ -221,7 +221,7 @@ function handleHello(said: Hello): void {
   document.title = 'cwnd live';
   const select = $<HTMLSelectElement>('#preset');
   if (first) {
-    select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('a scenario of your own', '', false, false));
+    select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('custom scenario', '', false, false));
     const preset = said.presets[0]!;
     take(preset.document, preset.apart, preset.id);
     if (location.hash.length > 1) engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
@@ -377,7 +377,7 @@ function show_row(at: number, free = false): void {
   const queue = results.runs.map((run) => run?.columns.get('queue')?.[at]).filter((one) => one !== undefined).map((one) => short(one, 4)).join(', ');
   $('#at').textContent = `${now.toFixed(2)} s`;
   $('#waiting').textContent = queue && `queue ${queue} packets`;
-  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">${shown.length} of ${all.length} flows, as many of each algorithm</td></tr></tfoot>` : '';
+  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">${shown.length} of ${all.length} flows, equally many of each algorithm</td></tr></tfoot>` : '';
   $('#flows').innerHTML = `<thead><tr><th scope="col">Flow</th>${head.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>${rest}`;
 }
 
@@ -402,7 +402,7 @@ function planes(): void {
   });
   const phase = $('#phase .plane');
   const size = (box: HTMLElement): [number, number] => [Math.max(240, box.clientWidth), box.clientWidth < 420 ? 260 : 300];
-  if (curves.length === 0) phase.innerHTML = '<p class="note">Two flows on one path are needed.</p>';
+  if (curves.length === 0) phase.innerHTML = '<p class="note">Needs two flows on one path.</p>';
   else {
     const link = results.runs[0]?.columns.get('capacity');
     const capacity = link?.[Math.min(row ?? link.length - 1, link.length - 1)];
@@ -426,7 +426,7 @@ function planes(): void {
     return loss && window && !hidden.has(line.name) ? [{ x: 100 * loss, y: window, colour: plots.colour(line), title: `${line.name}: ${short(window)} packets at a loss of ${short(100 * loss)} %`, hollow: !results.responses.some(({ algorithm }) => algorithm === line.info.algorithm) }] : [];
   });
   if (pacing || results.runs.some((run) => run && !run.whole)) {
-    box.innerHTML = `<p class="note">${pacing ? 'A run in real time has no average window yet.' : 'Comes with the end of the first seed.'}</p>`;
+    box.innerHTML = `<p class="note">${pacing ? 'A run in real time has no average window yet.' : 'Available once the first seed has ended.'}</p>`;
     return;
   }
   if (results.responses.length === 0 && points.length === 0) {
@@ -451,15 +451,15 @@ function table(): void {
   // Until the new run has measures, those of the run before are shown as such.
   const stale = !pacing && known.length === 0;
   $('#measures').classList.toggle('stale', stale);
-  if (stale && $('#measures').childElementCount > 0) $('#seeds').textContent = 'of the run before; those of this one come';
+  if (stale && $('#measures').childElementCount > 0) $('#seeds').textContent = 'of the previous run';
   if (pacing || known.length === 0) {
     if (pacing) $('#sharing').hidden = true;
-    if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run in real time is one seed; nothing is estimated of it.</td></tr></tbody>';
+    if (pacing) $('#measures').innerHTML = '<tbody><tr><td>A run in real time has one seed, so it has no measures.</td></tr></tbody>';
     return;
   }
   const seeds = Math.min(...runs.map((run) => run.seeds));
   $('#seeds').textContent = seeds === 1 ? 'one seed' : seeds < ENOUGH_FOR_INTERVAL ? `mean of ${seeds} seeds (smallest to largest)`
-    : `mean ± half the 95 % interval over ${seeds} seeds; (low to high) where a bound of the quantity cuts it`;
+    : `mean ± half the 95 % interval over ${seeds} seeds; (low to high) where the interval reaches a bound`;
   const cell = (estimate: Estimate | null | undefined, scale: number): string => {
     if (!estimate) return '–';
     const [mean, spread] = digits(estimate, scale);
@@ -532,7 +532,7 @@ function list_events(): void {
   $('#events summary').textContent = `Events (${events.length}${events.length > most ? `, the first ${most}` : ''})`;
   if (!$<HTMLDetailsElement>('#events').open) return;
   const rows = events.slice(0, most).map(({ t, line, text }) => `<tr><td>${t.toFixed(2)}</td><td class="words">${escape(all[line]!.name)}</td><td class="words">${escape(text)}</td></tr>`);
-  $('#events table').innerHTML = `<thead><tr><th scope="col">s</th><th scope="col" class="words">Flow</th><th scope="col" class="words">What</th></tr></thead><tbody>${rows.join('')}</tbody>`;
+  $('#events table').innerHTML = `<thead><tr><th scope="col">s</th><th scope="col" class="words">Flow</th><th scope="col" class="words">Event</th></tr></thead><tbody>${rows.join('')}</tbody>`;
 }
 $('#events').addEventListener('toggle', list_events);
 
@@ -541,7 +541,7 @@ function lesson(): void {
   const box = $('#lesson');
   box.hidden = !preset?.claim;
   const altered = preset && (settings.apart !== preset.apart || JSON.stringify(settings.document) !== JSON.stringify(preset.document));
-  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>with settings of your own</small>' : ''}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
+  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>modified</small>' : ''}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
   $<HTMLSelectElement>('#preset').value = preset?.id ?? '';
 }
 
