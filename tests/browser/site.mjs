@@ -6,6 +6,7 @@
 //
 // One line per check; exit code 1 if any fails, 2 if the checks could not be run.
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +22,8 @@ if (!folder) {
 }
 const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20 }).trim();
 const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
+/** The file of a preset. */
+const file_of = (preset) => ['live', '', 'access'].map((directory) => join(SCENARIOS, '..', directory, `${preset}.toml`)).find(existsSync);
 /** The most that the module may take as it is sent. */
 const LARGEST = 890_000;
 const served = await host(folder);
@@ -64,7 +67,7 @@ await settled(native);
 const presets = await page.$$eval('#preset option', (options) => options.map(({ value }) => value).filter(Boolean));
 for (const preset of presets) {
   await check(`${preset} gives the same run everywhere`, async () => {
-    const link = cwnd('link-to', join(SCENARIOS, `${preset}.toml`));
+    const link = cwnd('link-to', file_of(preset));
     assert(link.length <= 4096, `its link has ${link.length} characters`);
     for (const one of [page, native]) {
       // A browser draws nothing of a page behind another.

@@ -218,7 +218,9 @@ fn write_findings(
         let document = json::Run::of(runs).expect("a scenario has at least one seed");
         write_run(&path, &files::command(), &document, runs).map_err(failed)?;
     }
-    let headed = |one: &Finding| format!("# cwnd falsify: {}\n# {}\n{}", findings.property, one_line(&one.words()), one.scenario);
+    let headed = |one: &Finding| {
+        format!("# cwnd falsify: {}\n# {}\n{}", findings.property, one_line(&one.words()), one.scenario)
+    };
     for (nth, one) in (1..).zip(&findings.failures) {
         write(&format!("failure-{nth}.toml"), &headed(one))?;
     }

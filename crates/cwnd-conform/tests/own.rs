@@ -59,7 +59,8 @@ fn scalable_senders_deviate_where_known() {
     ] {
         let plan = Plan { suites: vec![Suite::Rfc9331], ..Plan::default() };
         let result = plan.judge(&Subject::parse(name).expect("registered"));
-        let deviates = result.checks.iter().filter(|judged| judged.verdict == Verdict::Deviates).map(|judged| judged.id);
+        let deviates =
+            result.checks.iter().filter(|judged| judged.verdict == Verdict::Deviates).map(|judged| judged.id);
         let text = text::conformance(&result, true);
         assert_eq!((deviates.collect::<Vec<_>>(), result.count(Verdict::Unclear)), (expected.to_vec(), 0), "{text}");
     }

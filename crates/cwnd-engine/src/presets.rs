@@ -1,4 +1,4 @@
-//! Scenarios that teach: files of `scenarios/live`, each with its claim and what to look for.
+//! Scenarios that teach: all files of `scenarios/live` and some others, each with its claim and what to look for.
 
 /// A scenario to start from.
 #[derive(Clone, Copy, Debug)]
@@ -35,25 +35,17 @@ fn is_head(line: &str, word: &str) -> bool {
 const WORDS: [&str; 3] = ["Claim", "Look for", "Show"];
 
 macro_rules! presets {
-    ($($id:literal),* $(,)?) => {
+    ($($directory:literal: $($id:literal),*;)*) => {
         /// All of them, in the order in which they are offered.
         pub const PRESETS: &[Preset] = &[
-            $(Preset { id: $id, text: include_str!(concat!("../../../scenarios/live/", $id, ".toml")) }),*
+            $($(Preset { id: $id, text: include_str!(concat!("../../../scenarios/", $directory, $id, ".toml")) },)*)*
         ];
     };
 }
 
 presets![
-    "two-flows",
-    "slow-start",
-    "bufferbloat",
-    "rtt-unfairness",
-    "cubic-bbr3",
-    "dctcp",
-    "daimd-converges",
-    "aiad",
-    "simd",
-    "exp-tcp",
-    "new-aimd",
-    "udt",
+    "live/": "two-flows", "slow-start", "bufferbloat", "rtt-unfairness", "cubic-bbr3", "dctcp", "daimd-converges", "aiad", "simd",
+    "exp-tcp", "new-aimd", "udt";
+    "": "l4s";
+    "access/": "wifi", "lte", "leo", "satellite", "dsl", "operator-policer";
 ];

@@ -73,10 +73,9 @@ fn every_file_of_the_directory_is_offered() {
     let directory = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/live")).unwrap();
     let mut files: Vec<String> =
         directory.map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
-    let mut offered: Vec<String> = PRESETS.iter().map(|preset| preset.id.to_string()).collect();
-    files.sort();
-    offered.sort();
-    assert_eq!(files, offered);
+    let offered: Vec<String> = PRESETS.iter().map(|preset| preset.id.to_string()).collect();
+    files.retain(|file| !offered.contains(file));
+    assert_eq!(files, [""; 0]);
 }
 
 #[test]
@@ -204,4 +203,82 @@ fn aiad_loses_more_than_aimd_for_the_same_goodput() {
     assert!((goodput(&aiad) / goodput(&aimd) - 1.0).abs() < 0.05);
     let loss = |estimates: &Estimates| estimates.loss_rate.as_ref().expect("packets were sent").mean;
     assert!(loss(&aiad) > 1.3 * loss(&aimd), "{} {}", loss(&aiad), loss(&aimd));
+}
+
+#[test]
+fn contention_costs_a_fair_queue_half_of_the_rate() {
+    let of = |overrides: &[&str]| {
+        let overrides = [&["seeds=3"], overrides].concat();
+        let runs = runs("wifi", &overrides);
+        let goodputs = goodputs(&runs);
+        (goodputs[0] + goodputs[1], goodputs[0] / goodputs[1], delay_ms(&runs))
+    };
+    let (_, share, delay) = of(&[]);
+    assert!(share > 2.0 && delay > 60.0, "{share} {delay}");
+    let fair = "dumbbell.queue=fq_codel:1000p";
+    let (total, _, short) = of(&[fair]);
+    assert!(total < 40.0 && short < 0.3 * delay, "{total} {short}");
+    let calm =
+        ["dumbbell.impairments={aggregate=\"2ms\"}", "dumbbell.reverse_impairments={aggregate=\"4ms\",thin_acks=4}"];
+    let (total, share, _) = of(&[fair, calm[0], calm[1]]);
+    assert!(total > 55.0 && (0.8..1.4).contains(&share), "{total} {share}");
+}
+
+#[test]
+fn the_queue_of_a_base_station_is_filled_by_cubic_and_not_by_bbr() {
+    let delay = |algorithm: &str| delay_ms(&runs("lte", &["seeds=1", &format!("flow.0.algorithm={algorithm}")]));
+    let (cubic, bbr3) = (delay("cubic"), delay("bbr3"));
+    assert!(cubic > 1500.0 && bbr3 < 0.5 * cubic, "{cubic} {bbr3}");
+}
+
+#[test]
+fn random_loss_on_a_satellite_in_low_orbit_is_cubics() {
+    let share = |loss: &str| {
+        let goodputs = goodputs(&runs("leo", &["seeds=1", "duration=60s", &format!("dumbbell.loss={loss}")]));
+        goodputs[0] / goodputs[1]
+    };
+    let (lossy, clean) = (share("0.005"), share("0"));
+    assert!(lossy < 0.1 && clean > 3.0 * lossy, "{lossy} {clean}");
+}
+
+#[test]
+fn slow_start_takes_three_times_the_time_of_the_line_over_600_ms() {
+    let seconds = |overrides: &[&str]| {
+        let completed = runs("satellite", overrides).traces[0].flows[0].completed;
+        completed.expect("it ends") as f64 * 1e-9
+    };
+    let line = 100e6 * 8.0 / 250e6;
+    let (standard, hystart) = (seconds(&["seeds=1"]), seconds(&["seeds=1", "flow.0.slow_start=hystart++"]));
+    assert!((2.5..3.5).contains(&(standard / line)), "{standard}");
+    assert!((hystart / standard - 1.0).abs() < 0.05, "{standard} {hystart}");
+}
+
+#[test]
+fn a_fair_queue_of_a_modem_gives_the_download_back() {
+    let download = |overrides: &[&str]| goodputs(&runs("dsl", overrides))[0];
+    let (slow, fast) = (download(&["seeds=2"]), download(&["seeds=2", "dumbbell.reverse_queue=fq_codel:1000p"]));
+    assert!(slow < 2.0 && fast > 5.0 * slow, "{slow} {fast}");
+}
+
+#[test]
+fn a_policer_costs_losses_and_no_delay() {
+    let runs = runs("operator-policer", &["seeds=2"]);
+    let loss = runs.estimates().loss_rate.expect("packets were sent").mean;
+    assert!(goodputs(&runs)[0] > 11.0 && loss > 0.01 && delay_ms(&runs) < 0.1, "{loss}");
+}
+
+#[test]
+fn a_dual_queue_keeps_a_delay_for_each() {
+    let rtts = |queue: &str| {
+        let runs = runs("l4s", &["seeds=1", "duration=40s", &format!("dumbbell.queue={queue}")]);
+        let trace = &runs.traces[0];
+        let from = trace.at.partition_point(|at| *at < trace.warmup);
+        [0, 1].map(|flow: usize| {
+            let srtt = &trace.flows[flow].srtt[from..];
+            srtt.iter().sum::<f64>() / srtt.len() as f64 * 1e3
+        })
+    };
+    let ([prague, cubic], [one, other]) = (rtts("dualpi2:250ms"), rtts("droptail:250ms"));
+    assert!((20.5..23.0).contains(&prague) && (30.0..40.0).contains(&cubic), "{prague} {cubic}");
+    assert!((one - other).abs() < 20.0, "{one} {other}");
 }

@@ -186,7 +186,8 @@ fn by_time(lab: &Lab<'_>) -> Measured {
     let at = first(lab, 100);
     let testbed = scalable(wide(lab, 100, 9.0)).lose(at, 1);
     let plain = lab.run(&testbed)?;
-    let held: Vec<u64> = [1.0, 2.0].into_iter().filter_map(|later| plain.numbers(at + later, at + later + 0.1).next()).collect();
+    let held: Vec<u64> =
+        [1.0, 2.0].into_iter().filter_map(|later| plain.numbers(at + later, at + later + 0.1).next()).collect();
     need(held.len() == 2, "too little is sent")?;
     let by = ReorderBy::Time(Span::from_secs_f64(plain.rtt / 8.0));
     let hold = |number: &u64| Fault::HoldData { flow: 0, number: *number, transmission: 1, by };
@@ -197,7 +198,8 @@ fn by_time(lab: &Lab<'_>) -> Measured {
 
 fn classic_queue(lab: &Lab<'_>) -> Measured {
     let codel = CoDelSetup { mark: true, mtu: PACKET, ..CoDelSetup::default() };
-    let testbed = scalable(lab.testbed(50, 20, 2_000, 24.0)).with(|setup| setup.links[0].discipline = Discipline::CoDel(codel));
+    let testbed =
+        scalable(lab.testbed(50, 20, 2_000, 24.0)).with(|setup| setup.links[0].discipline = Discipline::CoDel(codel));
     let other = reno()?;
     let record = lab.run(&testbed.with(|setup| {
         let mut flow = setup.flows[0].clone();
