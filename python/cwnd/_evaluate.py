@@ -16,7 +16,6 @@ from cwnd._documented import Calls, Named, Reported
 from cwnd._estimates import Estimate
 from cwnd._html import page
 from cwnd._table import Table
-from cwnd.errors import ArgumentError
 from cwnd.plot import colour
 from cwnd.plot._judged import ratios
 
@@ -164,7 +163,7 @@ class Evaluation(Reported[_native.Evaluated], Named[EvaluationSection]):
             for section in self.sections
             for row in section.rows[:2]
         ]
-        head = ["RFC 9743", "heading", "traffic", "measure", "unit", self.algorithm, "reno", "cubic"]
+        head = ["section", "heading", "traffic", "measure", "unit", self.algorithm, "reno", "cubic"]
         rest = (
             "`[number]` is a heading with all its rows, `.frame()` has all numbers, `.report(path)` writes the page, "
             "`print` shows the text."
@@ -197,7 +196,7 @@ def evaluate(
     store: str | os.PathLike[str] | None = None,
     memory: str | None = None,
 ) -> Evaluation:
-    """Evaluate an algorithm by the criteria of RFC 9743, compared with Reno and CUBIC in its place.
+    """Evaluate an algorithm by RFC 9743 or on access networks, compared with Reno and CUBIC in its place.
 
     The RFC gives criteria in words and no thresholds, so there are numbers and no verdicts. Runs take all cores; those
     of an algorithm in Python go on one after the other, which takes its time: begin with ``quick=True``.
@@ -207,7 +206,7 @@ def evaluate(
     algorithm : algorithm
         Text such as ``simd`` or ``aimd:b=1/8``, or one in Python.
     profile : str
-        The profile of the evaluation; there is ``rfc9743``.
+        ``rfc9743``, the criteria of BCP 133, or ``access``, paths of access networks.
     quick : bool
         Few settings, and runs of 20 s instead of 60 s.
     seeds : int, optional
@@ -232,13 +231,13 @@ def evaluate(
     KeyboardInterrupt
         Ctrl-C. Finished runs are in the store.
     """
-    if profile != "rfc9743":
-        raise ArgumentError(f"profile: expected `rfc9743`, got {profile!r}")
+    paths = arguments.text("profile", profile, "rfc9743")
     directory = arguments.optional(arguments.path, "store", store)
     count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
-    evaluated = _native.evaluate(algorithm, arguments.flag("quick", quick), count, directory, budget)
-    given = {"quick": arguments.flag("quick", quick), "seeds": count, "store": directory}
+    evaluated = _native.evaluate(algorithm, paths, arguments.flag("quick", quick), count, directory, budget)
+    named_profile = None if paths == "rfc9743" else paths
+    given = {"profile": named_profile, "quick": arguments.flag("quick", quick), "seeds": count, "store": directory}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))
     named = repr(algorithm) if isinstance(algorithm, str) else json.loads(evaluated.to_json())["algorithm"]
     return Evaluation(evaluated, None, f"cwnd.evaluate({named}{settings})")

@@ -121,7 +121,7 @@ def test_what_an_algorithm_raises_comes_out() -> None:
 def test_errors_name_the_argument() -> None:
     with pytest.raises(cwnd.AlgorithmError, match="did you mean `reno`"):
         cwnd.evaluate("rneo", quick=True)
-    with pytest.raises(cwnd.ArgumentError, match="profile: expected `rfc9743`"):
+    with pytest.raises(cwnd.ArgumentError, match="profile: expected one of rfc9743, access"):
         cwnd.evaluate("reno", "rfc5033")
     with pytest.raises(cwnd.ArgumentError, match="seeds: expected a whole number from 1 to 1000, got 0"):
         cwnd.evaluate("reno", seeds=0)

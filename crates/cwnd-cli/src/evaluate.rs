@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use cwnd::Spec;
-use cwnd_lab::evaluate::{EvaluationScale, plan};
+use cwnd_lab::evaluate::{EvaluationScale, Profile, plan};
 use cwnd_report::page::names;
 use cwnd_report::{text, write_evaluation};
 use cwnd_run::execute::failed;
@@ -24,14 +24,15 @@ use crate::store::Store;
 Examples:
   cwnd evaluate simd --quick
   cwnd evaluate aimd:b=1/8 --seeds 10 --out out/aimd
+  cwnd evaluate bbr3 --profile access
 
 RFC 9743 states criteria in words, without thresholds, so the result is numbers and no verdicts. The cells are run with the algorithm, with \
 Reno and with CUBIC. Criteria that a simulator cannot answer are listed as not covered.")]
 pub(crate) struct Arguments {
     /// The algorithm, such as `simd` or `aimd:b=1/8`
     algorithm: Written<Spec>,
-    /// The profile: paths, opponents and measures
-    #[arg(long, value_enum, default_value_t = Profile::Rfc9743)]
+    /// The paths and measures: rfc9743 (BCP 133), or access (Wi-Fi, LTE, satellites, DSL, cable and a policer)
+    #[arg(long, value_name = "PROFILE", default_value = "rfc9743", value_parser = profile)]
     profile: Profile,
     /// Few settings, 2 seeds of 20 s
     #[arg(long)]
@@ -51,18 +52,13 @@ pub(crate) struct Arguments {
     figure: Figure,
 }
 
-/// The profiles of an evaluation.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Profile {
-    /// Specifying New Congestion Control Algorithms (BCP 133)
-    Rfc9743,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let Profile::Rfc9743 = arguments.profile;
-    let without = (arguments.json && arguments.out.is_none()).then_some("--json");
+    let without = match arguments.profile {
+        Profile::Access => Some("--profile access"),
+        Profile::Rfc9743 => (arguments.json && arguments.out.is_none()).then_some("--json"),
+    };
     arguments.figure.check_with(without, names::OF_EVALUATIONS)?;
-    let plan = plan(&arguments.algorithm, EvaluationScale::new(arguments.quick, arguments.seeds))
+    let plan = plan(&arguments.algorithm, arguments.profile, EvaluationScale::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;
     let results = files::Results { json: arguments.json, out: arguments.out.clone() };
     // Listens to Ctrl-C before there is a directory to remove.
@@ -86,4 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
             Err(Failure::run(failed))
         }
     }
+}
+
+fn profile(text: &str) -> Result<Profile, String> {
+    Profile::find(text).ok_or_else(|| format!("accepted are {}", Profile::ALL.map(Profile::name).join(", ")))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwnd::Spec;
-use cwnd_lab::evaluate::{Evaluation, EvaluationScale, REFERENCES, plan};
+use cwnd_lab::evaluate::{Evaluation, EvaluationScale, Profile, REFERENCES, plan};
 use cwnd_report::page::evaluation_html;
 use cwnd_report::text;
 use cwnd_run::cells::Cells;
@@ -29,6 +29,7 @@ pub(crate) struct Evaluated {
 pub(crate) fn evaluate(
     py: Python<'_>,
     algorithm: Bound<'_, PyAny>,
+    profile: &str,
     quick: bool,
     seeds: Option<u32>,
     store: Option<&str>,
@@ -37,6 +38,10 @@ pub(crate) fn evaluate(
     if let Some(seeds) = seeds.filter(|seeds| !(1..=1000).contains(seeds)) {
         return Err(Failure::Argument(format!("seeds: expected 1 to 1000, got {seeds}")));
     }
+    let profile = Profile::find(profile).ok_or_else(|| {
+        let accepted = Profile::ALL.map(Profile::name).join(", ");
+        Failure::Argument(format!("profile: expected one of {accepted}, got `{profile}`"))
+    })?;
     let memory = work::memory(memory)?;
     let errors = Arc::default();
     let algorithm = written("algorithm", &algorithm, &errors)?;
@@ -45,7 +50,7 @@ pub(crate) fn evaluate(
             "algorithm: `{algorithm}` is also the name of a reference; give it another name"
         )));
     }
-    let plan = plan(&algorithm, EvaluationScale::new(quick, seeds))
+    let plan = plan(&algorithm, profile, EvaluationScale::new(quick, seeds))
         .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
     let cells = store.map_or_else(Cells::default, |directory| Cells::stored(Path::new(directory)));
     let evaluation = plan.run_by(|jobs| work::outcomes(py, jobs, &cells, memory, &errors))?;
@@ -85,7 +90,11 @@ impl Evaluated {
             })
             .collect();
         let mut table = cwnd_parquet::Table::default();
-        table.text("section", "the heading's number in RFC 9743", rows.iter().map(|row| row.0));
+        table.text(
+            "section",
+            "the heading's number in RFC 9743, or the name of the path",
+            rows.iter().map(|row| row.0),
+        );
         table.text("rate", "of the bottleneck", rows.iter().map(|row| row.1.rate.as_str()));
         table.text("rtt", "round-trip time without queueing", rows.iter().map(|row| row.1.rtt.as_str()));
         table.text("queue", "of the bottleneck", rows.iter().map(|row| row.1.queue.as_str()));

@@ -18,14 +18,15 @@ pub use sweep::{sweep, sweep_status};
 /// The output of `cwnd evaluate`.
 #[must_use]
 pub fn evaluation(evaluation: &Evaluation) -> String {
-    let Evaluation { algorithm, seeds, duration_s, warmup_s, .. } = evaluation;
+    let Evaluation { algorithm, seeds, .. } = evaluation;
     let mut text = format!(
-        "{}{} of {duration_s} s, warm-up {warmup_s} s\n{}",
+        "{}{}\n{}",
         wrapped(&format!(
-            "{} by the criteria of RFC 9743, compared with Reno and CUBIC in its place",
-            one_line(algorithm)
+            "{} {}, compared with Reno and CUBIC in its place",
+            one_line(algorithm),
+            evaluation.question()
         )),
-        counted(*seeds, "seed"),
+        evaluation.runs(),
         wrapped(&legend(*seeds as usize)),
     );
     for section in &evaluation.sections {

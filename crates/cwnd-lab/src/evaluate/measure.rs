@@ -10,6 +10,8 @@ use super::Shown;
 pub(super) enum Measure {
     /// A measure of a run.
     Kept(&'static measure::Measure),
+    /// The goodput of the first flow.
+    Own,
     /// The goodput of the contender's flows as a share of the total; the first flows, of this number, are its own.
     Share(usize),
     /// The smallest goodput of a flow over its max-min fair share.
@@ -39,6 +41,7 @@ impl Measure {
         let less_is_better = |(with, without): (f64, f64)| (with > 0.0).then(|| (with - without) / with);
         let value = match self {
             Self::Kept(measure) => first.one(measure.key),
+            Self::Own => goodput.first().copied(),
             Self::Share(own) => Some(goodput.get(..own)?.iter().sum::<f64>() / total),
             Self::Least => {
                 let shares = first.all("flow_fair_share_bps");
@@ -63,6 +66,7 @@ impl Measure {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kept(measure) => measure.title,
+            Self::Own => "goodput",
             Self::Share(_) => "share of the goodput",
             Self::Least => "smallest flow over its fair share",
             Self::GoodputHarm(_) => "harm to goodput",
@@ -80,7 +84,7 @@ impl Measure {
             Self::Kept(measure) => (measure.domain)(flows),
             Self::Share(_) | Self::Least => Domain::SHARE,
             Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => Domain::AT_MOST_ONE,
-            Self::LongOverShort | Self::Completion | Self::SentPerRound(_) => Domain::POSITIVE,
+            Self::Own | Self::LongOverShort | Self::Completion | Self::SentPerRound(_) => Domain::POSITIVE,
         }
     }
 
@@ -89,6 +93,7 @@ impl Measure {
         let scale = match self {
             Self::Kept(measure) if measure.scale == Scale::Time => Scale::Delay,
             Self::Kept(measure) => measure.scale,
+            Self::Own => table::GOODPUT.scale,
             Self::Share(_) | Self::GoodputHarm(_) | Self::DelayHarm | Self::LossHarm => Scale::Share,
             Self::Least | Self::LongOverShort | Self::SentPerRound(_) => Scale::Plain,
             Self::Completion => Scale::Delay,
@@ -99,6 +104,7 @@ impl Measure {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Kept(measure) if !measure.scale.base().is_empty() => measure.scale.base(),
+            Self::Own => table::GOODPUT.scale.base(),
             Self::Completion => "s",
             _ => "1",
         }

@@ -1,9 +1,10 @@
-//! Evaluates an algorithm by the criteria of a document.
+//! Evaluates an algorithm by the criteria of a document, or on the paths of access networks.
 //!
 //! RFC 9743 asks for evidence and gives its criteria in words, without thresholds. The results are therefore numbers: those of the
 //! algorithm, and of Reno and CUBIC put in its place in the same cells. Criteria that the simulator cannot answer are listed as not
 //! covered. [`plan`] makes the cells, which run as those of sweeps do, through the store.
 
+mod access;
 mod measure;
 mod rfc9743;
 
@@ -21,10 +22,50 @@ use cwnd_run::measure::Estimate;
 use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::{Document, FlowGroup, Scenario, ScenarioError, Source, Written};
 
+use cwnd_text::counted;
+
 use measure::Measure;
 
 /// The algorithms that an evaluated one is compared with.
 pub const REFERENCES: [&str; 2] = ["reno", "cubic"];
+
+/// The paths, opponents and measures of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Specifying New Congestion Control Algorithms (BCP 133).
+    Rfc9743,
+    /// Wi-Fi, LTE, satellites, DSL, cable and a policer: the scenarios of `scenarios/access`.
+    Access,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Rfc9743, Self::Access];
+
+    /// Its name in commands.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rfc9743 => "rfc9743",
+            Self::Access => "access",
+        }
+    }
+
+    /// Its question, after the name of an algorithm.
+    #[must_use]
+    pub const fn question(self) -> &'static str {
+        match self {
+            Self::Rfc9743 => "by the criteria of RFC 9743",
+            Self::Access => "on access networks",
+        }
+    }
+
+    /// The profile called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+}
 
 /// The length and the number of runs of each cell, and the number of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +85,16 @@ pub struct Evaluation {
     pub version: &'static str,
     /// The algorithm as it was written.
     pub algorithm: String,
-    /// The paths and opponents of the evaluation.
+    /// The paths and opponents of the evaluation: `rfc9743` or `access`.
     pub profile: &'static str,
     /// Whether settings and lengths were reduced.
     pub quick: bool,
     /// Independent runs of each cell.
     pub seeds: u32,
-    /// The length of each run, seconds.
-    pub duration_s: f64,
-    /// Measuring starts after this time, seconds.
-    pub warmup_s: f64,
+    /// The length of each run, seconds; null where each path has its own.
+    pub duration_s: Option<f64>,
+    /// Measuring starts after this time, seconds; null where each path has its own.
+    pub warmup_s: Option<f64>,
     /// The number of runs, each counted once for each number that needs it.
     pub cells: u64,
     /// Failed cells; no number includes them.
@@ -132,6 +173,24 @@ pub struct Shown {
     pub unit: &'static str,
 }
 
+impl Evaluation {
+    /// The question of its profile, after the name of an algorithm.
+    #[must_use]
+    pub fn question(&self) -> &'static str {
+        Profile::find(self.profile).map_or("", Profile::question)
+    }
+
+    /// The number of runs of each cell, and their times where all have them in common.
+    #[must_use]
+    pub fn runs(&self) -> String {
+        let seeds = counted(self.seeds as usize, "seed");
+        match self.duration_s.zip(self.warmup_s) {
+            Some((duration, warmup)) => format!("{seeds} of {duration} s, warm-up {warmup} s"),
+            None => format!("{seeds}, each path with its own times"),
+        }
+    }
+}
+
 impl EvaluationRow {
     /// The measure with the unit in which tables have it.
     #[must_use]
@@ -148,6 +207,7 @@ impl EvaluationRow {
 #[derive(Clone, Debug)]
 pub struct Plan {
     algorithm: Written<Spec>,
+    profile: Profile,
     scale: EvaluationScale,
     parts: Vec<Part>,
     left_out: Vec<LeftOut>,
@@ -180,10 +240,10 @@ struct Asked {
 }
 
 /// The bottleneck.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Bottleneck {
-    rate: &'static str,
-    rtt: &'static str,
+    rate: String,
+    rtt: String,
     queue: String,
     /// Further settings, `key=value`.
     also: Vec<String>,
@@ -194,10 +254,13 @@ struct Bottleneck {
 ///
 /// # Errors
 /// A scenario of the plan is not valid with the algorithm, Reno or CUBIC in its place.
-pub fn plan(algorithm: &Written<Spec>, scale: EvaluationScale) -> Result<Plan, ScenarioError> {
-    let mut plan =
-        Plan { algorithm: algorithm.clone(), scale, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
-    rfc9743::sections(&mut plan)?;
+pub fn plan(algorithm: &Written<Spec>, profile: Profile, scale: EvaluationScale) -> Result<Plan, ScenarioError> {
+    let algorithm = algorithm.clone();
+    let mut plan = Plan { algorithm, profile, scale, parts: Vec::new(), left_out: Vec::new(), runs: Vec::new() };
+    match profile {
+        Profile::Rfc9743 => rfc9743::sections(&mut plan)?,
+        Profile::Access => access::sections(&mut plan)?,
+    }
     Ok(plan)
 }
 
@@ -241,16 +304,16 @@ impl Plan {
             covered: !part.asked.is_empty(),
             rows: part.asked.iter().flat_map(|asked| self.rows(asked, &outcomes)).collect(),
         });
-        let (duration, warmup) = self.scale.times();
+        let common = (self.profile == Profile::Rfc9743).then(|| self.scale.times());
         Ok(Evaluation {
             kind: "simulated",
             version: VERSION,
             algorithm: self.algorithm.text().to_string(),
-            profile: "rfc9743",
+            profile: self.profile.name(),
             quick: self.scale.quick,
             seeds: self.scale.seeds,
-            duration_s: duration.as_secs_f64(),
-            warmup_s: warmup.as_secs_f64(),
+            duration_s: common.map(|(duration, _)| duration.as_secs_f64()),
+            warmup_s: common.map(|(_, warmup)| warmup.as_secs_f64()),
             cells: self.len(),
             left_out: self.left_out.clone(),
             warnings: self.warnings(),
@@ -298,8 +361,8 @@ impl Plan {
         let row = |measure: &Measure| {
             let [algorithm, reno, cubic] = asked.runs.each_ref().map(|runs| estimate(measure, runs));
             EvaluationRow {
-                rate: asked.path.rate.to_string(),
-                rtt: asked.path.rtt.to_string(),
+                rate: asked.path.rate.clone(),
+                rtt: asked.path.rtt.clone(),
                 queue: asked.path.queue.clone(),
                 traffic: asked.traffic.clone(),
                 measure: measure.name(),
@@ -326,10 +389,25 @@ impl Plan {
         measures: &[Measure],
         runs: impl Fn(&Written<Spec>) -> Vec<Traffic>,
     ) -> Result<(), ScenarioError> {
+        let on = path.clone();
+        self.ask_of(path, traffic.into(), measures, |plan, contender| {
+            let runs = runs(contender).into_iter();
+            runs.map(|Traffic { flows, probe }| Ok((plan.scenario(&on, flows)?, probe))).collect()
+        })
+    }
+
+    /// Asks in the last section: `runs` makes the scenarios that it takes for a contender.
+    fn ask_of(
+        &mut self,
+        path: Bottleneck,
+        traffic: String,
+        measures: &[Measure],
+        runs: impl Fn(&Self, &Written<Spec>) -> Result<Vec<(Scenario, Probe)>, ScenarioError>,
+    ) -> Result<(), ScenarioError> {
         let contenders = [self.algorithm.clone(), Written::literal(REFERENCES[0]), Written::literal(REFERENCES[1])];
         let scenarios = |contender| -> Result<Vec<(Arc<Scenario>, Probe)>, ScenarioError> {
-            let runs = runs(contender).into_iter();
-            runs.map(|Traffic { flows, probe }| Ok((Arc::new(self.scenario(&path, flows)?), probe))).collect()
+            let runs = runs(self, contender)?.into_iter();
+            Ok(runs.map(|(scenario, probe)| (Arc::new(scenario), probe)).collect())
         };
         let [own, reno, cubic] = contenders.each_ref().map(scenarios);
         let references = [reno?, cubic?];
@@ -339,7 +417,7 @@ impl Plan {
                 let section = self.parts.last().expect("a section was begun").number;
                 let reason =
                     error.at_argument().map_or_else(|| error.fault.to_string(), |(key, why)| format!("`{key}` {why}"));
-                self.left_out.push(LeftOut { section, traffic: traffic.into(), reason });
+                self.left_out.push(LeftOut { section, traffic, reason });
                 return Ok(());
             }
         };
@@ -348,7 +426,7 @@ impl Plan {
             asked.extend((0..scenarios.len()).map(|nth| self.runs.len() + nth));
             self.runs.extend(scenarios);
         }
-        let asked = Asked { path, traffic: traffic.into(), measures: measures.to_vec(), runs: asked };
+        let asked = Asked { path, traffic, measures: measures.to_vec(), runs: asked };
         self.parts.last_mut().expect("a section was begun").asked.push(asked);
         Ok(())
     }
@@ -386,7 +464,8 @@ mod tests {
 
     fn left_out(algorithm: &str) -> (Vec<LeftOut>, u64) {
         let scale = EvaluationScale { quick: true, seeds: 1 };
-        let plan = plan(&Written::literal(algorithm), scale).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        let plan = plan(&Written::literal(algorithm), Profile::Rfc9743, scale)
+            .unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         let cells = plan.len();
         (plan.left_out, cells)
     }
@@ -394,7 +473,8 @@ mod tests {
     #[test]
     fn parameters_that_no_run_depends_on_are_named() {
         let warnings = |algorithm: &str| {
-            plan(&Written::literal(algorithm), EvaluationScale { quick: true, seeds: 1 }).expect("valid").warnings()
+            let scale = EvaluationScale { quick: true, seeds: 1 };
+            plan(&Written::literal(algorithm), Profile::Rfc9743, scale).expect("valid").warnings()
         };
         let [idle] = &warnings("udt:lambda=1/2")[..] else { panic!("{:?}", warnings("udt:lambda=1/2")) };
         assert!(
@@ -419,5 +499,23 @@ mod tests {
             // One run each of the algorithm, Reno and CUBIC.
             assert_eq!(all - cells, 3);
         }
+    }
+
+    /// A file of its directory that the profile does not have is a scenario of the tests of C4, or listed here with the reason.
+    #[test]
+    fn the_profile_has_the_paths_of_its_directory() {
+        // The table is the other one; a graph of links without one bottleneck that a row could name.
+        let apart = ["leo-table", "wifi-microwave"];
+        let directory =
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/access")).expect("it is there");
+        for file in directory {
+            let path = file.expect("it can be read").path();
+            let name = path.file_stem().and_then(|name| name.to_str()).expect("in ASCII").to_string();
+            let is_path = path.extension().is_some_and(|extension| extension == "toml");
+            let expected = is_path && !name.starts_with("c4-") && !apart.contains(&name.as_str());
+            assert_eq!(access::PATHS.iter().any(|(known, ..)| *known == name), expected, "{name}");
+        }
+        let plan = plan(&Written::literal("bbr3"), Profile::Access, EvaluationScale { quick: true, seeds: 1 });
+        assert_eq!(plan.expect("valid").len(), 3 * access::PATHS.len() as u64);
     }
 }

@@ -285,7 +285,7 @@ fn grid(plan: &Plan) -> Vec<Bottleneck> {
 }
 
 fn path(rate: &'static str, rtt: &'static str, queue: &str) -> Bottleneck {
-    Bottleneck { rate, rtt, queue: queue.to_string(), also: Vec::new() }
+    Bottleneck { rate: rate.to_string(), rtt: rtt.to_string(), queue: queue.to_string(), also: Vec::new() }
 }
 
 fn schedule(steps: &str, repeat: Option<&str>) -> String {

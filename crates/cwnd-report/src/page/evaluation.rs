@@ -22,11 +22,12 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
     let palette = Palette::new(contenders.names.iter().map(String::as_str));
     let plots = plots(evaluation, &contenders, &palette);
     names::check(names::OF_EVALUATIONS, &plots);
+    let question = evaluation.question();
     let page = EvaluationPage {
-        title: format!("{} by RFC 9743", evaluation.algorithm),
+        title: format!("{} {question}", evaluation.algorithm),
         top: Top {
             question: format!(
-                "How does {} behave by the criteria of RFC 9743, compared with {} in its place?",
+                "How does {} behave {question}, compared with {} in its place?",
                 evaluation.algorithm,
                 listed(&contenders.names[1..])
             ),
@@ -34,6 +35,8 @@ pub fn evaluation_html(evaluation: &Evaluation, algorithm: &Spec, command: &str)
             command,
         },
         revision: VERSION,
+        question,
+        runs: evaluation.runs(),
         evaluation,
         warnings: warnings(evaluation),
         note: legend(evaluation.seeds as usize),
@@ -53,6 +56,8 @@ struct EvaluationPage<'a> {
     title: String,
     top: Top<'a>,
     revision: &'a str,
+    question: &'a str,
+    runs: String,
     palette: &'a Palette,
     evaluation: &'a Evaluation,
     warnings: Vec<String>,

@@ -1,6 +1,6 @@
 //! Plots of an evaluation: shares, round-trip times, harm, delay.
 
-use cwnd_lab::evaluate::{Evaluation, EvaluationRow, REFERENCES};
+use cwnd_lab::evaluate::{Evaluation, EvaluationRow, Profile, REFERENCES};
 use cwnd_run::measure::Estimate;
 use cwnd_run::measure::digits::whiskers;
 use serde_json::{Value, json};
@@ -10,9 +10,12 @@ use super::colour::Palette;
 use super::names;
 use super::spec::{DataSet, Group, Plot, by_text};
 
-/// The plots of an evaluation, in the order of the page.
-pub(crate) fn plots(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> [Plot; 4] {
-    [
+/// The plots of an evaluation by RFC 9743, in the order of the page; none of another.
+pub(crate) fn plots(evaluation: &Evaluation, contenders: &Contenders, palette: &Palette) -> Vec<Plot> {
+    if evaluation.profile != Profile::Rfc9743.name() {
+        return Vec::new();
+    }
+    vec![
         shares(evaluation, contenders, palette),
         rtts(evaluation, contenders, palette),
         harm(evaluation, contenders, palette),
