@@ -28,7 +28,7 @@ pub(super) fn sections(plan: &mut Plan) -> Result<(), ScenarioError> {
         plan.section(
             name,
             title,
-            "The first flow of the scenario is the algorithm. The queue is that of the bottleneck.",
+            "The algorithm is that of the first flow. Delay and loss are those of the slowest link.",
         );
         plan.ask_of(path, traffic, measures, |plan, contender| {
             Ok(vec![(with(name, text, plan.scale.seeds, Some(contender))?, Probe::SUMMARY)])
