@@ -6,6 +6,7 @@
 mod book;
 mod budget;
 mod check;
+mod dist;
 mod engine;
 mod evidence;
 mod foreign;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         "release" if options.contains(&"--check") => ended(release::check(&workspace)),
         "release" => usage_error("`release` has one form, `release --check`: a person publishes"),
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
+        "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
         "generate" => ended(generate::rewrite(&workspace)),
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
@@ -176,6 +178,7 @@ Usage: cargo xtask <TASK>
   engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
+  dist                       the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences
   generate                   rewrite the generated files
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::packages;
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, output, run};
 
 /// Goes through the checklist, and prints a line for each point.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
@@ -82,12 +82,8 @@ fn read(workspace: &Workspace, file: &str) -> Result<String, String> {
 }
 
 fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git").current_dir(workspace.path("")).args(arguments).output();
-    let output = output.map_err(|error| format!("git: {error}"))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let printed = output(Command::new("git").current_dir(workspace.path("")).args(arguments))?;
+    Ok(printed.trim().to_owned())
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

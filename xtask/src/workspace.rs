@@ -111,6 +111,15 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
+/// What a command prints. It is not shown.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("`{}` did not start: {error}", shown(command)))?;
+    if !output.status.success() {
+        return Err(format!("`{}`: {}", shown(command), String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Runs `build`, and then the `program` it leaves with `arguments`; the exit code of the first that fails.
 pub(crate) fn run_program(mut build: Command, program: &Path, arguments: &[String]) -> ExitCode {
     match build.status() {

@@ -35,6 +35,7 @@ mod store;
 mod sweep;
 
 use std::env;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -101,6 +102,12 @@ enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Write the manual pages to a directory
+    #[command(hide = true)]
+    Manual {
+        /// The directory
+        directory: PathBuf,
+    },
     /// Print a page of the documentation that is generated from the code
     #[command(hide = true)]
     Docs {
@@ -149,6 +156,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(program::completions::<Cli>(shell)),
+        Command::Manual { directory } => program::manual::<Cli>(&directory).map_err(Into::into),
         Command::Docs { page } => docs::page(page),
     };
     if let (Ok(_), Some(_), false) = (&printed, cli.memory, progress::bounds_memory()) {

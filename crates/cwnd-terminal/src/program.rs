@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::Shell;
-use cwnd_text::lines;
+use cwnd_text::{lines, one_line};
 
 use crate::failure::{self, Failure, Kind};
 use crate::{output, synonyms};
@@ -103,6 +104,16 @@ pub fn completions<C: CommandFactory>(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut script);
     String::from_utf8_lossy(&script).into_owned()
+}
+
+/// Writes the manual pages of a program to a directory, one for each of its commands: `cwnd.1`, `cwnd-compare.1`.
+///
+/// # Errors
+/// `directory` is none, or cannot be written.
+pub fn manual<C: CommandFactory>(directory: &Path) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::Input(format!("cannot write to `{}`: {error}", one_line(&directory.display().to_string())));
+    clap_mangen::generate_to(C::command(), directory).map_err(failed)?;
+    Ok(String::new())
 }
 
 /// The commands under their headings, a line each.

@@ -21,6 +21,7 @@ mod usage;
 
 use std::env;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -61,6 +62,12 @@ enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Write the manual pages to a directory
+    #[command(hide = true)]
+    Manual {
+        /// The directory
+        directory: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -89,6 +96,7 @@ fn main() -> ExitCode {
         Command::Link(arguments) => link::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions { shell } => Ok(program::completions::<Cli>(shell)),
+        Command::Manual { directory } => program::manual::<Cli>(&directory),
     };
     let printed = match printed.and_then(|text| print(&text)) {
         Ok(()) if json && output::is_closed() => Err(Failure::closed()),

@@ -162,3 +162,15 @@ fn completions_know_the_commands() {
         assert!(cwnd.succeed(&["completions", shell]).contains("algorithms"), "{shell}");
     }
 }
+
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let cwnd = Cwnd::new();
+    fs::create_dir(cwnd.path().join("man")).expect("it is new");
+    assert_eq!(cwnd.succeed(&["manual", "man"]), "");
+    for page in ["cwnd.1", "cwnd-compare.1", "cwnd-bench-sim.1"] {
+        let text = fs::read_to_string(cwnd.path().join("man").join(page)).expect("it was written");
+        assert!(text.contains(".SH NAME") && text.contains(".SH OPTIONS"), "{page}: {text}");
+    }
+    cwnd.refuses(&["manual", "nowhere"], "error: cannot write to `nowhere`: ");
+}

@@ -5,7 +5,7 @@ use cwnd_terminal::testing::refuses_nonsense;
 use super::{Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon: what would work for long writes into a directory that exists.
-pub(super) const COMMANDS: [(&str, &[&str]); 22] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 23] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
@@ -16,6 +16,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 22] = [
     ("falsify", &["reno", "--property", "jain > 0", "--evaluations", "1", "--seeds", "1", "--out", "taken"]),
     ("link-to", &["short.toml"]),
     ("live", &["--listen", "192.0.2.1:9"]),
+    ("manual", &["taken"]),
     ("model convergence", &["reno"]),
     ("model response", &["reno"]),
     ("model rounds", &["reno", "--rounds", "100"]),

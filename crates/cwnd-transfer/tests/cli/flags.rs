@@ -5,11 +5,12 @@ use cwnd_terminal::testing::refuses_nonsense;
 use super::Udt;
 
 /// A command, and arguments with which it ends soon: servers are to listen where no host can, and clients ask where nobody listens.
-pub(super) const COMMANDS: [(&str, &[&str]); 9] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 10] = [
     ("completions", &["bash"]),
     ("doctor", &["[", "--dir", "."]),
     ("key", &["nowhere/key"]),
     ("link", &["192.0.2.1:9", "127.0.0.1:9"]),
+    ("manual", &["nowhere"]),
     ("meet", &["192.0.2.1:9"]),
     ("perf", &["127.0.0.1:9", "--time", "100ms"]),
     ("recv", &["127.0.0.1:9", "--dir", "nowhere"]),

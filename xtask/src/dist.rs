@@ -1,0 +1,229 @@
+//! The archive of a release: both programs with their manual pages, completions, licences and a bill of materials.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::workspace::{Workspace, output, run};
+
+/// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
+/// times are that of the newest commit.
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
+    let target = host()?;
+    let name = format!("cwnd-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let place = workspace.target().join("dist");
+    let stage = place.join(&name);
+    match fs::remove_dir_all(&stage) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&stage, &error)),
+        _ => {}
+    }
+    let built = compile(workspace, &place)?;
+    let create = |path: PathBuf| fs::create_dir_all(&path).map_err(|error| failed(&path, &error)).map(|()| path);
+    let (programs, manual) = (create(stage.join("bin"))?, create(stage.join("share/man/man1"))?);
+    let completions = create(stage.join("share/completions"))?;
+    for program in PROGRAMS {
+        let file = programs.join(program);
+        copy(&built.join(program), &file)?;
+        run(Command::new(&file).arg("manual").arg(&manual))?;
+        for shell in ["bash", "zsh", "fish"] {
+            let script = output(Command::new(&file).args(["completions", shell]))?;
+            write(&completions.join(format!("{program}.{shell}")), &script)?;
+        }
+    }
+    for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        copy(&workspace.path(file), &stage.join(file))?;
+    }
+    let dependencies = dependencies(workspace)?;
+    write(&stage.join("THIRD-PARTY.txt"), &licences(&dependencies)?)?;
+    write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &checksums(workspace)?))?;
+    let archive = pack(workspace, &place, &name)?;
+    let sum = output(Command::new("sha256sum").arg(archive.file_name().unwrap_or_default()).current_dir(&place))?;
+    write(&place.join("SHA256SUMS"), &sum)?;
+    print!("{sum}");
+    Ok(archive)
+}
+
+/// Compiles both programs without paths of this machine. The directory with them.
+fn compile(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
+    let directory = place.join("target");
+    let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    let flags = [remap(&workspace.path(""), "."), remap(&cargo_home()?, "cargo")].join("\u{1f}");
+    let mut build = workspace.cargo(&["build", "--release", "--locked", "-p", "cwnd-cli", "-p", "cwnd-transfer"]);
+    build.env("CARGO_TARGET_DIR", &directory).env("CARGO_ENCODED_RUSTFLAGS", flags).env("CARGO_INCREMENTAL", "0");
+    run(&mut build)?;
+    Ok(directory.join("release"))
+}
+
+/// A crate that is part of the programs.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Dependency {
+    name: String,
+    version: String,
+    licence: String,
+}
+
+/// The crates of others in both programs, ascending.
+fn dependencies(workspace: &Workspace) -> Result<Vec<Dependency>, String> {
+    let words = ["tree", "--locked", "-e", "normal", "--prefix", "none", "--format", "{p}|{l}"];
+    let mut found = Vec::new();
+    for program in ["cwnd-cli", "cwnd-transfer"] {
+        let tree = output(workspace.cargo(&words).args(["-p", program]))?;
+        found.extend(tree.lines().filter_map(dependency));
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// A line of the tree, `name vVERSION|LICENCE`; none for a crate of this repository, which has a path behind it.
+fn dependency(line: &str) -> Option<Dependency> {
+    let (package, licence) = line.trim_end_matches(" (*)").split_once('|')?;
+    let (name, version) = package.trim_end_matches(" (proc-macro)").split_once(" v")?;
+    let is_own = version.contains(' ');
+    let owned = |text: &str| text.trim_end_matches(" (*)").replace('/', " OR ").replace(" OR  OR ", " OR ");
+    (!is_own).then(|| Dependency { name: name.to_owned(), version: version.to_owned(), licence: owned(licence) })
+}
+
+/// The texts of the licences, each once, with the crates that have it.
+fn licences(dependencies: &[Dependency]) -> Result<String, String> {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut text = String::from("The programs contain these crates.\n\n");
+    for one in dependencies {
+        let package = format!("{} {}", one.name, one.version);
+        let _ = writeln!(text, "{package}: {}", if one.licence.is_empty() { "see below" } else { &one.licence });
+        for file in licence_files(one)? {
+            let licence = fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
+            texts.entry(licence.replace('\r', "").trim().to_owned()).or_default().push(package.clone());
+        }
+    }
+    for (licence, mut packages) in texts {
+        packages.dedup();
+        let _ = write!(text, "\n{}\n{}\n\n{licence}\n", "=".repeat(80), packages.join(", "));
+    }
+    Ok(text)
+}
+
+/// The files of a crate that begin with LICENSE, LICENCE, COPYING or NOTICE, ascending.
+fn licence_files(dependency: &Dependency) -> Result<Vec<PathBuf>, String> {
+    let registries = cargo_home()?.join("registry/src");
+    let package = format!("{}-{}", dependency.name, dependency.version);
+    let mut files = Vec::new();
+    for registry in entries(&registries)? {
+        let directory = registry.join(&package);
+        if directory.is_dir() {
+            files = entries(&directory)?;
+            break;
+        }
+    }
+    let is_licence = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
+        path.is_file() && ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|start| name.starts_with(start))
+    };
+    files.retain(is_licence);
+    Ok(files)
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let listed = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
+    let mut paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// The SHA-256 of each package of the lock file, by name and version.
+fn checksums(workspace: &Workspace) -> Result<BTreeMap<(String, String), String>, String> {
+    let path = workspace.path("Cargo.lock");
+    let lock = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    let value = |package: &str, key: &str| {
+        let line = package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'));
+        line.map(str::to_owned)
+    };
+    let of = |package: &str| Some(((value(package, "name")?, value(package, "version")?), value(package, "checksum")?));
+    Ok(lock.split("[[package]]").filter_map(of).collect())
+}
+
+/// The bill of materials in CycloneDX 1.5.
+fn bill(dependencies: &[Dependency], checksums: &BTreeMap<(String, String), String>) -> String {
+    let component = |one: &Dependency| {
+        let Dependency { name, version, licence } = one;
+        let mut fields = format!(
+            "\"type\": \"library\", \"name\": \"{name}\", \"version\": \"{version}\", \"purl\": \"pkg:cargo/{name}@{version}\", \
+             \"bom-ref\": \"pkg:cargo/{name}@{version}\""
+        );
+        if let Some(sum) = checksums.get(&(name.clone(), version.clone())) {
+            let _ = write!(fields, ", \"hashes\": [{{ \"alg\": \"SHA-256\", \"content\": \"{sum}\" }}]");
+        }
+        if !licence.is_empty() {
+            let _ = write!(fields, ", \"licenses\": [{{ \"expression\": \"{licence}\" }}]");
+        }
+        format!("    {{ {fields} }}")
+    };
+    let components: Vec<String> = dependencies.iter().map(component).collect();
+    format!(
+        "{{\n  \"bomFormat\": \"CycloneDX\",\n  \"specVersion\": \"1.5\",\n  \"version\": 1,\n  \"metadata\": {{ \"component\": {{ \"type\": \
+         \"application\", \"name\": \"cwnd\", \"version\": \"{}\" }} }},\n  \"components\": [\n{}\n  ]\n}}\n",
+        env!("CARGO_PKG_VERSION"),
+        components.join(",\n")
+    )
+}
+
+/// Packs the staged directory: names sorted, owned by nobody in particular, with the time of the newest commit.
+fn pack(workspace: &Workspace, place: &Path, name: &str) -> Result<PathBuf, String> {
+    let time = output(Command::new("git").current_dir(workspace.path("")).args(["log", "-1", "--format=%ct"]))?;
+    let archive = place.join(format!("{name}.tar.gz"));
+    let plain = place.join(format!("{name}.tar"));
+    let fixed = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu", "--mode=go=rX,u+rw,a-s"];
+    let mut tar = Command::new("tar");
+    tar.current_dir(place).args(fixed).arg(format!("--mtime=@{}", time.trim())).arg("-cf").arg(&plain).arg(name);
+    run(&mut tar)?;
+    run(Command::new("gzip").args(["-9", "--no-name", "--force"]).arg(&plain))?;
+    Ok(archive)
+}
+
+/// The target of this machine, `x86_64-unknown-linux-gnu`.
+fn host() -> Result<String, String> {
+    let version = output(Command::new("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc names no host".to_owned())
+}
+
+fn cargo_home() -> Result<PathBuf, String> {
+    let own = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    own.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))
+        .ok_or_else(|| "HOME is not set".to_owned())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    fs::copy(from, to).map(drop).map_err(|error| failed(from, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+const PROGRAMS: [&str; 2] = ["cwnd", "udt"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_tree_are_crates_of_others() {
+        let found = |line| dependency(line).map(|one| (one.name, one.version, one.licence));
+        let of =
+            |name: &str, version: &str, licence: &str| Some((name.to_owned(), version.to_owned(), licence.to_owned()));
+        assert_eq!(found("clap v4.5.1|MIT OR Apache-2.0"), of("clap", "4.5.1", "MIT OR Apache-2.0"));
+        assert_eq!(found("clap v4.5.1|MIT OR Apache-2.0 (*)"), of("clap", "4.5.1", "MIT OR Apache-2.0"));
+        assert_eq!(
+            found("serde_derive v1.0.2 (proc-macro)|MIT/Apache-2.0"),
+            of("serde_derive", "1.0.2", "MIT OR Apache-2.0")
+        );
+        assert_eq!(found("cwnd v0.1.0 (/somewhere/crates/cwnd)|MIT OR Apache-2.0"), None);
+    }
+}
