@@ -53,10 +53,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let without = match arguments.profile {
-        Profile::Access => Some("--profile access"),
-        Profile::Rfc9743 => (arguments.json && arguments.out.is_none()).then_some("--json"),
-    };
+    if arguments.profile == Profile::Access && arguments.figure.is_wanted() {
+        return Err(Failure::input("--figure: `--profile access` has no plots".to_string()));
+    }
+    let without = (arguments.json && arguments.out.is_none()).then_some("--json");
     arguments.figure.check_with(without, names::OF_EVALUATIONS)?;
     let plan = plan(&arguments.algorithm, arguments.profile, EvaluationScale::new(arguments.quick, arguments.seeds))
         .map_err(|error| Failure::input(format!("{}: {}", arguments.algorithm, error.fault)))?;

@@ -11,6 +11,14 @@ fn flags() {
             "error: invalid value 'rneo' for '[ALGORITHM]...': unknown algorithm `rneo`; did you mean `reno`?",
         ),
         (
+            &["evaluate", "reno", "--profile", "moon"],
+            "error: invalid value 'moon' for '--profile <PROFILE>': accepted are rfc9743, access",
+        ),
+        (
+            &["evaluate", "reno", "--profile", "access", "--figure", "x.svg"],
+            "error: --figure: `--profile access` has no plots",
+        ),
+        (
             &["compare", "aimd:b=2"],
             "error: invalid value 'aimd:b=2' for '[ALGORITHM]...': aimd: cannot take `2` for `b`: accepted is above 0 and below 1",
         ),
