@@ -385,7 +385,7 @@ pub static PROPERTIES: &[Property] = &[
         source: "RFC 3168, section 6.1.2: a sender answers a mark as a loss, at most once per window of data.",
         definition: "The longest time, in round trips, in which marks of a subject arrive at most a round trip apart and its window, above 4 \
                      packets, does not decrease. A round trip is the smoothed round-trip time; there are two samples per round trip.",
-        assumes: "The queue marks, and the algorithm has an answer to marks and always has data.",
+        assumes: "The algorithm answers a mark as a loss, not the share of marks as DCTCP and Prague do, and always has data.",
         side: Side::Below,
         bound: 8.0,
         flows: 1,
