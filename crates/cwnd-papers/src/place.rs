@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(name(3, "table-1", "sent per flow, 2 flows"), "Table I, 2 flows, sent per flow");
     }
 
-    /// What readers are told of a row names a result by the command that runs it, or by its place in the paper.
+    /// The reasons of a row name a result by the command that runs it, or by its place in the paper.
     #[test]
     fn reasons_name_results_by_their_commands() {
         let mut faults = Vec::new();

@@ -209,7 +209,7 @@ fn a_miss_of_a_replaced_assumption_names_it_and_the_verdict_without_it() {
     assert_eq!(changed.reason.as_deref(), Some("a miss with floor=9; on record without it: match, 225.0 RTT"));
 }
 
-/// What is assumed is not unknown: its rows are compared, all of them.
+/// An assumption stands for an unknown: all rows that depend on it are compared.
 #[test]
 fn a_row_is_not_left_out_for_what_is_assumed() {
     let words = |text: &str| -> BTreeSet<String> {
@@ -238,7 +238,7 @@ fn a_row_is_not_left_out_for_what_is_assumed() {
 }
 
 /// Two rows that have the same published number and, in every run, the same number of ours compare one thing: one of them is a repeat. A row that
-/// is exactly what is published, over runs that differ elsewhere, compares nothing: it is a check.
+/// is exactly the published one, over runs that differ elsewhere, compares nothing: it is a check.
 #[test]
 fn an_identity_is_no_printed_number() {
     let full = Recorded::at(Scale::Full).unwrap_or_else(|error| panic!("{error}"));
