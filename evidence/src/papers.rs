@@ -57,6 +57,9 @@ pub(crate) enum Chore {
         paper: String,
         /// One of its results
         result: Option<String>,
+        /// Only the alternatives of this assumption
+        #[arg(long, value_name = "KEY")]
+        key: Option<String>,
         /// Records the result in papers/alternatives.toml, after each alternative
         #[arg(long)]
         record: bool,
@@ -108,9 +111,10 @@ pub(crate) fn run(root: &Path, chore: &Chore) -> Result<(), Error> {
             crossing.made = Made { runs, length_s, seeds, ..made_now(store, wall) };
             write(&root.join(Crossing::NAME), &crossing.to_toml())
         }
-        Chore::Alternatives { paper, result, record, store } => {
+        Chore::Alternatives { paper, result, key, record, store } => {
             Selection::of(Some(paper), result.as_deref())?;
-            replace(record.then_some(root), paper, result.as_deref(), &store.cells())
+            let chosen = chosen(paper, result.as_deref(), key.as_deref())?;
+            replace(record.then_some(root), chosen, &store.cells())
         }
     }
 }
@@ -129,16 +133,16 @@ fn record(root: &Path, selection: Selection, scale: Scale, store: &Store) -> Res
     write(&made_path, &made.to_toml())
 }
 
-/// This program, machine and day; the times too where nothing was taken from a store.
+/// This program, machine and day, with the time that the command took.
 fn made_now(store: &Store, wall: Duration) -> Made {
-    let times = store.no_store.then(|| (wall, clock::processor_time()));
     Made {
         revision: cwnd_run::VERSION.to_string(),
         sources: cwnd_run::cells::SOURCES.to_string(),
         date: clock::today(),
         machine: machine(),
-        wall_s: times.map(|(wall, _)| wall.as_secs_f64().round()),
-        processor_s: times.and_then(|(_, processor)| Some(processor?.as_secs_f64().round())),
+        wall_s: Some(wall.as_secs_f64().round()),
+        processor_s: clock::processor_time().map(|time| time.as_secs_f64().round()),
+        stored: !store.no_store,
         ..Made::default()
     }
 }
@@ -185,9 +189,9 @@ fn ablate(record: Option<&Path>, result: Option<&str>, profile: Option<&str>, ce
     Ok(())
 }
 
-/// Runs the alternatives of every assumption of a paper, and records the results in the repository at `record`.
-fn replace(record: Option<&Path>, paper: &str, result: Option<&str>, cells: &Cells) -> Result<(), Error> {
-    let found = replaced(record, paper, result, cells)?;
+/// Runs alternatives of assumptions, each with these results, and records them in the repository at `record`.
+fn replace(record: Option<&Path>, chosen: Vec<Chosen>, cells: &Cells) -> Result<(), Error> {
+    let found = replaced(record, chosen, cells)?;
     let mut table = Table::left();
     table.row(["assumption", "result", "as assumed", "with it", "row that changes", "verdict, ours"]);
     let counts = |[matches, misses, undecided]: [usize; 3]| format!("{matches}/{misses}/{undecided}");
@@ -204,14 +208,14 @@ fn replace(record: Option<&Path>, paper: &str, result: Option<&str>, cells: &Cel
     Ok(())
 }
 
-fn replaced(record: Option<&Path>, paper: &str, result: Option<&str>, cells: &Cells) -> Result<Alternatives, Error> {
+fn replaced(record: Option<&Path>, chosen: Vec<Chosen>, cells: &Cells) -> Result<Alternatives, Error> {
     // The verdicts in the repository may be newer than those compiled into this program.
     let as_assumed = match record {
         Some(root) => recorded_at(root, Scale::Quick)?.1,
         None => Recorded::at(Scale::Quick).map_err(PaperError::from)?,
     };
     let mut found = Alternatives::default();
-    for (mut alternative, results) in chosen(paper, result)? {
+    for (mut alternative, results) in chosen {
         for result in &results {
             alternative.run(result, &as_assumed, cells, &Completed)?;
         }
@@ -227,9 +231,15 @@ fn replaced(record: Option<&Path>, paper: &str, result: Option<&str>, cells: &Ce
     Ok(found)
 }
 
-/// The alternatives of a paper that matter to a result, or to any, with these results.
-fn chosen(paper: &str, result: Option<&str>) -> Result<Vec<(Alternative, Vec<String>)>, Error> {
-    let mut chosen: Vec<_> = alternatives()?.into_iter().filter(|(one, _)| one.paper == paper).collect();
+/// An alternative with the results that it is run for.
+type Chosen = (Alternative, Vec<String>);
+
+/// The alternatives of a paper, or of one assumption of it, that matter to a result, or to any.
+fn chosen(paper: &str, result: Option<&str>, key: Option<&str>) -> Result<Vec<Chosen>, Error> {
+    let is_wanted = |one: &Alternative| {
+        one.paper == paper && key.is_none_or(|key| one.set.split_once('=').is_some_and(|(known, _)| known == key))
+    };
+    let mut chosen: Vec<Chosen> = alternatives()?.into_iter().filter(|(one, _)| is_wanted(one)).collect();
     chosen.iter_mut().for_each(|(_, results)| results.retain(|known| result.is_none_or(|wanted| wanted == known)));
     chosen.retain(|(_, results)| !results.is_empty());
     match chosen.is_empty() {
@@ -304,7 +314,7 @@ mod tests {
 
     #[test]
     fn assumptions_are_replaced_where_they_matter() {
-        let chosen = |result| chosen("aiad", Some(result)).unwrap();
+        let chosen = |result| chosen("aiad", Some(result), None).unwrap();
         let fig_2 = chosen("fig-2");
         assert!(fig_2.iter().all(|(_, results)| *results == ["fig-2"]));
         let sets: Vec<&str> = fig_2.iter().map(|(alternative, _)| alternative.set.as_str()).collect();
@@ -312,15 +322,18 @@ mod tests {
             assert!(sets.contains(&wanted), "{wanted}: {sets:?}");
         }
         assert!(sets.iter().all(|set| !set.starts_with("red=")), "RED is none of its routers: {sets:?}");
-        let none = super::chosen("newaimd", Some("example")).unwrap_err();
+        let none = super::chosen("newaimd", Some("example"), None).unwrap_err();
         assert_eq!(none.to_string(), "no assumption that matters to this has any alternative");
+        let hold = super::chosen("simd", None, Some("hold")).unwrap();
+        assert_eq!(hold.iter().map(|(one, _)| one.set.as_str()).collect::<Vec<_>>(), ["hold=1", "hold=30"]);
+        assert!(super::chosen("simd", None, Some("holds")).is_err());
     }
 
     #[test]
     #[ignore = "runs each: minutes; `cargo xtask test --long` has it"]
     fn what_comes_of_an_alternative_is_on_record() {
         let recorded = Alternatives::recorded().unwrap();
-        let found = replaced(None, "aiad", Some("fig-2"), &Cells::default()).unwrap();
+        let found = replaced(None, chosen("aiad", Some("fig-2"), None).unwrap(), &Cells::default()).unwrap();
         for alternative in &found.alternative {
             let known = recorded.alternative.iter().find(|known| known.set == alternative.set).unwrap();
             assert_eq!(known.result["fig-2"].counts, alternative.result["fig-2"].counts, "{}", alternative.set);

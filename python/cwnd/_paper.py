@@ -82,7 +82,9 @@ class PaperRow:
     ours : float, str or None
         The value computed here.
     ci95 : float or None
-        Half the width of the 95 % interval of `ours`; None where it is exact, words, or a single run.
+        Half the width of the 95 % interval of `ours`; None where it is exact, words, a single run, or a median.
+    low, high : float or None
+        The ends of that interval, also of a median; None where there is none.
     unit : str
         Of all of these; empty for plain numbers.
     tolerance : str or None
@@ -103,6 +105,8 @@ class PaperRow:
     reading_error: float | None
     ours: float | str | None
     ci95: float | None
+    low: float | None
+    high: float | None
     unit: str
     tolerance: str | None
     verdict: str

@@ -182,6 +182,19 @@ mod tests {
     }
 
     #[test]
+    fn every_alternative_is_on_record_for_the_results_that_it_matters_to() -> Result {
+        let recorded = Alternatives::recorded()?;
+        let mut faults = Vec::new();
+        for (one, results) in alternatives()? {
+            let known = recorded.alternative.iter().find(|known| (&known.paper, &known.set) == (&one.paper, &one.set));
+            let lacks = |result: &&String| known.is_none_or(|known| !known.result.contains_key(*result));
+            faults.extend(results.iter().filter(lacks).map(|result| format!("{} {}: {result}", one.paper, one.set)));
+        }
+        assert!(faults.is_empty(), "`cargo xtask papers alternatives ID --key KEY --record`:\n{}", faults.join("\n"));
+        Ok(())
+    }
+
+    #[test]
     fn a_row_that_is_compared_is_on_record_or_the_alternative_is_refused() -> Result {
         let paper = PAPERS.into_iter().find(|paper| paper.id() == "starvation").expect("it is listed").published()?;
         let result = paper.result("copa-width").expect("it is listed");

@@ -79,4 +79,26 @@ mod tests {
         assert_eq!(name(1, "table-3", "TCP, simulated: W2 of experiment 1"), "Table 3, TCP, W2, experiment 1");
         assert_eq!(name(3, "table-1", "sent per flow, 2 flows"), "Table I, 2 flows, sent per flow");
     }
+
+    /// The reasons of a row name a result by the command that runs it, or by its place in the paper.
+    #[test]
+    fn reasons_name_results_by_their_commands() {
+        let mut faults = Vec::new();
+        for paper in PAPERS {
+            let published = paper.published().unwrap_or_else(|error| panic!("{error}"));
+            let rows = published.result.iter().flat_map(|result| &result.rows);
+            for (row, text) in rows.flat_map(|row| {
+                [&row.reason, &row.why, &row.open, &row.exception].into_iter().flatten().map(move |text| (row, text))
+            }) {
+                let words: Vec<&str> = text.split([' ', ',', ';', ':', '(', ')', '`', '[', ']']).collect();
+                for (nth, word) in words.iter().enumerate().filter(|(_, word)| word.contains('-')) {
+                    let is_command = nth > 2 && words[nth - 3..nth] == ["cwnd", "paper", paper.id()];
+                    if published.result(word).is_some() && !is_command {
+                        faults.push(format!("{}: {}: {word}", paper.id(), row.id));
+                    }
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
 }

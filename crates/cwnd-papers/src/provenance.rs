@@ -45,13 +45,16 @@ pub struct Made {
     /// The first and the last seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<[u64; 2]>,
-    /// Wall time of the command, seconds, with the results it made together; none where runs were taken from a store.
+    /// Wall time of the command, seconds, with the results it made together; none where it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
     /// Processor time of the command, all threads together, seconds; none as for the wall time, which other work on the machine
     /// makes longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_s: Option<f64>,
+    /// Whether runs of earlier commands could be taken from a store: then all of them take at least these times.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stored: bool,
     /// The number of results of the command.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub together: usize,
@@ -106,6 +109,10 @@ impl Provenance {
             Scale::Full => &self.full,
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 fn is_zero(number: &usize) -> bool {

@@ -112,10 +112,11 @@ impl Recorded {
             let (Some(entry), Some(tolerance)) = (entry, &row.tolerance) else { continue };
             let number = row.published.as_ref().and_then(Value::number);
             let Some(verdicts) = entry.judged(tolerance, number) else { continue };
-            // A median's interval reaches further to one side than to the other, and only half of its width is on record.
-            let is_median = OF_MEDIANS.contains(&(&**paper, &*result.id));
+            // A median's interval reaches further to one side than to the other. Until 28 November 2026 half of its width was put on record.
+            let is_median = OF_MEDIANS.contains(&(&**paper, &*result.id)) && entry.ours.contains('±');
             // A value that one seed alone has, since flows starve with the others, has no interval.
-            let may_be_wider = entry.verdict == Verdict::Undecided && (is_median || !entry.ours.contains('±'));
+            let has_interval = entry.ours.contains(['±', '(']);
+            let may_be_wider = entry.verdict == Verdict::Undecided && (is_median || !has_interval);
             if !verdicts.contains(&entry.verdict) && !may_be_wider {
                 changed.push((format!("{paper} {}: {}", result.id, row.id), entry.verdict, verdicts[0]));
                 entry.verdict = verdicts[0];
@@ -178,16 +179,22 @@ impl RecordedRow {
         }
         let mut words = self.ours.split(' ');
         let (value, rounding) = written(words.next()?)?;
-        let (half, of_half) = match words.next() {
-            Some("±") => written(words.next()?)?,
-            _ => (0.0, 0.0),
+        // By how much the ends lie below and above the value, each with its rounding.
+        let [below, above] = match words.next() {
+            Some("±") => [written(words.next()?)?; 2],
+            Some(low) if low.starts_with('(') => {
+                let (low, of_low) = written(&low[1..])?;
+                let high = words.nth(1)?.strip_suffix(')')?;
+                let (high, of_high) = written(high)?;
+                [(value - low, of_low), (high - value, of_high)]
+            }
+            _ => [(0.0, 0.0); 2],
         };
         let mut verdicts = Vec::new();
-        for (value, half) in [0.0, -0.5, 0.5]
-            .into_iter()
-            .flat_map(|by| [0.0, -0.5, 0.5].map(|of| (value + by * rounding, (half + of * of_half).max(0.0))))
-        {
-            let interval = Interval { value, low: value - half, high: value + half };
+        for (by, of) in [0.0, -0.5, 0.5].into_iter().flat_map(|by| [0.0, -0.5, 0.5].map(|of| (by, of))) {
+            let value = value + by * rounding;
+            let [below, above] = [below, above].map(|(half, rounding)| (half + of * rounding).max(0.0));
+            let interval = Interval { value, low: value - below, high: value + above };
             let verdict = tolerance.judge_interval(published, interval);
             if !verdicts.contains(&verdict) {
                 verdicts.push(verdict);

@@ -55,3 +55,45 @@ impl Register {
         Source::read("papers/changes.toml", paper_file!("changes.toml"), &[])?.document()
     }
 }
+
+/// FNV-1a of 64 bits.
+#[cfg(test)]
+pub(super) fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `papers/registered.txt` has a line for each entry, in their order. With `CWND_BLESS` set this adds those of new entries at the end; it never
+    /// changes a line.
+    #[test]
+    fn an_entry_of_the_register_stays_as_it_was_registered() {
+        let now: Vec<String> = paper_file!("changes.toml")
+            .split("\n[[change]]\n")
+            .skip(1)
+            .map(|entry| format!("{:016x}", fnv1a(entry.trim_end())))
+            .collect();
+        assert_eq!(now.len(), Register::recorded().unwrap_or_else(|error| panic!("{error}")).change.len());
+        let mut registered: Vec<&str> =
+            paper_file!("registered.txt").lines().filter(|line| !line.starts_with('#')).collect();
+        if std::env::var_os("CWND_BLESS").is_some() {
+            registered.extend(now.iter().skip(registered.len()).map(String::as_str));
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/registered.txt");
+            std::fs::write(path, format!("{HEAD}{}\n", registered.join("\n"))).expect("writable");
+        }
+        for (nth, (now, registered)) in now.iter().zip(&registered).enumerate() {
+            assert_eq!(now, registered, "entry {} of papers/changes.toml was changed after it was registered", nth + 1);
+        }
+        assert_eq!(
+            now.len(),
+            registered.len(),
+            "CWND_BLESS=1 adds new entries of papers/changes.toml to papers/registered.txt"
+        );
+    }
+
+    const HEAD: &str = "\
+# A hash of each entry of changes.toml, in their order: the register is only added to.
+";
+}

@@ -5,8 +5,10 @@ use serde::Serialize;
 
 use super::computed::Computed;
 use super::published::{Kind, PublishedResult, PublishedRow, Value, marked};
+use super::recorded::RecordedRow;
 use super::verdict::{Basis, Verdict};
-use cwnd_run::measure::digits::with_half;
+use cwnd_run::measure::Estimate;
+use cwnd_run::measure::digits::{cell, with_half};
 
 /// A row of a table of results: `cwnd paper --json` prints a list of these.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -28,8 +30,13 @@ pub struct JudgedRow {
     pub reading_error: Option<f64>,
     /// The value computed here; text for an ordering; null where there is none.
     pub ours: Option<Value>,
-    /// Half the width of the 95 % interval of `ours`; null where it is exact, a text, or a single run.
+    /// Half the width of the 95 % interval of `ours`; null where it is exact, a text, a single run, or a median, whose interval reaches
+    /// further to one side.
     pub ci95: Option<f64>,
+    /// The lower end of that interval, also of a median; null where there is none.
+    pub low: Option<f64>,
+    /// The upper end of that interval, likewise.
+    pub high: Option<f64>,
     /// The unit of all of these; empty for plain numbers.
     pub unit: String,
     /// The condition of a match, fixed before the runs; null where nothing is compared.
@@ -52,8 +59,8 @@ pub struct OrderedValue {
     pub name: String,
     /// The value, in the unit of its row.
     pub value: f64,
-    /// Half the width of its 95 % interval; none where it is exact, or a single run.
-    pub ci95: Option<f64>,
+    /// The ends of its 95 % interval; none where it is exact, or a single run.
+    pub interval: Option<[f64; 2]>,
 }
 
 impl JudgedRow {
@@ -72,6 +79,7 @@ impl JudgedRow {
             (Kind::Compared, Some(_), None) => Verdict::Undecided,
             (Kind::Compared, None, _) | (Kind::Illustration, ..) => Verdict::Illustration,
         };
+        let ends = ours.and_then(ends);
         let reason = match verdict {
             Verdict::Match => None,
             Verdict::Miss => Some(listed.reason_text().unwrap_or_else(|| UNEXPLAINED.to_string())),
@@ -88,6 +96,8 @@ impl JudgedRow {
             reading_error: listed.reading_error,
             ours: ours.and_then(shown),
             ci95: ours.and_then(half_width),
+            low: ends.map(|[low, _]| low),
+            high: ends.map(|[_, high]| high),
             unit: listed.unit.clone(),
             tolerance: listed.tolerance.as_ref().map(ToString::to_string),
             verdict,
@@ -97,13 +107,24 @@ impl JudgedRow {
         }
     }
 
-    /// Marks a recorded reason as one of the default run: this run replaces an assumption or the algorithm.
-    pub(super) fn of_default(self, listed: &PublishedRow) -> Self {
-        let of_default = |reason: String| {
-            let on_record = listed.reason_text().as_ref() == Some(&reason);
-            if on_record { format!("of the default run: {reason}") } else { reason }
+    /// The row of a run `with` another assumption or algorithm: a recorded reason is one of the default run, and where none is recorded the
+    /// reason names the change, and the verdict without it.
+    pub(super) fn changed(self, listed: &PublishedRow, with: &str, without: Option<&RecordedRow>) -> Self {
+        let is_open = matches!(self.verdict, Verdict::Miss | Verdict::Undecided);
+        let is_unexplained = self.unexplained();
+        let of_change = |reason: String| {
+            if listed.reason_text().as_ref() == Some(&reason) {
+                return format!("of the default run: {reason}");
+            }
+            let Some(RecordedRow { verdict, ours }) = without.filter(|_| is_open) else { return reason };
+            let without = format!("on record without it: {verdict}, {ours}");
+            if is_unexplained {
+                format!("a miss with {with}; {without}")
+            } else {
+                format!("{reason}, with {with}; {without}")
+            }
         };
-        Self { reason: self.reason.map(of_default), ..self }
+        Self { reason: self.reason.map(of_change), ..self }
     }
 
     /// The row of a result that lists none, so that its verdict is shown too.
@@ -114,6 +135,7 @@ impl JudgedRow {
 
     /// A row for which the paper has nothing to compare with.
     pub(super) fn extra(paper: &str, result: &PublishedResult, row: &str, unit: &str, ours: &Computed) -> Self {
+        let ends = ends(ours);
         Self {
             paper: paper.to_string(),
             result: result.id.clone(),
@@ -124,6 +146,8 @@ impl JudgedRow {
             reading_error: None,
             ours: shown(ours),
             ci95: half_width(ours),
+            low: ends.map(|[low, _]| low),
+            high: ends.map(|[_, high]| high),
             unit: unit.to_string(),
             tolerance: None,
             verdict: Verdict::Illustration,
@@ -170,7 +194,10 @@ impl JudgedRow {
                 format!("{value:.1e}")
             }
             // The interval that the verdict looked at, whatever the number of runs and the bounds of the quantity.
-            Some(Value::Number(mean)) => with_half(*mean, self.ci95),
+            Some(Value::Number(value)) => match (self.ci95, self.low, self.high) {
+                (None, Some(low), Some(high)) => with_ends(*value, [low, high]),
+                _ => with_half(*value, self.ci95),
+            },
         }
     }
 
@@ -197,14 +224,26 @@ fn ordered(ours: &Computed) -> Vec<OrderedValue> {
     let Computed::Ordered(parts) = ours else { return Vec::new() };
     let value = |(name, part): &(String, Computed)| {
         let value = part.value().filter(|value| value.is_finite())?;
-        Some(OrderedValue { name: name.clone(), value, ci95: half_width(part) })
+        Some(OrderedValue { name: name.clone(), value, interval: ends(part) })
     };
     parts.iter().filter_map(value).collect()
 }
 
-fn half_width(ours: &Computed) -> Option<f64> {
+/// The ends of the interval of a value that has one.
+fn ends(ours: &Computed) -> Option<[f64; 2]> {
     let interval = ours.interval().filter(|_| !matches!(ours, Computed::Exact(_)))?;
-    Some((interval.high - interval.low) / 2.0).filter(|half| half.is_finite())
+    Some([interval.low, interval.high]).filter(|ends| ends.iter().all(|end| end.is_finite()))
+}
+
+fn half_width(ours: &Computed) -> Option<f64> {
+    ends(ours).filter(|_| !matches!(ours, Computed::Median(_))).map(|[low, high]| (high - low) / 2.0)
+}
+
+/// `value (low to high)`: a median with the ends of its interval.
+fn with_ends(value: f64, [low, high]: [f64; 2]) -> String {
+    let ci95 = Some((high - low) / 2.0);
+    // Of few values the ends are shown, however they lie around the value.
+    cell(Some(Estimate { mean: value, ci95, n: 0, low, high }), 1.0)
 }
 
 /// Four significant digits.

@@ -9,6 +9,7 @@ use super::findings::{Figure, Findings};
 use super::ns2::InNs2;
 use super::published::{Published, PublishedResult};
 use super::record_file::RecordFile;
+use super::recorded::Recorded;
 use super::reproduction::Reproduction;
 use super::row::JudgedRow;
 use super::settings::Settings;
@@ -195,12 +196,16 @@ fn result(
         return Err(PaperError::Unlisted { place: format!("{id} {}", result.id), row: row.clone() });
     }
     let in_ns2 = (*id == daimd::PAPER.id()).then(InNs2::recorded).transpose()?;
-    let is_default = settings.assumptions.is_empty() && settings.variant.is_none();
+    let changed =
+        settings.changed().map(|with| Ok::<_, PaperError>((with, Recorded::at(settings.scale)?))).transpose()?;
     let judged = result.rows.iter().map(|listed| {
         let ours = findings.values.iter().find(|(row, _)| *row == listed.id).map(|(_, ours)| ours);
         let ns2 = in_ns2.as_ref().and_then(|recorded| recorded.entry(&result.id, &listed.id)).map(str::to_string);
         let row = JudgedRow { ns2, ..JudgedRow::judged(id, result, listed, ours) };
-        if is_default { row } else { row.of_default(listed) }
+        match &changed {
+            None => row,
+            Some((with, recorded)) => row.changed(listed, with, recorded.entry(id, &result.id, &listed.id)),
+        }
     });
     let extra = findings.extra.iter().map(|(row, unit, value)| JudgedRow::extra(id, result, row, unit, value));
     let mut rows: Vec<JudgedRow> = judged.chain(extra).collect();

@@ -19,3 +19,12 @@ pub struct Settings {
     /// The algorithm that rows called `paper` of daimd are of, where it is not that profile of `udt`.
     pub variant: Option<String>,
 }
+
+impl Settings {
+    /// The replaced assumptions and algorithm, as `floor=0, lambda=0.5`; none in a default run.
+    pub(super) fn changed(&self) -> Option<String> {
+        let assumptions = self.assumptions.iter().map(|(key, value)| format!("{key}={value}"));
+        let changed: Vec<String> = assumptions.chain(self.variant.clone()).collect();
+        (!changed.is_empty()).then(|| changed.join(", "))
+    }
+}

@@ -8,11 +8,12 @@ use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 use super::bench::Bench;
+use super::computed::Computed;
 use super::files::paper_file;
 use super::findings::Findings;
 use super::{
     Basis, Experiment, JudgedRow, Kind, PAPERS, PaperRun, Provenance, Published, PublishedResult, PublishedRow,
-    RecordFile, Recorded, Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
+    Quantity, RecordFile, Recorded, Register, Reproduction, Scale, Selection, Settings, Value, Verdict,
 };
 
 fn published(paper: &Reproduction) -> Published {
@@ -194,6 +195,91 @@ fn a_reason_is_said_to_be_of_the_default_run_where_an_assumption_is_replaced() {
     let default = reason(Vec::new());
     let replaced = reason(vec![("lambda".to_string(), "0.5".to_string())]);
     assert_eq!(replaced, format!("of the default run: {default}"));
+}
+
+#[test]
+fn a_miss_of_a_replaced_assumption_names_it_and_the_verdict_without_it() {
+    let paper = published(&super::newaimd::PAPER);
+    let result = paper.result("example").expect("it is listed");
+    let listed = result.rows.iter().find(|row| row.id == "k1").expect("it is listed");
+    let row = JudgedRow::judged("newaimd", result, listed, Some(&Computed::Exact(1.0)));
+    assert!(row.unexplained(), "{row:?}");
+    let recorded = Recorded::at(Scale::Quick).unwrap_or_else(|error| panic!("{error}"));
+    let changed = row.changed(listed, "floor=9", recorded.entry("newaimd", "example", "k1"));
+    assert_eq!(changed.reason.as_deref(), Some("a miss with floor=9; on record without it: match, 225.0 RTT"));
+}
+
+/// An assumption stands for an unknown: all rows that depend on it are compared.
+#[test]
+fn a_row_is_not_left_out_for_what_is_assumed() {
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.len() > 4);
+        words.map(|word| word.trim_end_matches('s').to_lowercase()).collect()
+    };
+    let mut faults = Vec::new();
+    for paper in PAPERS {
+        let published = published(paper);
+        for result in &published.result {
+            for row in result.rows.iter().filter(|row| row.published.is_some()) {
+                let why = row.why.as_deref().unwrap_or_default();
+                let Some(unknown) = why.split([',', ';']).find_map(|part| part.strip_suffix(" is unknown")) else {
+                    continue;
+                };
+                let of_result = published.assumption.iter().filter(|one| one.results.contains(&result.id));
+                let assumed = of_result.filter(|one| !words(&one.missing).is_disjoint(&words(unknown)));
+                let assumed: Vec<&str> = assumed.map(|one| one.key.as_str()).collect();
+                if !assumed.is_empty() {
+                    faults.push(format!("{} {}: {}: {why}, but {assumed:?}", paper.id(), result.id, row.id));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Two rows that have the same published number and, in every run, the same number of ours compare one thing: one of them is a repeat. A row that
+/// is exactly the published one, over runs that differ elsewhere, compares nothing: it is a check.
+#[test]
+fn an_identity_is_no_printed_number() {
+    let full = Recorded::at(Scale::Full).unwrap_or_else(|error| panic!("{error}"));
+    let mut faults = Vec::new();
+    for paper in PAPERS {
+        let published = published(paper);
+        let mut known: Vec<(String, f64, String)> = Vec::new();
+        for (result, row) in published.result.iter().flat_map(|one| one.rows.iter().map(move |row| (one, row))) {
+            let (profile, subject) = published.paper.of_profile(&row.id);
+            // Rows of another profile repeat the number of the first, where flows starve.
+            let first = published.paper.profiles.first();
+            let of_first = match (profile, first) {
+                (Some(profile), Some(first)) if profile != first.as_str() => {
+                    let id = format!("{first}: {subject}");
+                    result.rows.iter().find(|row| row.id == id)
+                }
+                _ => Some(row),
+            };
+            let Some(number) = of_first
+                .filter(|row| row.basis() == Basis::Printed && row.quantity.is_some())
+                .and_then(|row| row.published.as_ref()?.number())
+            else {
+                continue;
+            };
+            let Some(entry) = full.entry(paper.id(), &result.id, &row.id) else { continue };
+            let place = format!("{} {}: {}", paper.id(), result.id, row.id);
+            let [value, half] = match entry.ours.split(' ').collect::<Vec<_>>()[..] {
+                [value, "±", half, ..] => [value, half].map(|text| text.parse().unwrap_or(f64::NAN)),
+                _ => continue,
+            };
+            if half == 0.0 && value == number && row.quantity == Some(Quantity::Index) {
+                faults.push(format!("{place} is {} whatever happens", entry.ours));
+            }
+            let same = |(_, other, ours): &&(String, f64, String)| *other == number && *ours == entry.ours;
+            if let Some((other, ..)) = known.iter().find(same).filter(|_| half > 0.0) {
+                faults.push(format!("{place} and {other} are both {number}, and {}", entry.ours));
+            }
+            known.push((place, number, entry.ours.clone()));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

@@ -67,8 +67,8 @@ pub(crate) fn provenance(recorded: &Provenance) -> String {
                     results[0].1.machine,
                     range(made.clone().filter_map(|made| made.seeds).flatten().map(|seed| seed as f64), ""),
                     range(made.clone().flat_map(|made| made.length_s).filter(|seconds| *seconds > 0.0), " s"),
-                    range(made.clone().filter_map(|made| made.wall_s), " s"),
-                    range(made.filter_map(|made| made.processor_s), " s"),
+                    time(made.clone(), |made| made.wall_s),
+                    time(made, |made| made.processor_s),
                     names.join(", "),
                 );
             }
@@ -76,6 +76,13 @@ pub(crate) fn provenance(recorded: &Provenance) -> String {
     }
     text.push('\n');
     text
+}
+
+/// A time that commands took; at least so long where runs could come from a store.
+fn time<'a>(made: impl Iterator<Item = &'a Made> + Clone, of: fn(&Made) -> Option<f64>) -> String {
+    let stored = made.clone().any(|made| made.stored && of(made).is_some());
+    let times = range(made.filter_map(of), " s");
+    if stored { format!("at least {times}") } else { times }
 }
 
 /// The least and the largest; nothing of none.

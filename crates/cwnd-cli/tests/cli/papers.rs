@@ -40,6 +40,8 @@ fn a_result_is_compared_row_by_row() {
     let wanted = [
         "basis",
         "ci95",
+        "high",
+        "low",
         "ns2",
         "ours",
         "paper",
@@ -55,6 +57,21 @@ fn a_result_is_compared_row_by_row() {
     assert_eq!(keys, BTreeSet::from(wanted));
     assert_eq!((first["published"].as_f64(), first["ours"].as_f64()), (Some(225.0), Some(225.0)));
     assert_eq!(first["verdict"], "match");
+}
+
+#[test]
+fn what_the_page_shows_of_a_result_is_what_the_command_prints() {
+    let page = include_str!("../../../../papers/page.md");
+    let mut shown = 0;
+    for block in page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for example in block.split("$ cwnd ").skip(1) {
+            let (command, printed) = example.split_once('\n').expect("a command, and what it prints");
+            let arguments: Vec<&str> = command.split(' ').chain(["--quiet", "--no-store"]).collect();
+            assert_eq!(Cwnd::new().succeed(&arguments).trim_end(), printed.trim_end(), "cwnd {command}");
+            shown += 1;
+        }
+    }
+    assert_eq!(shown, 2);
 }
 
 #[test]

@@ -42,7 +42,8 @@ impl RecordFile for Fitted {
     const TEXT: &'static str = paper_file!("daimd/fitted.toml");
     const HEAD: &'static str = "\
 # What the candidates of fitting.toml with more than one change give, at reduced length. Written by the test `search` of
-# crates/cwnd-papers/src/daimd/fit.rs.
+# crates/cwnd-papers/src/daimd/fit.rs. As in ablation.toml identities were taken out on 28 November 2026: the indices of one flow, and from table-1-flows the rates of
+# the flow that is alone, which are the aggregates of table-1. The mean distances of table-1-flows, which cannot be had without them, are left out.
 ";
 }
 

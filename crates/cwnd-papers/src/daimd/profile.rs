@@ -60,7 +60,9 @@ mod tests {
     use super::super::{PAPER, udt};
     use super::*;
     use crate::bench::Bench;
+    use crate::register::{Register, fnv1a};
     use crate::settings::{Scale, Settings};
+    use cwnd_run::scenario::Scenario;
 
     fn rules() -> Vec<Rule> {
         Profile::written().unwrap_or_else(|error| panic!("{error}")).rule
@@ -95,27 +97,37 @@ mod tests {
         }
     }
 
+    /// What the newest entry of the register that has it says of a definition.
+    fn registered(name: &str) -> Option<String> {
+        let register = Register::recorded().unwrap_or_else(|error| panic!("{error}"));
+        register.change.iter().rev().find_map(|change| change.definitions.get(name).cloned())
+    }
+
     /// The register has the hash of each definition that was used for a record.
     #[test]
     fn the_profile_changes_only_with_an_entry_in_the_register() {
         let rules: String = habits(&algorithm()).iter().map(|(field, value)| format!("{field} = {value}\n")).collect();
         let definition = format!("{}\n{rules}", algorithm());
-        let register: toml::Table =
-            toml::from_str(paper_file!("changes.toml")).unwrap_or_else(|error| panic!("{error}"));
-        let changes = register["change"].as_array().map_or(&[][..], Vec::as_slice);
-        let last =
-            changes.iter().rev().find_map(|change| change.get("definitions")?.get("udt:profile=paper")?.as_str());
-        let hash = format!("{:016x}", fnv1a(&definition));
         assert_eq!(
-            last,
-            Some(hash.as_str()),
+            registered("udt:profile=paper"),
+            Some(format!("{:016x}", fnv1a(&definition))),
             "the newest entry of papers/changes.toml with `definitions` is of another profile than\n{definition}"
         );
     }
 
-    /// FNV-1a of 64 bits.
-    fn fnv1a(text: &str) -> u64 {
-        text.bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    /// The names of the rules stay where the code behind one changes: the register has the digest of a short run, too.
+    #[test]
+    fn a_run_of_the_profile_changes_only_with_an_entry_in_the_register() {
+        let (name, text) =
+            PAPER.files.scenarios.iter().find(|(name, _)| *name == "round-trips").expect("a scenario of daimd");
+        let short = ["duration=5s", "seeds=1"].map(String::from);
+        let scenario = Scenario::read(&PAPER.files.path(&format!("{name}.toml")), text, &short)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let runs = cwnd_run::run::run(vec![scenario], &()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            registered("udt:profile=paper, digest of round-trips.toml over 5 s, seed 1"),
+            Some(format!("{:016x}", runs[0].traces[0].digest)),
+            "the profile or the simulator sends otherwise than the newest entry of papers/changes.toml with `definitions` says"
+        );
     }
 }

@@ -289,7 +289,7 @@ fn answer(runs: &[PaperRun]) -> String {
         if all == 0 {
             continue;
         }
-        let mut sentence = match matches == all {
+        let mut sentence = match matches == all && all > 1 {
             true => format!("All {all} {} match", basis.plural()),
             false => format!("{matches} of {all} {} match", basis.plural()),
         };

@@ -26,8 +26,8 @@ pub(super) fn orders(result: &PublishedResult, rows: &[JudgedRow], palette: &Pal
 fn order(result: &PublishedResult, nth: usize, rows: &[&JudgedRow], palette: &Palette) -> Plot {
     let groups = rows.iter().flat_map(|row| {
         row.ordered.iter().map(|one| {
-            let half = one.ci95.unwrap_or(0.0);
-            let numbers = [one.value, one.value - half, one.value + half].map(|value| vec![value]).into();
+            let [low, high] = one.interval.unwrap_or([one.value; 2]);
+            let numbers = [one.value, low, high].map(|value| vec![value]).into();
             Group { texts: vec![row.row.clone(), one.name.clone()], numbers }
         })
     });
@@ -64,7 +64,7 @@ fn order(result: &PublishedResult, nth: usize, rows: &[&JudgedRow], palette: &Pa
     let of_unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     Plot::new(
         format!("{}-order-{}", result.id, nth + 1),
-        (&format!("{}{of_unit}: values in their order", result.id), &result.title, &caption),
+        (&format!("{}{of_unit}: values in their order", result.place()), &result.title, &caption),
         ("container".into(), height),
         &layers,
         vec![DataSet::new("table", ["row", "of", "value", "low", "high"], groups)],

@@ -41,17 +41,14 @@ fn dots(result: &PublishedResult, nth: usize, unit: &str, rows: &[&JudgedRow]) -
     let mut names = Vec::new();
     for row in rows {
         let axis = axis(row);
-        let values = [
-            ("published", number(&row.published), row.reading_error.unwrap_or(0.0)),
-            ("ours", number(&row.ours), row.ci95.unwrap_or(0.0)),
-        ];
-        for (source, value, half) in values {
-            let Some(value) = value else { continue };
+        let error = row.reading_error.unwrap_or(0.0);
+        let published = number(&row.published).map(|value| [value, value - error, value + error]);
+        let ours = number(&row.ours).map(|value| [value, row.low.unwrap_or(value), row.high.unwrap_or(value)]);
+        for (source, values) in [("published", published), ("ours", ours)] {
+            let Some([value, low, high]) = values else { continue };
             groups.push(Group {
                 texts: vec![row.name.clone(), source.to_string()],
-                numbers: [value, axis.possible(value - half), axis.possible(value + half)]
-                    .map(|value| vec![value])
-                    .into(),
+                numbers: [value, axis.possible(low), axis.possible(high)].map(|value| vec![value]).into(),
             });
         }
         if number(&row.ours).is_some() || number(&row.published).is_some() {
@@ -162,8 +159,11 @@ pub(crate) fn data_of_rows<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> Dat
     };
     let groups = rows.map(|row| Group {
         texts: vec![row.result.clone(), row.row.clone(), row.unit.clone(), row.verdict.to_string()],
-        numbers: vec![number(&row.published), number(&row.ours), vec![row.ci95.unwrap_or(f64::NAN)]],
+        numbers: [number(&row.published), number(&row.ours)]
+            .into_iter()
+            .chain([row.low, row.high].map(|end| vec![end.unwrap_or(f64::NAN)]))
+            .collect(),
     });
-    let columns = ["result", "row", "unit", "verdict", "published", "ours", "ci95"];
+    let columns = ["result", "row", "unit", "verdict", "published", "ours", "low", "high"];
     DataSet::new("results", columns, groups.collect())
 }
