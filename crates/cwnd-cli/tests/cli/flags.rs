@@ -5,7 +5,7 @@ use cwnd_terminal::testing::refuses_nonsense;
 use super::{Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon: what would work for long writes into a directory that exists.
-pub(super) const COMMANDS: [(&str, &[&str]); 22] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 23] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),
@@ -27,6 +27,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 22] = [
     ("site", &["taken", "--engine", "short.toml"]),
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
+    ("trace diff", &["short.toml", "ss.txt"]),
     ("docs", &["json"]),
 ];
 /// Where a directory that is not there yet lets a command work for minutes.
