@@ -144,7 +144,7 @@ impl Default for Bands {
 }
 
 impl Band {
-    /// The distance of `value` from the range `low` to `high`, over what is accepted; 0 inside the range, infinite where nothing is accepted.
+    /// The distance of `value` from the range `low` to `high`, over the accepted one; 0 inside the range, infinite where the band is empty.
     pub(super) fn share(&self, value: f64, (low, high): (f64, f64)) -> f64 {
         let nearest = value.clamp(low, high);
         let (distance, accepted) = ((value - nearest).abs(), self.absolute.max(self.relative * nearest));

@@ -65,7 +65,7 @@ impl Quantity {
 /// The comparison of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What was compared.
+    /// The quantity.
     pub quantity: Quantity,
     /// Instants at which both traces know a value and a band holds.
     pub instants: usize,
