@@ -33,6 +33,7 @@ mod run;
 mod site;
 mod store;
 mod sweep;
+mod trace;
 
 use std::env;
 use std::path::PathBuf;
@@ -81,6 +82,9 @@ enum Command {
     Conform(Box<conform::Arguments>),
     /// Plot results, scenarios, kernel traces, qlog and captures on common axes
     Overlay(overlay::Arguments),
+    /// Compare the window, rate, round-trip time and state of two traces
+    #[command(subcommand)]
+    Trace(trace::Command),
     /// Evaluate models: closed forms and synchronous feedback, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
@@ -147,6 +151,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Conform(arguments) => conform::run(&arguments),
         Command::Falsify(arguments) => falsify::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
+        Command::Trace(trace::Command::Diff(arguments)) => trace::run(&arguments),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Live(arguments) => live::run(&arguments),
@@ -179,7 +184,7 @@ fn moved(error: &clap::Error) -> Option<String> {
 /// The commands as the help lists them.
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
-    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "falsify", "overlay"]),
+    ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "falsify", "overlay", "trace"]),
     ("This program", &["doctor", "bench", "schema", "completions"]),
 ];
 

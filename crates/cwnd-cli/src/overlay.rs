@@ -114,7 +114,7 @@ impl Arguments {
 }
 
 /// The memory that the command may use, bytes.
-fn may_use() -> u64 {
+pub(crate) fn may_use() -> u64 {
     progress::memory().unwrap_or_else(default_memory)
 }
 

@@ -123,6 +123,8 @@ const CAUSES: &[(&str, &str, &str)] = &[
     ("limited-after-timeout", "maxFS is not reset at a timeout", "the packets that the timeout took for lost count as in flight"),
     ("limited-after-restart", "maxFS is not reset where a restart reduces the window", "the restart sets maxFS to the old window"),
     ("limited-no-collapse", "a maxFS of zero limits the window", "the acknowledgement of the reduction is measured after it"),
+    ("limited-rate", "the rate follows the window, not the packets in flight", "the growth of an unused window has no limit"),
+    ("limited-curve", "CUBIC's clock runs behind the limit", "the limit of slow start is used in congestion avoidance"),
     ("loss-spiral", "the window stays at its floor after heavy loss", "the timer stays doubled"),
     ("survives", "a state that losses bring about is not expected", "numbers of packets or times are subtracted below zero"),
     ("pause", "the curve's clock runs on over the pause", "the pause counts as growth"),

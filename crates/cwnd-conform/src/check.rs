@@ -125,6 +125,8 @@ pub enum Applies {
     RateLimited,
     /// Algorithms that answer the share of marked packets.
     Scalable,
+    /// Subjects with a window or a rate that claim it.
+    LimitsGrowth,
 }
 
 /// The accepted range of a measured number, ends included.
@@ -232,9 +234,10 @@ impl Applies {
             Self::Rfc9438 if subject.follows_rfc8312() => Some("it follows RFC 8312, which has no such clause"),
             Self::Rfc9438 => Self::Law(Law::Cubic).refuses(subject),
             Self::HyStart => (!subject.has_hystart()).then_some("it does not leave slow start by HyStart++"),
-            Self::RateLimited => Self::Loss.refuses(subject).or_else(|| {
+            Self::RateLimited => Self::Loss.refuses(subject).or_else(|| Self::LimitsGrowth.refuses(subject)),
+            Self::LimitsGrowth => {
                 (!subject.limits_growth()).then_some("it does not claim draft-ietf-ccwg-ratelimited-increase")
-            }),
+            }
             Self::Scalable => (!subject.is_scalable()).then_some("it does not answer the share of marked packets"),
             Self::Plain => {
                 (!follows_loss || subject.has_hystart()).then_some("it does not leave slow start by losses alone")

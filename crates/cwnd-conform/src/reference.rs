@@ -142,8 +142,11 @@ alarms that were the checks' and not theirs, and these were changed with those r
 | `9438-undo-curve` | 0.95 to 1.08, at 100 ms and 160 to 320 packets | 0.95 to 1.08, at 200 ms and 320 to 640 packets | where the window was small, Reno's growth hid a wrong curve: one seed of three told it |
 | `9406-no-exit` | the window after seven round trips, at least 700 | growth per packet until the flight of the seventh has arrived, 0.9 to 1.02 | a sender that paces is up to a round trip later and had 674; a slow start that ended at 800 packets passed |
 | `9406-burst` | every sender with HyStart++ | not those that pace | section 4.3 has no bound for a sender that paces |
+| `limited-rate` | twice the flight of the last round trip | the bound of the rule, in closed form | the largest flight does not age, and acknowledgements of the first round trip add theirs: Reno had four times the flight |
+| `limited-curve` | after one loss | after eight | a cut of the window may leave several flights, which the rule lets a sender keep |
+| `limited-avoidance` | above the largest flight | above the larger of it and the window that the cut left | the rule ends growth and reduces nothing |
 
-Those before the last five were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as
+Those before the last eight were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as
 deviating.
 
 Cuts are measured at a second loss, in congestion avoidance; timeouts are asked of no QUIC. A check `9438-response`, of the response function,

@@ -186,6 +186,8 @@ macro_rules! conform_suite {
             limited_after_timeout "limited-after-timeout"
             limited_after_restart "limited-after-restart"
             limited_no_collapse "limited-no-collapse"
+            limited_rate "limited-rate"
+            limited_curve "limited-curve"
         }
     };
     ("bbr", $subject:expr, $baseline:expr) => {

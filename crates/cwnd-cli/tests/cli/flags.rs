@@ -28,6 +28,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 23] = [
     ("site", &["taken", "--engine", "short.toml"]),
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
+    ("trace diff", &["short.toml", "ss.txt"]),
     ("docs", &["json"]),
 ];
 /// Where a directory that is not there yet lets a command work for minutes.

@@ -158,3 +158,42 @@ fn an_overlay_takes_any_run() {
         "error: --set seeds=1: none of the inputs is a scenario or a run",
     );
 }
+
+#[test]
+fn two_traces_differ_where_their_flows_do() {
+    let cwnd = Cwnd::new();
+    let name = cwnd.file("x.toml", SHORT);
+    cwnd.succeed(&["run", &name, "--trace", "qlog,qlog:legacy", "--out", "run"]);
+    let diff = |theirs: &str, more: &[&str]| {
+        cwnd.run(&[&["trace", "diff", &name, theirs, "--flow", "reno #1"][..], more].concat())
+    };
+    // The trace of a run and its log, in either spelling, are the scenario's.
+    for theirs in
+        ["run", "run/traces/scenario.flows.csv", "run/traces/1-reno-1.sqlog", "run/traces/1-reno-1.legacy.sqlog"]
+    {
+        let result = diff(theirs, &[]);
+        assert_eq!((result.code, result.err.as_str()), (Some(0), ""), "{theirs}: {}", result.out);
+        assert!(result.out.contains("outside of a band: 0 of 4\n"), "{}", result.out);
+    }
+    cwnd.succeed(&["run", &name, "--set", "dumbbell.rate=2mbit", "--set", "seeds=1", "--out", "slow"]);
+    let result = diff("slow", &[]);
+    assert_eq!(result.code, Some(1), "{}", result.out);
+    assert!(result.err.starts_with("error: first difference: "), "{}", result.err);
+    // Bands that accept everything.
+    let wide = "[[band]]\nquantity = \"window\"\nabsolute = 1e6\nreason = \"any window\"\n";
+    let band = cwnd.file("wide.toml", wide);
+    assert_eq!(diff("slow", &["--band", &band]).code, Some(0));
+    let refused = |result: super::CommandResult, why: &str| {
+        assert_eq!((result.code, result.err.trim_end()), (Some(2), why));
+    };
+    let wrong = cwnd.file("wrong.toml", "[[band]]\nquantity = \"rtt\"\nrelative = 11\n");
+    refused(
+        diff("slow", &["--band", &wrong]),
+        "error: --band wrong.toml: band 1: `relative` cannot be 11: accepted is 0 to 10",
+    );
+    refused(diff("nothing", &[]), "error: cannot read `nothing`: No such file or directory (os error 2)");
+    refused(
+        cwnd.run(&["trace", "diff", &name, "run"]),
+        "error: x.toml: it has the flows reno #1, reno #2: name one with --flow",
+    );
+}

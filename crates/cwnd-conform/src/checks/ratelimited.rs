@@ -89,7 +89,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "limited-avoidance",
         requirement: "Reno's congestion avoidance stops a packet above the largest flight",
-        measured: "packets of the window above the largest flight since the loss, 8 s after it",
+        measured: "packets of the window above the larger of the largest flight since the loss and what the cut left, 8 s after it",
         accepted: Range::at_most(1.5),
         measure: avoidance,
         ..BASE
@@ -149,6 +149,28 @@ pub(crate) const CHECKS: &[Check] = &[
         measure: no_collapse,
         ..BASE
     },
+    Check {
+        id: "limited-rate",
+        section: "3.2.1",
+        requirement: "after a limited time no sender, of whatever kind, exceeds what the rule lets a slow start send",
+        looks: Looks::Wire,
+        applies: Applies::LimitsGrowth,
+        measured: "packets sent in the first one to four round trips after 4 s at thirty packets per round trip, over the rule's, at most",
+        basis: "by hand: the window may be twice the largest flight at once and grows by the flight then under way; after that it doubles",
+        measure: rate,
+        ..BASE
+    },
+    Check {
+        id: "limited-curve",
+        section: "3.2.1",
+        requirement: "after a limited time congestion avoidance sends a round trip's growth more than before",
+        looks: Looks::Wire,
+        measured: "packets sent per round trip in the first five after 35 s at a hundred per round trip over the largest flight since the last loss, at most",
+        accepted: Range::at_most(1.1),
+        basis: "1.01 for Reno and 1.03 for CUBIC at its steepest here, in each of five round trips, and packets that are not whole",
+        measure: curve,
+        ..BASE
+    },
 ];
 
 /// `packets` per round trip of 100 ms for `limited` seconds, on a wide path, and a thousand afterwards.
@@ -181,7 +203,9 @@ fn flight(record: &Record, from: f64, to: f64) -> f64 {
 fn start_grows(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&starting(lab, 4.0, 30.0, 3.0))?;
     need(flight(&record, 0.0, 9.0) <= 8.0, "more is in flight than the application sends")?;
-    Ok(record.window(2.9)? / record.looks.first().map_or(f64::NAN, |look| look.window))
+    // A whole stack shows its window from the handshake on.
+    let initial = record.looks.iter().map(|look| look.window).find(|window| window.is_finite());
+    Ok(record.window(2.9)? / initial.unwrap_or(f64::NAN))
 }
 
 /// A run at thirty packets per round trip from the start, and its largest flight, with that of ten packets of the initial window.
@@ -209,14 +233,14 @@ fn departures(lab: &Lab<'_>) -> Measured {
     Ok((one / before + two / one + three / two) / 3.0)
 }
 
-/// When a run of [`starting`] stops to be limited.
-fn unlimited(record: &Record, limited: f64) -> f64 {
-    record.slow_start() + limited
+/// When a run on a path of `rtt_ms` stops to be limited: the application of a whole stack begins with the handshake.
+fn unlimited(lab: &Lab<'_>, record: &Record, rtt_ms: u64, limited: f64) -> f64 {
+    record.slow_start() - lab.handshake(rtt_ms) + limited
 }
 
 fn then_full(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&starting(lab, 30.0, 4.0, 5.0))?;
-    let from = unlimited(&record, 4.0);
+    let from = unlimited(lab, &record, 100, 4.0);
     Ok(record.window(from + 2.5 * record.rtt)? / record.window(from - 0.5 * record.rtt)?)
 }
 
@@ -234,7 +258,8 @@ fn avoidance(lab: &Lab<'_>) -> Measured {
     }
     let record = lab.run(&avoiding(lab, [100.0, 20.0], 10, 10.0))?;
     let cut = record.cut(1.0)?;
-    Ok(record.window(9.9)? - flight(&record, cut.at + 2.0 * record.rtt, 9.9))
+    // The rule ends growth; a window that was larger when the flights shrank stays.
+    Ok(record.window(9.9)? - flight(&record, cut.at + 2.0 * record.rtt, 9.9).max(cut.after))
 }
 
 fn epoch(lab: &Lab<'_>) -> Measured {
@@ -284,8 +309,38 @@ fn after_restart(lab: &Lab<'_>) -> Measured {
     Ok(record.window(19.5)? / (2.0 * flight(&record, 15.45, 19.5)))
 }
 
+fn rate(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&starting(lab, 30.0, 4.0, 5.0))?;
+    let from = unlimited(lab, &record, 100, 4.0);
+    // The largest flight is that of the begin, where the application's first packets have gathered behind the initial window.
+    let before = from - EARLY * record.rtt;
+    let (most, last) = (flight(&record, 0.0, before), flight(&record, before - 2.0 * record.rtt, before));
+    need(last < 60.0, "more is in flight than the application sends")?;
+    let over = |rounds: u32| {
+        let sent = record.sent(from - EARLY * record.rtt, from + (f64::from(rounds) - EARLY) * record.rtt) as f64;
+        sent / ((2.0 * most + last) * f64::from((1_u32 << rounds) - 1))
+    };
+    Ok((1..=4).map(over).fold(0.0, f64::max))
+}
+
+fn curve(lab: &Lab<'_>) -> Measured {
+    // After one loss CUBIC may have a window of many flights, which the rule lets it keep: more losses bring it below the flight.
+    let losses = (1..=MORE_LOSSES).map(|n| 1.0 + 0.5 * f64::from(n) + 0.02 * lab.phase());
+    let testbed = losses.clone().fold(avoiding(lab, [100.0, 2000.0], 40, 41.0), |path, at| path.lose(at, 1));
+    let record = lab.run(&testbed)?;
+    let from = unlimited(lab, &record, 20, 40.0) - EARLY * record.rtt;
+    let most = flight(&record, losses.fold(0.0, f64::max) + 4.0 * record.rtt, from);
+    let begins = (0..5).map(|round| from + f64::from(round) * record.rtt);
+    Ok(begins.map(|begin| record.sent(begin, begin + record.rtt) as f64 / most).fold(0.0, f64::max))
+}
+
 fn no_collapse(lab: &Lab<'_>) -> Measured {
     let (record, cut) = super::cut(lab, 50, 3.0)?;
     record.untimed(cut.at + 2.0)?;
     Ok(record.smallest(cut.at, cut.at + 2.0)? / cut.before)
 }
+
+/// Round trips before the end of one, so that what the next one begins with is not counted.
+const EARLY: f64 = 0.1;
+/// Losses that bring a window of the begin, ten flights large, below a flight: 0.7⁸ is 0.06.
+const MORE_LOSSES: u32 = 7;

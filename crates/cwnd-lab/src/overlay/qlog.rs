@@ -203,11 +203,23 @@ impl Connection {
         let payload = |frame: &Value| number(&frame["raw"]["payload_length"]).or_else(|| number(&frame["length"]));
         let payload: f64 = streams.filter_map(payload).sum();
         let payload = payload.clamp(0.0, MOST_PACKET) as u64;
+        if self.packet == 0.0 && length > 0.0 {
+            self.rescale(USUAL_PACKET / length.min(MOST_PACKET));
+        }
         self.packet = self.packet.max(length.clamp(0.0, MOST_PACKET));
+        let is_first = self.flow.mss == 0 && payload > 0;
         self.flow.mss = self.flow.mss.max(payload as u32);
         self.sent.insert(key(data), payload);
-        if self.flow.samples.is_empty() && payload > 0 {
+        if is_first {
             self.sample();
+        }
+    }
+
+    /// Metrics before the first packet were in packets of the usual size.
+    fn rescale(&mut self, factor: f64) {
+        for sample in self.flow.samples.iter_mut().chain([&mut self.now]) {
+            sample.window *= factor;
+            sample.threshold *= factor;
         }
     }
 

@@ -36,6 +36,7 @@ fn read_flows(text: &str) -> Result<Trace, Located> {
     let states = STATES.map(|(name, of)| Ok((column(name)?, name, of)));
     let states = states.into_iter().collect::<Result<Vec<_>, Located>>()?;
     let goodput = column("goodput_bps")?;
+    let threshold = table.column(THRESHOLD).ok();
     // The first and the last row in which a flow is there.
     let mut there: Vec<Option<(u64, u64)>> = Vec::new();
     for row in table.rows() {
@@ -46,7 +47,8 @@ fn read_flows(text: &str) -> Result<Trace, Located> {
         let name = row.name(table.name);
         let place = *places.entry(name.to_string()).or_insert_with(|| {
             let algorithm = row.cells[algorithm].clone();
-            trace.flows.push(FlowTrace { name: name.to_string(), algorithm, ..FlowTrace::default() });
+            let internals = threshold.map(|_| (THRESHOLD, Column::new())).into_iter().collect();
+            trace.flows.push(FlowTrace { name: name.to_string(), algorithm, internals, ..FlowTrace::default() });
             there.push(None);
             trace.flows.len() - 1
         });
@@ -61,6 +63,9 @@ fn read_flows(text: &str) -> Result<Trace, Located> {
         }
         for (column, name, of) in &states {
             of(flow).push(row.real(*column, name)?);
+        }
+        for (column, (name, values)) in threshold.into_iter().zip(&mut flow.internals) {
+            values.push(row.real(column, name)?);
         }
         let rate = row.real(goodput, "goodput_bps")?;
         let packets = flow.delivered.last().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
@@ -210,6 +215,9 @@ fn cells(line: &str) -> Vec<String> {
 type Counts = fn(&mut FlowTrace) -> &mut Column<u64>;
 type States = fn(&mut FlowTrace) -> &mut Column<f64>;
 type OfLink = fn(&mut LinkTrace) -> &mut Column<u64>;
+
+/// The column that only files with a window algorithm have.
+const THRESHOLD: &str = "ssthresh";
 
 /// The one count that falls.
 const IN_FLIGHT: &str = "in_flight_packets";
