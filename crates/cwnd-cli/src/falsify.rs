@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use cwnd::Spec;
-use cwnd_falsify::answer::{junit, kept, number, read, regress};
+use cwnd_falsify::answer::{junit, kept, number, read, regress, verdict};
 use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::findings::{Finding, Findings, Found, counterexamples};
 use cwnd_falsify::property::Promise;
@@ -74,7 +74,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
     /// Print one JSON document and nothing else; write no files unless --out is given
-    #[arg(long)]
+    #[arg(long, conflicts_with = "regress")]
     json: bool,
     /// A new directory for the answers and summary.json [default: out/falsify-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = SEARCHING)]
     regress: Vec<PathBuf>,
     /// Write the verdicts of --regress as JUnit XML
-    #[arg(long, value_name = "FILE", requires = "regress")]
+    #[arg(long, value_name = "FILE", requires = "regress", conflicts_with_all = SEARCHING)]
     junit: Option<PathBuf>,
     /// List the properties
     #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit", "json", "out"])]
@@ -122,6 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let mut search = Search::start(&space, arguments.search, arguments.seed)
         .map_err(|error| Failure::input(format!("{algorithm}: {}", error.fault)))?;
     let corpus = arguments.corpus.as_deref().map(|path| Corpus::new(path, &space, arguments.search, arguments.seed));
+    exists_around("--corpus", arguments.corpus.as_deref())?;
     if let Some(corpus) = &corpus {
         search.replay(corpus.read(&space).map_err(|error| at_corpus(arguments, &error))?);
     }
@@ -145,13 +146,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         for (nth, Found { answer, .. }) in (1..).zip(&found) {
             let place = place(&format!("{nth}/{FILE}"));
             text.push_str(&format!("\n{nth}. {}\n", answer.head.join("\n   ")));
-            text.push_str(&format!("   cwnd run {place}\n   cwnd falsify --regress {place}\n   {}\n", answer.link));
+            text.push_str(&format!(
+                "   cwnd run {place}\n   cwnd falsify --regress {place}\n   cwnd run '{}'\n",
+                answer.link
+            ));
         }
         if found.is_empty() && findings.closest.is_some() {
             text.push_str(&format!("   cwnd run {}\n", place(CLOSEST)));
         }
     }
-    Ok(if arguments.json { to_json(&findings) } else { text })
+    let text = if arguments.json { to_json(&findings) } else { text };
+    if findings.failed > 0 && findings.failed == findings.evaluations {
+        crate::print(&text)?;
+        return Err(Failure::run("every evaluation failed".to_string()));
+    }
+    Ok(text)
 }
 
 /// Searches until the budget is spent.
@@ -232,6 +241,7 @@ fn write_findings(
 
 /// Judges the files of `--regress`.
 fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, Failure> {
+    exists_around("--junit", arguments.junit.as_deref())?;
     let read = |path: &PathBuf| -> Result<(String, Promise, Scenario), Failure> {
         let name = one_line(&path.display().to_string());
         let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;
@@ -253,8 +263,8 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
         say!("wrote {}", path.display());
     }
     let line = |(name, promise, evaluated): &(String, Promise, Evaluated)| {
-        let verdict = if kept(evaluated) { "kept" } else { "broken" };
-        format!("{name}: {promise}: {verdict}: {}\n", number(evaluated))
+        let (verdict, number) = (verdict(evaluated), number(evaluated));
+        format!("{name}: {promise}: {verdict}: {number} with the worst seed\n")
     };
     let text: String = judged.iter().map(line).collect();
     let broken: Vec<&str> = judged.iter().filter(|(.., one)| !kept(one)).map(|(name, ..)| name.as_str()).collect();
@@ -262,7 +272,19 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
         return Ok(text);
     }
     crate::print(&text)?;
-    Err(Failure::run(format!("broken: {}", broken.join(", "))))
+    Err(Failure::run(format!("not kept: {}", broken.join(", "))))
+}
+
+/// Refuses a file to be written whose directory is not there.
+fn exists_around(flag: &str, path: Option<&Path>) -> Result<(), Failure> {
+    let directory = path.and_then(Path::parent).filter(|directory| !directory.as_os_str().is_empty());
+    match directory.filter(|directory| !directory.is_dir()) {
+        Some(missing) => {
+            let missing = one_line(&missing.display().to_string());
+            Err(Failure::input(format!("{flag}: there is no directory `{missing}`")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn at_corpus(arguments: &Arguments, error: &dyn std::fmt::Display) -> Failure {

@@ -52,7 +52,7 @@ impl Answer {
         let needs = if needs.is_empty() { "no impairment".to_string() } else { needs.join(", ") };
         let mut head = vec![
             format!(
-                "{} breaks it with {}; {} at best",
+                "{} breaks it with {}; {} with the mildest",
                 space.algorithm(),
                 counted(seeds as usize, "seed"),
                 number(&shrunk.evaluated)
@@ -98,17 +98,20 @@ pub fn regress(subject: &Subject<'_>, scenario: &Scenario) -> Result<Evaluated, 
 /// The verdicts on files as JUnit's XML: a case for each, a failure where the property is broken or nothing can be said.
 #[must_use]
 pub fn junit(judged: &[(String, Promise, Evaluated)]) -> String {
-    let failures = judged.iter().filter(|(_, _, evaluated)| !kept(evaluated)).count();
+    let count = |of: &str| judged.iter().filter(|(.., evaluated)| verdict(evaluated) == of).count();
+    let (failures, errors) = (count(BROKEN), count(UNJUDGED));
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cwnd falsify\">\n  <testsuite name=\"counterexamples\" \
-         tests=\"{}\" failures=\"{failures}\">\n",
+         tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\">\n",
         judged.len()
     );
     for (name, promise, evaluated) in judged {
         let _ = write!(xml, "    <testcase classname=\"{}\" name=\"{}\"", escaped(&promise.to_string()), escaped(name));
-        let _ = match kept(evaluated) {
-            true => writeln!(xml, "/>"),
-            false => writeln!(xml, "><failure message=\"broken\">{}</failure></testcase>", escaped(&number(evaluated))),
+        let number = escaped(&number(evaluated));
+        let _ = match verdict(evaluated) {
+            KEPT => writeln!(xml, "/>"),
+            BROKEN => writeln!(xml, "><failure message=\"{BROKEN}\">{number}</failure></testcase>"),
+            other => writeln!(xml, "><error message=\"{other}\">{number}</error></testcase>"),
         };
     }
     xml + "  </testsuite>\n</testsuites>\n"
@@ -118,6 +121,16 @@ pub fn junit(judged: &[(String, Promise, Evaluated)]) -> String {
 #[must_use]
 pub fn kept(evaluated: &Evaluated) -> bool {
     evaluated.margin.is_some_and(|margin| margin >= 0.0)
+}
+
+/// The verdict on a file: `kept`, `broken`, or `not judged` where its runs fail or say nothing.
+#[must_use]
+pub fn verdict(evaluated: &Evaluated) -> &'static str {
+    match evaluated.margin {
+        Some(margin) if margin >= 0.0 => KEPT,
+        Some(_) => BROKEN,
+        None => UNJUDGED,
+    }
 }
 
 /// An outcome in words: the number and its margin.
@@ -134,4 +147,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+const KEPT: &str = "kept";
+const BROKEN: &str = "broken";
+const UNJUDGED: &str = "not judged";
 const HEAD: &str = "# cwnd falsify: ";

@@ -58,7 +58,7 @@ impl Corpus {
         Self { path: path.to_path_buf(), head }
     }
 
-    /// The outcomes in it; none if there is no file.
+    /// The outcomes in it; none if there is no file, or an empty one.
     ///
     /// # Errors
     /// The file cannot be read, or is no corpus of this search.
@@ -68,6 +68,9 @@ impl Corpus {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut lines = (1..).zip(text.lines());
         for expected in self.head.lines() {
             let (line, found) = lines.next().unwrap_or((1, ""));
@@ -80,7 +83,7 @@ impl Corpus {
             (_, Some(error)) => Ok(Evaluated { error: Some(error.to_string()), ..Evaluated::default() }),
             ("-", None) => Ok(Evaluated::default()),
             (text, None) => {
-                let value = text.parse::<f64>().ok().filter(|value| !value.is_nan());
+                let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
                 let value = value.ok_or(CorpusError::Outcome(line))?;
                 Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None })
             }

@@ -120,7 +120,7 @@ pub fn counterexamples(
         let origin = format!(
             "found as evaluation {} of: cwnd falsify {} --property {:?} --profile {} --search {} --seed {}",
             tried.index + 1,
-            space.algorithm(),
+            quoted(space.algorithm()),
             space.promise().to_string(),
             space.profile().name(),
             search.strategy().name(),
@@ -192,7 +192,8 @@ impl Findings {
             }
         };
         if let Some(first) = self.failures.first() {
-            text.push_str(&format!("{} failed: {}\n", counted(self.failed, "evaluation"), first.outcome.words()));
+            let error = first.outcome.error.as_deref().unwrap_or_default();
+            text.push_str(&format!("{} failed, the first with: {error}\n", counted(self.failed, "evaluation")));
         }
         text
     }
@@ -214,6 +215,12 @@ impl Outcome {
     fn words(&self) -> String {
         number(&Evaluated { value: self.value, margin: self.margin, error: self.error.clone() })
     }
+}
+
+/// A word of a command line, in quotes where a shell would take it apart.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || ":=.,-_/+".contains(letter);
+    if word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Paths that are shrunk at most, for each answer.

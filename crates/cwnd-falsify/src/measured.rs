@@ -133,7 +133,7 @@ fn largest_unused_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
     for at in steps(trace) {
         let most = flow.in_flight[at - 1] + rise(&flow.sent, at);
         let before = flow.window[at - 1];
-        let unused = most as f64 <= UNUSED * before;
+        let unused = most as f64 <= UNUSED * before && rise(&flow.source_limited, at) > 0;
         least = if unused { least.min(before) } else { f64::INFINITY };
         largest = largest.max(flow.window[at] / least);
     }
@@ -365,11 +365,16 @@ mod tests {
     fn growth_counts_while_little_is_in_flight() {
         let mut trace = trace();
         trace.flows[0].in_flight = (0..SAMPLES).map(|_| 0).collect();
+        trace.flows[0].source_limited = (0..SAMPLES).map(|k| k * TENTH / 2).collect();
         trace.flows[0].window.fill(400.0);
         trace.flows[0].window[50..].fill(600.0);
         close(value(&trace, "unused-growth"), 1.5);
         // 80 packets per sample are more than half of 150.
         trace.flows[0].window[..100].fill(150.0);
+        close(value(&trace, "unused-growth"), 1.0);
+        trace.flows[0].window.fill(400.0);
+        trace.flows[0].window[50..].fill(600.0);
+        trace.flows[0].source_limited.fill(0);
         close(value(&trace, "unused-growth"), 1.0);
     }
 

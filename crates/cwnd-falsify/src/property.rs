@@ -367,8 +367,8 @@ pub static PROPERTIES: &[Property] = &[
         name: "unused-growth",
         title: "a window grows by its use",
         source: "RFC 9002, section 7.8, and RFC 7661, section 4.2: a window that is not used must not grow.",
-        definition: "The largest factor by which the window of a subject grows while the packets in flight never exceed half of it. The \
-                     packets in flight are at most those at a sample and all that are sent until the next, two samples per round trip.",
+        definition: "The largest factor by which the window of a subject grows while its application has too little data, and the packets in \
+                     flight never exceed half of the window. The packets in flight are at most those at a sample and all that are sent until the next, two samples per round trip.",
         assumes: "The application of the first flow is slower than the path.",
         side: Side::Below,
         bound: 1.5,

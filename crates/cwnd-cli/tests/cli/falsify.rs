@@ -10,7 +10,7 @@ fn a_counterexample_is_written_and_judged_again() {
     let text = cwnd.succeed(&[&search[..], &budget].concat());
     assert!(text.contains("16 evaluations break it: 1 counterexample"), "{text}");
     assert!(
-        text.contains("cwnd falsify --regress found/1/counterexample.toml") && text.contains("\n   #s=1."),
+        text.contains("cwnd falsify --regress found/1/counterexample.toml") && text.contains("\n   cwnd run '#s=1."),
         "{text}"
     );
     assert!(cwnd.path().join("found/1/report.html").is_file());
@@ -24,15 +24,15 @@ fn a_counterexample_is_written_and_judged_again() {
 
     let red = cwnd.run(&["falsify", "--regress", "found/1/counterexample.toml", "--junit", "junit.xml"]);
     assert_eq!(red.code, Some(1));
-    assert!(red.out.contains("starvation > 0.1: broken: ") && red.err.contains("error: broken: found/1/"), "{red:?}");
+    assert!(red.out.contains("starvation > 0.1: broken: ") && red.err.contains("error: not kept: found/1/"), "{red:?}");
     let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
-    assert!(junit.contains("tests=\"1\" failures=\"1\""), "{junit}");
+    assert!(junit.contains("tests=\"1\" failures=\"1\" errors=\"0\""), "{junit}");
     let mended = scenario.replace("starvation > 0.1", "starvation > -1");
     let green = cwnd.file("mended.toml", &mended);
     let text = cwnd.succeed(&["falsify", "--regress", &green, "--junit", "junit.xml"]);
     assert!(text.contains("mended.toml: starvation > -1: kept: "), "{text}");
     let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
-    assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
+    assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"0\""), "{junit}");
 }
 
 #[test]
@@ -70,6 +70,15 @@ fn wrong_arguments_are_refused() {
         (
             &["reno", "--property", "progress", "--corpus", "corpus"],
             "error: --corpus: corpus: it is the corpus of another search or version: its line 1 is `something else`, not",
+        ),
+        (
+            &["reno", "--property", "progress", "--corpus", "nowhere/c"],
+            "error: --corpus: there is no directory `nowhere`",
+        ),
+        (&["--regress", "plain.toml", "--junit", "nowhere/x"], "error: --junit: there is no directory `nowhere`"),
+        (
+            &["--regress", "plain.toml", "--json"],
+            "error: the argument '--regress <FILE>...' cannot be used with '--json'",
         ),
         (&["--regress", "plain.toml"], "error: plain.toml: it names no property: expected a line"),
         (&["--regress", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),

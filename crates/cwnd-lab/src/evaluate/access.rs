@@ -12,11 +12,12 @@ pub(super) fn sections(plan: &mut Plan) -> Result<(), ScenarioError> {
     for (name, title, text) in PATHS {
         let scenario = with(name, text, plan.scale.seeds, None)?;
         let document = scenario.document();
-        let path = document.dumbbell.as_ref().map_or_else(Bottleneck::default, |dumbbell| Bottleneck {
-            rate: dumbbell.rate.to_string(),
-            rtt: dumbbell.rtt.to_string(),
-            queue: dumbbell.queue.to_string(),
-            also: Vec::new(),
+        // Delay and loss are measured at the slowest link.
+        let is_reverse = scenario.bottleneck() == 1;
+        let path = document.dumbbell.as_ref().map_or_else(Bottleneck::default, |dumbbell| {
+            let reverse = dumbbell.reverse_queue.as_ref().filter(|_| is_reverse);
+            let queue = reverse.map_or_else(|| dumbbell.queue.to_string(), |queue| format!("reverse {queue}"));
+            Bottleneck { rate: dumbbell.rate.to_string(), rtt: dumbbell.rtt.to_string(), queue, also: Vec::new() }
         });
         let others: Vec<&str> = document.flow.iter().skip(1).map(|group| group.algorithm.text()).collect();
         let traffic = match (document.flow[0].size.is_some(), others.is_empty()) {
@@ -25,11 +26,7 @@ pub(super) fn sections(plan: &mut Plan) -> Result<(), ScenarioError> {
             (false, false) => format!("with {}", others.join(", ")),
         };
         let measures: &[Measure] = if document.flow[0].size.is_some() { &TRANSFER } else { &LASTING };
-        plan.section(
-            name,
-            title,
-            "The algorithm is that of the first flow. Delay and loss are those of the slowest link.",
-        );
+        plan.section(name, title, if is_reverse { REVERSE } else { FORWARD });
         plan.ask_of(path, traffic, measures, |plan, contender| {
             Ok(vec![(with(name, text, plan.scale.seeds, Some(contender))?, Probe::SUMMARY)])
         })?;
@@ -48,6 +45,8 @@ fn with(name: &str, text: &str, seeds: u32, contender: Option<&Written<Spec>>) -
     })
 }
 
+const FORWARD: &str = "The first flow has the algorithm. Delay and loss are those of the bottleneck's queue.";
+const REVERSE: &str = "The first flow has the algorithm. Delay and loss are those of the queue of the reverse link.";
 const LASTING: [Measure; 4] = [
     Measure::Own,
     Measure::Kept(&table::QUEUE_DELAY_MEAN),
