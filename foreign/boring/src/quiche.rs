@@ -211,8 +211,12 @@ impl Endpoint for End {
 
     fn shown(&self) -> Shown {
         let Some(path) = self.connection.path_stats().next() else { return Shown::default() };
+        let stats = self.connection.stats();
+        let in_flight = stats.sent_bytes.saturating_sub(stats.acked_bytes + stats.lost_bytes);
         Shown {
             window: Some(path.cwnd as f64 / self.datagram as f64),
+            // Datagrams are not of full size, and their mean is as good as it gets.
+            in_flight: Some(in_flight * stats.sent as u64 / stats.sent_bytes.max(1)),
             rtt: Some(Span::from_nanos(path.rtt.as_nanos() as u64)),
             lost: Some(path.lost as u64),
             ..Shown::default()
