@@ -1,10 +1,11 @@
 //! Released stacks of others, in workspaces of their own below `foreign/`.
 
+use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
-use crate::workspace::{Workspace, run, run_program};
+use crate::workspace::{Workspace, run, run_program, shown};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
@@ -56,6 +57,42 @@ pub(crate) fn test_boring(workspace: &Workspace) -> Result<(), String> {
     run(&mut cargo(workspace, BORING, &["test", "--locked", "--release", "--no-default-features"]))
 }
 
+/// `cargo xtask museum`: looks for published faults in the releases before and after, and writes the page.
+pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
+    let mut lines = String::new();
+    for (program, name, profile) in MUSEUM {
+        let build = ["build", "--locked", "--no-default-features", "--bin", name, "--profile", profile];
+        let features = if program == KNOWN_BAD { "museum,known-bad" } else { "museum" };
+        run(cargo(workspace, program, &build).args(["--features", features]))?;
+        lines += &printed(&mut Command::new(museum_of(workspace, name, profile)))?;
+    }
+    let measured = workspace.scratch().join("museum.txt");
+    let fault = |error| format!("{}: {error}", measured.display());
+    fs::create_dir_all(workspace.scratch()).and_then(|()| fs::write(&measured, lines)).map_err(fault)?;
+    let (_, name, profile) = MUSEUM[0];
+    let mut page = Command::new(museum_of(workspace, name, profile));
+    let page = printed(page.arg("page").stdin(File::open(&measured).map_err(fault)?))?;
+    fs::write(workspace.path(MUSEUM_PAGE), page).map_err(|error| format!("{MUSEUM_PAGE}: {error}"))?;
+    println!("wrote {MUSEUM_PAGE}");
+    Ok(())
+}
+
+/// What a program prints.
+fn printed(command: &mut Command) -> Result<String, String> {
+    println!("$ {}", shown(command));
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("`{}` did not start: {error}", shown(command)))?;
+    if !output.status.success() {
+        return Err(format!("`{}` ended with {}", shown(command), output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// The program of the museum called `name`.
+fn museum_of(workspace: &Workspace, name: &str, profile: &str) -> PathBuf {
+    target(workspace).join(if profile == "dev" { "debug" } else { profile }).join(name)
+}
+
 /// A cargo command in the directory `program`, whose settings hold only there.
 fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     let mut command = workspace.cargo_in(program, arguments);
@@ -88,6 +125,13 @@ const COPY: &str = "examples/noq-copy";
 /// The program with releases that are known to be wrong, and the beginnings of their names.
 const KNOWN_BAD: &str = "foreign/known-bad";
 const IN_KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];
+/// The programs of the museum, each with its directory and profile: debug builds check overflows, which one of the faults is about.
+const MUSEUM: [(&str, &str, &str); 3] = [
+    ("foreign", "cwnd-foreign-museum", "dev"),
+    (KNOWN_BAD, "cwnd-foreign-known-bad-museum", "dev"),
+    (BORING, "cwnd-foreign-boring-museum", "release"),
+];
+const MUSEUM_PAGE: &str = "docs/museum.md";
 /// The program with stacks that need BoringSSL, and the beginnings of their names.
 const BORING: &str = "foreign/boring";
 const IN_BORING: [&str; 3] = ["quiche-0.26.0:", "quiche-idle:", "quiche:"];

@@ -128,6 +128,7 @@ pub(crate) const LONG: &[Step] = &[
     Step { name: "alternatives", needs: &[], run: evidence::test_long },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step { name: "boring", needs: &[&CMAKE, &CXX, &LIBCLANG], run: crate::foreign::test_boring },
+    Step { name: "museum", needs: &[&CMAKE, &CXX, &LIBCLANG], run: crate::foreign::museum },
     Step {
         name: "attacked",
         needs: &[],
