@@ -33,17 +33,7 @@ unsafe extern "Rust" fn __getrandom_v03_custom(dest: *mut u8, len: usize) -> Res
         let filled = File::open("/dev/urandom").and_then(|mut system| system.read_exact(buffer));
         return filled.map_err(|_| getrandom::Error::UNEXPECTED);
     };
-    fill(&mut state, buffer);
+    crate::draws::fill(&mut state, buffer);
     NEXT.set(Some(state));
     Ok(())
-}
-
-/// The next numbers of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) fn fill(state: &mut u64, buffer: &mut [u8]) {
-    for bytes in buffer.chunks_mut(8) {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bytes.copy_from_slice(&(mixed ^ mixed >> 31).to_be_bytes()[..bytes.len()]);
-    }
 }

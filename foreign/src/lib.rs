@@ -3,6 +3,7 @@
 //! Each module is the adapter of one: [`cwnd_stack::Endpoint`] over the stack's own types. Nothing of a stack is copied or changed.
 //! `docs/foreign.md` lists the parts that are not the stack's (TLS, sockets, the processor).
 
+mod draws;
 mod entropy;
 mod noq;
 mod quinn;

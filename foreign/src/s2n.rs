@@ -226,7 +226,7 @@ struct Random(u64);
 
 impl random::Generator for Random {
     fn public_random_fill(&mut self, dest: &mut [u8]) {
-        crate::entropy::fill(&mut self.0, dest);
+        crate::draws::fill(&mut self.0, dest);
     }
 
     fn private_random_fill(&mut self, dest: &mut [u8]) {

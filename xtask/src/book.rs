@@ -244,6 +244,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Windows that are not used", "docs/ratelimited.md"),
             ("L4S", "docs/l4s.md"),
             ("Other stacks", "docs/foreign.md"),
+            ("Published faults", "docs/museum.md"),
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Delayed acknowledgements", "docs/held-acks.md"),
             ("Traces", "docs/traces.md"),

@@ -19,6 +19,7 @@ pub(crate) const STEPS: &[Step] = &[
                 "Cargo.toml",
                 "evidence/Cargo.toml",
                 "foreign/Cargo.toml",
+                "foreign/boring/Cargo.toml",
                 "foreign/known-bad/Cargo.toml",
                 "examples/noq-copy/Cargo.toml",
                 "examples/own-controller/Cargo.toml",

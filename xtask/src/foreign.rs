@@ -1,16 +1,22 @@
 //! Released stacks of others, in workspaces of their own below `foreign/`.
 
+use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
-use crate::workspace::{Workspace, run, run_program};
+use crate::workspace::{Workspace, run, run_program, shown};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
-    let bad = arguments.iter().any(|argument| KNOWN_BAD.iter().any(|name| argument.contains(name)));
-    let program = if bad { "foreign/known-bad" } else { "foreign" };
-    let name = if bad { "cwnd-foreign-known-bad" } else { "cwnd-foreign" };
+    let names = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)));
+    let (program, name) = if names(&IN_KNOWN_BAD) {
+        (KNOWN_BAD, "cwnd-foreign-known-bad")
+    } else if names(&IN_BORING) {
+        (BORING, "cwnd-foreign-boring")
+    } else {
+        ("foreign", "cwnd-foreign")
+    };
     let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
     run_program(build, &target(workspace).join("release").join(name), arguments)
 }
@@ -24,13 +30,13 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
 
 /// Lints, the tests of the stacks by debug builds of the libraries alone, and a transfer between two processes.
 fn whole(workspace: &Workspace) -> Result<(), String> {
-    let (known_bad, bad) = ("foreign/known-bad", ["--features", "known-bad"]);
+    let bad = ["--features", "known-bad"];
     let clippy = ["clippy", "--locked", "--workspace", "--no-default-features", "--all-targets"];
-    for (program, features) in [("foreign", [].as_slice()), (known_bad, &bad), (COPY, &[])] {
+    for (program, features) in [("foreign", [].as_slice()), (KNOWN_BAD, &bad), (COPY, &[])] {
         run(cargo(workspace, program, &clippy).args(features).args(["--", "--deny", "warnings"]))?;
     }
     run(cargo(workspace, "foreign", &TESTS).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
-    run(cargo(workspace, known_bad, &TESTS).args(bad).args(["--test", "departures"]))?;
+    run(cargo(workspace, KNOWN_BAD, &TESTS).args(bad).args(["--test", "departures"]))?;
     // Of the whole workspace: by itself it would be compiled again, with fewer features.
     workspace.build()?;
     let command = workspace.program("udt");
@@ -41,6 +47,50 @@ fn whole(workspace: &Workspace) -> Result<(), String> {
 pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
     let tests = ["test", "--locked", "--release", "--no-default-features", "--test", "ours", "--", "--ignored"];
     run(&mut cargo(workspace, "foreign", &tests))
+}
+
+/// The step of `test --long`: lints and tests of the stacks that need BoringSSL, which takes minutes to build.
+pub(crate) fn test_boring(workspace: &Workspace) -> Result<(), String> {
+    let clippy =
+        ["clippy", "--locked", "--release", "--no-default-features", "--all-targets", "--", "--deny", "warnings"];
+    run(&mut cargo(workspace, BORING, &clippy))?;
+    run(&mut cargo(workspace, BORING, &["test", "--locked", "--release", "--no-default-features"]))
+}
+
+/// `cargo xtask museum`: looks for published faults in the releases before and after, and writes the page.
+pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
+    let mut lines = String::new();
+    for (program, name, profile) in MUSEUM {
+        let build = ["build", "--locked", "--no-default-features", "--bin", name, "--profile", profile];
+        let features = if program == KNOWN_BAD { "museum,known-bad" } else { "museum" };
+        run(cargo(workspace, program, &build).args(["--features", features]))?;
+        lines += &printed(&mut Command::new(museum_of(workspace, name, profile)))?;
+    }
+    let measured = workspace.scratch().join("museum.txt");
+    let fault = |error| format!("{}: {error}", measured.display());
+    fs::create_dir_all(workspace.scratch()).and_then(|()| fs::write(&measured, lines)).map_err(fault)?;
+    let (_, name, profile) = MUSEUM[0];
+    let mut page = Command::new(museum_of(workspace, name, profile));
+    let page = printed(page.arg("page").stdin(File::open(&measured).map_err(fault)?))?;
+    fs::write(workspace.path(MUSEUM_PAGE), page).map_err(|error| format!("{MUSEUM_PAGE}: {error}"))?;
+    println!("wrote {MUSEUM_PAGE}");
+    Ok(())
+}
+
+/// What a program prints.
+fn printed(command: &mut Command) -> Result<String, String> {
+    println!("$ {}", shown(command));
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("`{}` did not start: {error}", shown(command)))?;
+    if !output.status.success() {
+        return Err(format!("`{}` ended with {}", shown(command), output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// The program of the museum called `name`.
+fn museum_of(workspace: &Workspace, name: &str, profile: &str) -> PathBuf {
+    target(workspace).join(if profile == "dev" { "debug" } else { profile }).join(name)
 }
 
 /// A cargo command in the directory `program`, whose settings hold only there.
@@ -55,7 +105,7 @@ fn cargo(workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The directory that both programs are built in, and share what they have in common.
+/// The directory that all programs are built in, and share what they have in common.
 fn target(workspace: &Workspace) -> PathBuf {
     workspace.target().join("foreign")
 }
@@ -72,5 +122,16 @@ const PART: Part = Part {
 const TESTS: [&str; 3] = ["test", "--locked", "--no-default-features"];
 /// The example that copies a file over noq.
 const COPY: &str = "examples/noq-copy";
-/// The beginnings of the names of releases that are known to be wrong.
-const KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];
+/// The program with releases that are known to be wrong, and the beginnings of their names.
+const KNOWN_BAD: &str = "foreign/known-bad";
+const IN_KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];
+/// The programs of the museum, each with its directory and profile: debug builds check overflows, which one of the faults is about.
+const MUSEUM: [(&str, &str, &str); 3] = [
+    ("foreign", "cwnd-foreign-museum", "dev"),
+    (KNOWN_BAD, "cwnd-foreign-known-bad-museum", "dev"),
+    (BORING, "cwnd-foreign-boring-museum", "release"),
+];
+const MUSEUM_PAGE: &str = "docs/museum.md";
+/// The program with stacks that need BoringSSL, and the beginnings of their names.
+const BORING: &str = "foreign/boring";
+const IN_BORING: [&str; 3] = ["quiche-0.26.0:", "quiche-idle:", "quiche:"];

@@ -73,6 +73,7 @@ fn main() -> ExitCode {
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
         "generate" => ended(generate::rewrite(&workspace)),
+        "museum" => ended(foreign::museum(&workspace)),
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
             _ => usage_error("`book` takes the directory to write"),
@@ -180,6 +181,7 @@ Usage: cargo xtask <TASK>
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   dist                       the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences
   generate                   rewrite the generated files
+  museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions

@@ -118,7 +118,9 @@ impl Member {
 fn members(workspace: &Workspace) -> Result<Vec<Member>, String> {
     let crates = fs::read_dir(workspace.path("crates")).map_err(|error| format!("crates: {error}"))?;
     let mut directories: Vec<String> =
-        ["benches", "foreign", "foreign/known-bad", "foreign/quic", "xtask"].map(str::to_owned).into();
+        ["benches", "foreign", "foreign/boring", "foreign/known-bad", "foreign/museum", "foreign/quic", "xtask"]
+            .map(str::to_owned)
+            .into();
     for entry in crates {
         let entry = entry.map_err(|error| format!("crates: {error}"))?;
         directories.push(format!("crates/{}", entry.file_name().to_string_lossy()));

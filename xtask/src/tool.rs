@@ -200,6 +200,25 @@ pub(crate) static PAGE_PACKAGES: Tool = Tool {
 pub(crate) static CXX: Tool =
     Tool { name: "g++", present: |_| succeeds(Command::new("g++").arg("--version")), source: Source::Debian(&["g++"]) };
 
+/// Builds BoringSSL.
+pub(crate) static CMAKE: Tool = Tool {
+    name: "cmake",
+    present: |_| succeeds(Command::new("cmake").arg("--version")),
+    source: Source::Debian(&["cmake"]),
+};
+
+/// Reads the headers of BoringSSL.
+pub(crate) static LIBCLANG: Tool = Tool {
+    name: "libclang",
+    present: |_| {
+        let versions = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+        let mut versions = versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("llvm-"));
+        std::env::var_os("LIBCLANG_PATH").is_some()
+            || versions.any(|entry| entry.path().join("lib/libclang.so").exists())
+    },
+    source: Source::Debian(&["libclang-dev"]),
+};
+
 /// Builds what comes with a Makefile.
 pub(crate) static MAKE: Tool = Tool {
     name: "make",

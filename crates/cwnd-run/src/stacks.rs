@@ -74,7 +74,7 @@ fn hint(error: &SpecError) -> &'static str {
 }
 
 /// Names with which those of stacks begin, for the errors of a program without them.
-const FAMILIES: [&str; 4] = ["noq", "quinn", "s2n", "smoltcp"];
+const FAMILIES: [&str; 5] = ["noq", "quiche", "quinn", "s2n", "smoltcp"];
 
 static INSTALLED: OnceLock<Vec<Spec>> = OnceLock::new();
 

@@ -74,6 +74,8 @@ fn every_key_of_a_flow_arrives() {
         ecn = "per-packet"
         delayed_ack = "40ms"
         ack_aggregation = "5ms"
+        wake = "1ms"
+        timer = "10ms"
         handshake = 2
         recovery = "newreno"
         host = "fq,gro=50us"
@@ -100,6 +102,8 @@ fn every_key_of_a_flow_arrives() {
     assert_eq!(first.slow_start, Some(SlowStart::HyStart));
     assert_eq!(third.ecn, Some(AckEcho::PerPacket));
     assert_eq!((third.delayed_ack, third.ack_aggregation), (Some(Span::from_millis(40)), Some(Span::from_millis(5))));
+    assert_eq!((third.wake, third.timer), (Some(Span::from_millis(1)), Some(Span::from_millis(10))));
+    assert_eq!((first.wake, first.timer), (None, None));
     assert_eq!((third.recovery, third.reassembly), (RecoveryScheme::NewReno, Reassembly::GoBackN));
     assert_eq!((first.recovery, first.reassembly), (RecoveryScheme::Tahoe, Reassembly::Selective));
     assert_eq!((first.handshake, third.handshake), (0, 2));

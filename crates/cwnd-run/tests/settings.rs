@@ -45,6 +45,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     (".outage.0", &["\"100ms..130ms\"", "\"300ms..400ms\"", "\"1s..2s\""]),
     ("delayed_ack", &["\"0s\""]),
     ("ack_aggregation", &["\"5ms\""]),
+    ("flow.0.wake", &["\"5ms\""]),
+    ("flow.0.timer", &["\"50ms\""]),
     ("handshake", &["1", "0"]),
     ("extra_rtt", &["\"15ms\""]),
     ("rtt_spread", &["\"15ms\"", "\"0s\""]),
@@ -383,6 +385,9 @@ const QUIET: &[[&str; 2]] = &[
     ["delayed_ack=0s", "era="],
     ["delayed_ack=0s", "algorithm=decbit"],
     ["delayed_ack=0s", "gro="],
+    // Without delayed acknowledgements no timer expires in a third of a second.
+    ["flow.0.timer=", "era="],
+    ["flow.0.timer=", "algorithm=decbit"],
     ["host=whole", "era="],
     ["via", "link.0."],
     // Lost or waiting packets are rare next to it.

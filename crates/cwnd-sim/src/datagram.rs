@@ -45,7 +45,7 @@ impl Sender {
             control: config.algorithm.control(),
             algorithm: config.algorithm,
             facts: Facts::new(now, Packets(config.max_window).whole(), config.packet, config.payload),
-            pacer: Pacer::new(now, Spacing::AtOnce),
+            pacer: Pacer::new(now, Spacing::AtOnce).with_ticks(config.tick),
             backlog: config.backlog,
             next: 0,
             settled: 0,

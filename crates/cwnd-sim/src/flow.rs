@@ -19,6 +19,7 @@ use crate::setup::{FlowSetup, Setup, Variation};
 use crate::tcp::recovery::Sack;
 use crate::traffic::CbrSetup;
 use crate::traffic::source::Backlog;
+use crate::wakes::{End, Wakes};
 use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
 /// One flow.
@@ -50,6 +51,8 @@ pub(crate) struct Flow {
     pub(crate) answers: u32,
     /// Where it has an end.
     pub(crate) finite: Option<Box<Finite>>,
+    /// Where its hosts do not wake at once.
+    pub(crate) wakes: Option<Box<Wakes>>,
 }
 
 /// The end of a finite flow.
@@ -209,6 +212,7 @@ impl Flow {
             packet: setup.packet,
             payload: setup.payload,
             paced: setup.paced,
+            tick: setup.timer,
             host: setup.host,
         };
         let options = tcp::ReceiverOptions {
@@ -259,6 +263,7 @@ impl Flow {
             ecn: setup.ecn,
             class: setup.class,
             finite: parameters.finite,
+            wakes: Wakes::of(setup, parameters.seed),
             ..Self::new(
                 (sender, receiver),
                 path,
@@ -297,7 +302,19 @@ impl Flow {
             dropped: 0,
             answers: 0,
             finite: None,
+            wakes: None,
         }
+    }
+
+    /// When a timer of `end` for `due` expires, by the clock of its host.
+    #[inline(always)]
+    pub(crate) fn expiry(&self, due: Time, end: End) -> Time {
+        self.wakes.as_ref().map_or(due, |wakes| wakes.expiry(due, end))
+    }
+
+    /// Whether its receiver answers each data packet as it arrives, or never.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.wakes.is_none() && self.receiver.answers_at_once()
     }
 
     /// Whether its sender may handle this answer ahead of its time. The end of a group's flow makes room for another one, and has to

@@ -259,6 +259,7 @@ fn hosts(spec: &Spec) -> Vec<(&'static str, Protocol, Box<dyn Host>)> {
         packet: start.packet,
         payload: start.payload,
         paced: false,
+        tick: None,
         host: crate::LinuxHost::default(),
     };
     let simulated = |sender, bodies| Box::new(Simulated { sender, bodies, deadline: Time::MAX }) as Box<dyn Host>;

@@ -53,6 +53,7 @@ mod tcp;
 mod topology;
 mod traffic;
 mod udt;
+mod wakes;
 mod world;
 
 pub use cwnd_trace::{Passage, Passing, Trace};

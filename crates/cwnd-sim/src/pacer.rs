@@ -14,6 +14,8 @@ pub(crate) struct Pacer {
     /// The next packet leaves with the one before, whatever the time.
     burst: bool,
     spacing: Spacing,
+    /// A packet that leaves late by no more than this does not delay the next one: the clock of its host is so coarse.
+    late: Span,
 }
 
 /// How windows leave where the algorithm does not request any pacing.
@@ -30,7 +32,12 @@ pub(crate) enum Spacing {
 impl Pacer {
     /// A pacer that lets the first packet go.
     pub(crate) fn new(now: Time, spacing: Spacing) -> Self {
-        Self { release: now, holds: false, burst: false, spacing }
+        Self { release: now, holds: false, burst: false, spacing, late: Span::ZERO }
+    }
+
+    /// This pacer on a host whose clock ticks this often.
+    pub(crate) fn with_ticks(self, interval: Option<Span>) -> Self {
+        Self { late: interval.unwrap_or(Span::ZERO), ..self }
     }
 
     /// Whether departures are spaced under `pacing`.
@@ -97,7 +104,7 @@ impl Pacer {
                 Some(1) => 2,
                 _ => 1,
             };
-            self.release = self.release.max(now) + spacing * turns;
+            self.release = self.release.max(Time::ZERO + now.since(Time::ZERO + self.late)) + spacing * turns;
         }
         place == Some(1)
     }

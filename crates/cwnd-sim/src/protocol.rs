@@ -22,6 +22,8 @@ pub(crate) struct SenderConfig {
     pub(crate) packet: Bytes,
     pub(crate) payload: Bytes,
     pub(crate) paced: bool,
+    /// Between two ticks of the clock of its host; none for an exact one.
+    pub(crate) tick: Option<Span>,
     pub(crate) host: LinuxHost,
 }
 

@@ -95,6 +95,12 @@ pub struct FlowSetup {
     /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
     /// together with it, as behind a radio or cable link. None: none waits.
     pub ack_aggregation: Option<Span>,
+    /// The host of either end wakes for arrivals only this often, and handles together all packets that have arrived since; a whole stack
+    /// then answers them at once. At most 100 ms; none: each packet wakes its host. The seed draws the phase of each host.
+    pub wake: Option<Span>,
+    /// The clock of either host ticks this often, and its timers expire at ticks: those of retransmission, delayed acknowledgement,
+    /// pacing and the application. At most 1 s; none: timers are exact. The timer of a handshake always is.
+    pub timer: Option<Span>,
     /// The detection and repair of losses.
     pub recovery: RecoveryScheme,
     /// Treatment of a packet that arrives before an earlier one.
@@ -345,7 +351,12 @@ impl Setup {
             flow.ack_aggregation != Some(Span::ZERO),
             part,
             "the aggregation of acknowledgements must be above zero",
-        )
+        )?;
+        for (field, interval, most) in [("wake", flow.wake, MAX_WAKE), ("timer", flow.timer, MAX_TICK)] {
+            let fits = interval.is_none_or(|interval| interval > Span::ZERO && interval <= most);
+            in_range(fits, part, field, format_args!("above 0s and at most {most}"))?;
+        }
+        Ok(())
     }
 
     fn check_arrivals(&self, group: &FlowArrivalsSetup) -> Result<(), SetupError> {
@@ -432,5 +443,9 @@ fn check_host(flow: &FlowSetup, part: &SetupPart) -> Result<(), SetupError> {
     in_range(flow.max_window.is_none(), part, "max_window", "none with `autotune`, which has a bound of its own")
 }
 
+/// Longer, packets that wait for a host would be memory outside of every bound.
+const MAX_WAKE: Span = Span::from_millis(100);
+/// A coarser clock is that of no host.
+const MAX_TICK: Span = Span::from_secs(1);
 /// The most round trips of a handshake: TCP and TLS 1.3.
 const MAX_ROUND_TRIPS: u32 = 2;

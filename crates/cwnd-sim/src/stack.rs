@@ -97,6 +97,16 @@ impl Host {
         }
     }
 
+    /// Gives either end `datagram`, which has arrived before another.
+    pub(crate) fn read(&mut self, now: Time, datagram: &Datagram) {
+        let Some((bytes, ecn)) = self.take(datagram) else { return };
+        self.guard(now, |host| {
+            let end = if datagram.to_receiver { &mut host.receiver } else { &mut host.sender };
+            end.handle_datagram(now, &bytes, ecn);
+        });
+        self.contents.recycle(bytes);
+    }
+
     /// Gives the receiver `datagram`, which has arrived, and adds what it sends to `sent`.
     pub(crate) fn receive(&mut self, now: Time, datagram: &Datagram, sent: &mut Vec<Datagram>) {
         let Some((bytes, ecn)) = self.take(datagram) else { return };

@@ -153,6 +153,8 @@ impl FlowSetup {
             ecn: None,
             delayed_ack: era.delayed_ack.filter(|_| transport == Transport::Acked),
             ack_aggregation: None,
+            wake: None,
+            timer: None,
             recovery: era.scheme_over(transport),
             reassembly: Reassembly::default(),
             class: Class::default(),

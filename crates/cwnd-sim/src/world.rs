@@ -8,6 +8,7 @@ pub(crate) mod holders;
 #[cfg(test)]
 mod memory;
 mod stacks;
+mod wakes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use crate::ring::Budget;
 use crate::setup::{FlowSetup, Setup};
 use crate::traffic::source::Backlog;
 use crate::traffic::{CbrSetup, Source};
+use crate::wakes::End;
 
 /// Takes samples of a run.
 pub(crate) trait Sampler {
@@ -202,6 +204,7 @@ impl World {
             | Next::Timer(
                 Component::Access(flow)
                 | Component::Release(flow)
+                | Component::Host(flow)
                 | Component::Deadline(flow)
                 | Component::Receiver(flow)
                 | Component::Handshake(flow)
@@ -235,6 +238,10 @@ impl World {
         match component {
             Component::Release(index) => self.release(index),
             Component::Deadline(index) => self.deadline(index),
+            Component::Host(index) => {
+                self.events.pop();
+                self.wake_hosts(index);
+            }
             Component::Receiver(index) => self.receiver_timer(index),
             Component::Start(index) => {
                 self.events.pop();
@@ -425,6 +432,15 @@ impl World {
 
     #[inline(always)]
     fn arrive(&mut self, packet: &mut Packet) {
+        if self.flows[packet.flow as usize].wakes.is_some() && self.keep_for_host(packet) {
+            return;
+        }
+        self.arrive_awake(packet);
+    }
+
+    /// A packet arrives at a host that is awake.
+    #[inline(always)]
+    fn arrive_awake(&mut self, packet: &mut Packet) {
         match packet.body {
             Body::Data(data) => self.arrive_at_receiver(packet, &data),
             Body::ToReceiver(message) => self.deliver_message(packet.flow, &message),
@@ -518,8 +534,8 @@ impl World {
 
     /// Both ends of the flow are at one node.
     #[cold]
-    fn arrive_at_once(&mut self, packet: &Packet) {
-        self.arrive_at_sender(packet.flow, &packet.body);
+    fn arrive_at_once(&mut self, packet: &mut Packet) {
+        self.arrive(packet);
     }
 
     /// Sends everything that a sender may send now, and sets its timers.
@@ -550,7 +566,9 @@ impl World {
     /// Sets the event at which a sender is to be called.
     #[inline(always)]
     fn arm_sender(&mut self, index: u32, timers: Timers) {
-        let armed = &mut self.flows[index as usize].armed;
+        let flow = &mut self.flows[index as usize];
+        let timers = if flow.wakes.is_some() { Self::by_clock(flow, timers) } else { timers };
+        let armed = &mut flow.armed;
         if timers.release < armed.release {
             armed.release = timers.release;
             self.events.set_release_if_earlier(index, timers.release);
@@ -574,6 +592,9 @@ impl World {
 
     /// Lets a sender send again, or passes it a requested wake-up.
     fn wake(&mut self, index: u32) {
+        if self.flows[index as usize].wakes.is_some() {
+            self.read_before_timers(index);
+        }
         let flow = &mut self.flows[index as usize];
         flow.armed.release = Time::MAX;
         flow.sender.on_wake(self.now);
@@ -611,7 +632,7 @@ impl World {
     #[inline(always)]
     fn arm_receiver(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
-        let due = flow.receiver.next_timeout();
+        let due = flow.expiry(flow.receiver.next_timeout(), End::Receiver);
         if due < flow.armed.receiver {
             flow.armed.receiver = due;
             self.events.push(due, Component::Receiver(index));

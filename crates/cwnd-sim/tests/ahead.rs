@@ -30,6 +30,7 @@ enum Twist {
     FlowBack,
     DelayedAcks,
     Aggregation,
+    Wakes,
     Paced,
     Pauses,
     NoAccessDelay,
@@ -42,7 +43,7 @@ enum Twist {
     HandshakesLost,
 }
 
-const TWISTS: [Twist; 25] = [
+const TWISTS: [Twist; 26] = [
     Twist::Nothing,
     Twist::LossThere,
     Twist::LossBack,
@@ -58,6 +59,7 @@ const TWISTS: [Twist; 25] = [
     Twist::FlowBack,
     Twist::DelayedAcks,
     Twist::Aggregation,
+    Twist::Wakes,
     Twist::Paced,
     Twist::Pauses,
     Twist::NoAccessDelay,
@@ -135,6 +137,10 @@ impl Twist {
             Self::FlowBack => (setup.flows[0].from, setup.flows[0].to) = (right, left),
             Self::DelayedAcks => setup.flows[0].delayed_ack = Some(Span::from_millis(100)),
             Self::Aggregation => setup.flows[0].ack_aggregation = Some(Span::from_millis(3)),
+            Self::Wakes => {
+                let flow = setup.flows.last_mut().expect("there is a flow");
+                (flow.wake, flow.timer) = (Some(Span::from_millis(2)), Some(Span::from_millis(7)));
+            }
             Self::Paced => setup.flows.iter_mut().for_each(|flow| flow.paced = !flow.host.fq),
             Self::Pauses => {
                 let (from, to) = (Time::from_nanos(500_000_000), Time::from_nanos(800_000_000));

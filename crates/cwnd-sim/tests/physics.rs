@@ -468,6 +468,8 @@ proptest! {
             flow.ecn = (index == 1 && flow.algorithm.entry().answers_marks()).then_some(echo);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
             flow.ack_aggregation = (seed % 3 == index as u64).then(|| Span::from_millis(7));
+            flow.wake = (seed % 7 == index as u64).then(|| Span::from_millis(1 + seed % 20));
+            flow.timer = (seed % 9 == index as u64).then(|| Span::from_millis(10));
             flow.recovery = RecoveryScheme::ALL[(seed as usize % 4 + index) % 4];
             flow.reassembly = if seed % 8 == index as u64 { Reassembly::GoBackN } else { Reassembly::Selective };
             flow.paced = paced;

@@ -149,7 +149,7 @@ pub struct Connection {
 ///
 /// Time never runs backwards. After each call of [`submit`](Self::submit), [`handle_datagram`](Self::handle_datagram) or
 /// [`handle_timeout`](Self::handle_timeout) the host calls [`poll_transmit`](Self::poll_transmit) until there is nothing, and then
-/// [`next_timeout`](Self::next_timeout). A panic ends the run, which reports its message, the flow and the seed.
+/// [`next_timeout`](Self::next_timeout). A host that gathers arrivals does so after the last of several datagrams of one instant. A panic ends the run, which reports its message, the flow and the seed.
 pub trait Endpoint: Send {
     /// The application has `bytes` more to send. The host submits [`u64::MAX`]`/ 4` once for an application that always has more.
     fn submit(&mut self, now: Time, bytes: u64);

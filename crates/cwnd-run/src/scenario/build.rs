@@ -361,6 +361,8 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         handshake: group.handshake,
         delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| cross::delayed(*delay.value())),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
+        wake: group.wake.as_ref().map(|interval| *interval.value()),
+        timer: group.timer.as_ref().map(|interval| *interval.value()),
         recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..usual

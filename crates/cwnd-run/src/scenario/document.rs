@@ -259,6 +259,14 @@ pub struct FlowGroup {
     /// if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<Written<Span>>,
+    /// The host of either end wakes for arrivals only this often, and handles together all packets that have arrived since; above 0s,
+    /// at most 100ms. Each packet wakes its host if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Written<Span>>,
+    /// The clock of either host ticks this often, and timers expire at ticks: those of retransmission, delayed acknowledgement, pacing and
+    /// the application; above 0s, at most 1s. Timers are exact if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Written<Span>>,
     /// Detection and repair of losses by these senders; that of the scenario if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Written<RecoveryScheme>>,
@@ -318,6 +326,8 @@ impl FlowGroup {
             ecn: None,
             delayed_ack: None,
             ack_aggregation: None,
+            wake: None,
+            timer: None,
             recovery: None,
             host: None,
             receiver: None,

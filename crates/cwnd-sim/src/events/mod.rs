@@ -23,6 +23,8 @@ pub(crate) enum Component {
     Access(u32),
     /// A packet leaves a link.
     Link(u32),
+    /// The host of either end of a flow wakes for its arrivals.
+    Host(u32),
     /// A receiver's clock.
     Receiver(u32),
     /// A retransmission timer.
@@ -213,10 +215,11 @@ fn pack(at: Time, component: Component) -> u128 {
         Component::Release(index) => (2, index),
         Component::Access(index) => (3, index),
         Component::Link(index) => (4, index),
-        Component::Receiver(index) => (5, index),
-        Component::Deadline(index) => (6, index),
-        Component::Handshake(index) => (7, index),
-        Component::Sample => (8, 0),
+        Component::Host(index) => (5, index),
+        Component::Receiver(index) => (6, index),
+        Component::Deadline(index) => (7, index),
+        Component::Handshake(index) => (8, index),
+        Component::Sample => (9, 0),
     };
     u128::from(at.as_nanos()) << 64 | kind << 32 | u128::from(index)
 }
@@ -229,9 +232,10 @@ fn unpack(key: u128) -> (Time, Component) {
         2 => Component::Release(index),
         3 => Component::Access(index),
         4 => Component::Link(index),
-        5 => Component::Receiver(index),
-        6 => Component::Deadline(index),
-        7 => Component::Handshake(index),
+        5 => Component::Host(index),
+        6 => Component::Receiver(index),
+        7 => Component::Deadline(index),
+        8 => Component::Handshake(index),
         _ => Component::Sample,
     };
     (Time::from_nanos((key >> 64) as u64), component)

@@ -98,7 +98,7 @@ impl<R: Recovery> Sender<R> {
             facts: Facts::new(now, Packets(config.max_window).whole().min(granted), config.packet, config.payload),
             recovery,
             timer: RetransmissionTimer::new(&config.era),
-            pacer: Pacer::new(now, departures),
+            pacer: Pacer::new(now, departures).with_ticks(config.tick),
             linux,
             confirming: 0,
             marked_at_one: config.marked_at_one,
@@ -657,6 +657,7 @@ mod tests {
             packet: Bytes(1500),
             payload: Bytes(1460),
             paced: false,
+            tick: None,
             host: crate::LinuxHost::default(),
         };
         Sender::new(config, Sack::new(&era), Time::ZERO)

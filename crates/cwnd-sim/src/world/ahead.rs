@@ -22,7 +22,7 @@ use crate::flow::Flow;
 use crate::net::link::Verdict;
 use crate::net::packet::{Body, Data, Packet};
 use crate::net::route::Step;
-use crate::protocol::{ReceiverProtocol, SenderProtocol};
+use crate::protocol::SenderProtocol;
 use crate::tcp::Released;
 
 /// The place of a data packet that continues.
@@ -39,6 +39,7 @@ impl World {
     /// False if its packets would compete with other events of the same instant.
     pub(super) fn may_be_ahead(&self, flow: &Flow) -> bool {
         !matches!(flow.receiver, Receiver::Stack(_))
+            && flow.wakes.is_none()
             && flow.access.takes_time()
             && self.only_link(flow.reverse).is_some()
     }
@@ -52,7 +53,7 @@ impl World {
         let one_way_back = back.is_none_or(|(route, link)| {
             link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
         });
-        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.receiver.answers_at_once());
+        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.answers_at_once());
         (one_way_back && alike && self.handshakes.is_empty() && self.flow_arrivals.is_empty()).then_some(there)
     }
 

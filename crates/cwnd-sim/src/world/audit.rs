@@ -17,7 +17,8 @@ impl World {
         });
         let mut in_network: Vec<(u64, u32)> = on_access.collect();
         let on_links = self.links.iter().flat_map(|link| link.in_transit().chain(link.copy()));
-        for packet in on_links {
+        let at_hosts = self.flows.iter().filter_map(|flow| flow.wakes.as_ref()).flat_map(|wakes| wakes.waiting());
+        for packet in on_links.chain(at_hosts) {
             let (data, others) = &mut in_network[packet.flow as usize];
             if packet.body.is_data() {
                 *data += 1;

@@ -8,6 +8,7 @@ use crate::events::Component;
 use crate::net::packet::{Body, Datagram, Ecn, Packet};
 use crate::net::route::Step;
 use crate::stack::{Failure, Host};
+use crate::wakes::End;
 
 impl World {
     /// A flow whose stack has panicked, with the panic.
@@ -18,14 +19,12 @@ impl World {
         })
     }
 
-    /// A datagram arrives at either end.
+    /// A datagram arrives at either end, which may answer.
     #[cold]
     pub(super) fn arrive_at_stack(&mut self, packet: &Packet, datagram: &Datagram) {
         let (index, now) = (packet.flow, self.now);
-        let marked = packet.ecn == Ecn::Congestion;
-        let datagram = Datagram { marked, ..*datagram };
-        self.digest.mix(now.as_nanos());
-        self.digest.mix(u64::from(index) << 40 ^ u64::from(datagram.bytes) << 1 ^ u64::from(datagram.to_receiver));
+        let datagram = self.digested(packet, datagram);
+        let marked = datagram.marked;
         if !datagram.to_receiver {
             return self.arrive_at_sender(index, &Body::Datagram(datagram));
         }
@@ -41,6 +40,27 @@ impl World {
             self.complete(index);
         }
         self.send_back(index, sent);
+    }
+
+    /// A datagram arrives at either end, which answers after one to come.
+    pub(super) fn hand_to_stack(&mut self, packet: &Packet, datagram: &Datagram) {
+        let now = self.now;
+        let datagram = self.digested(packet, datagram);
+        let flow = &mut self.flows[packet.flow as usize];
+        if datagram.to_receiver {
+            flow.marked += u64::from(datagram.marked);
+        } else {
+            flow.answers -= 1;
+        }
+        self.with_stack(packet.flow, |host| host.read(now, &datagram));
+    }
+
+    /// Adds the arrival of a datagram to the digest, and returns it with the mark of its packet.
+    fn digested(&mut self, packet: &Packet, datagram: &Datagram) -> Datagram {
+        let flow = u64::from(packet.flow);
+        self.digest.mix(self.now.as_nanos());
+        self.digest.mix(flow << 40 ^ u64::from(datagram.bytes) << 1 ^ u64::from(datagram.to_receiver));
+        Datagram { marked: packet.ecn == Ecn::Congestion, ..*datagram }
     }
 
     /// The timer of a stack's receiver may be due.
@@ -63,11 +83,13 @@ impl World {
             match self.routes.step(hop) {
                 Step::Link(link) => self.forward_to(link, &mut packet),
                 // Both ends of the flow are at one node.
-                Step::End => self.arrive_at_sender(index, &packet.body),
+                Step::End => self.arrive(&mut packet),
             }
         }
         let due = self.with_stack(index, |host| host.receiver_timeout(now)).unwrap_or(Time::MAX);
-        let armed = &mut self.flows[index as usize].armed;
+        let flow = &mut self.flows[index as usize];
+        let due = flow.expiry(due, End::Receiver);
+        let armed = &mut flow.armed;
         if due < armed.receiver {
             armed.receiver = due;
             self.events.push(due, Component::Receiver(index));

@@ -145,6 +145,8 @@ fn every_habit_is_in_the_line() {
             ("ecn", "per-packet"),
             ("delayed_ack", "7ms"),
             ("ack_aggregation", "3ms"),
+            ("wake", "1ms"),
+            ("timer", "10ms"),
             ("handshake", "2"),
             ("recovery", "newreno"),
             ("host", "tso"),
@@ -272,7 +274,8 @@ fn defaults_that_are_written_change_no_line() {
         ("handshake", "0"),
         ("era", "modern"),
     ];
-    let absent = ["name", "stop", "size", "source", "from", "to", "ecn", "max_window", "drop", "mark", "hold"];
+    let absent =
+        ["name", "stop", "size", "source", "from", "to", "ecn", "max_window", "drop", "mark", "hold", "wake", "timer"];
     written("a flow", keys::<FlowGroup>(), &flow, &absent, &["algorithm"]);
     same(FLOW, "flow.0.", &flow);
     let cbr = [

@@ -1,0 +1,20 @@
+//! Released transport stacks with BoringSSL as flows of the simulator.
+//!
+//! `docs/foreign.md` lists the parts that are not the stack's (sockets, the processor). Nothing of a stack is copied or changed.
+
+mod before;
+mod current;
+#[path = "../../src/draws.rs"]
+mod draws;
+mod system;
+
+use cwnd::Spec;
+
+/// All stacks of this program, by their names.
+#[must_use]
+pub fn stacks() -> Vec<Spec> {
+    let mended = current::adapter::stacks("quiche", &["cubic", "reno", "bbr2"], |_| ());
+    let unmended = current::adapter::stacks("quiche-idle", &["cubic"], current::unmended);
+    let before = before::adapter::stacks("quiche-0.26.0", &["cubic", "reno", "bbr2"], |_| ());
+    [mended, unmended, before].concat()
+}

@@ -1,0 +1,121 @@
+//! The page of the museum.
+
+use std::fmt::Write as _;
+
+use crate::Line;
+use crate::table::{Fault, Museum, Shown};
+
+/// The page of the measured lines.
+///
+/// # Errors
+/// A stack of the table was not measured, or a release before keeps the property, or one after breaks it.
+pub fn page(lines: &[Line]) -> Result<String, String> {
+    let museum = Museum::read();
+    let mut wrong = Vec::new();
+    let mut text = HEAD.to_string();
+    for fault in &museum.faults {
+        let broken = stacks(fault, &fault.broken, false, lines, &mut wrong);
+        let mended = stacks(fault, &fault.mended, true, lines, &mut wrong);
+        let shown = match &fault.shown {
+            Shown::Check { check } => format!("check `{check}`"),
+            Shown::Scenario { scenario, .. } => {
+                format!("[{scenario}](../foreign/museum/{scenario})")
+            }
+        };
+        let found = fault.found.as_ref().map_or_else(|| "none known".to_string(), |check| format!("`{check}`"));
+        let Fault { issue, link, wrong, property, state, .. } = fault;
+        let _ = writeln!(
+            text,
+            "| [{issue}]({link}) | {wrong} | {property} | {broken} | {mended} | {state} | {shown} | {found} |"
+        );
+    }
+    text.push_str(MISSING);
+    for missing in &museum.missing {
+        let _ = writeln!(text, "| [{}]({}) | {} |", missing.issue, missing.link, missing.reason);
+    }
+    if wrong.is_empty() { Ok(text) } else { Err(wrong.join("\n")) }
+}
+
+/// The stacks of a cell with their measured values. Outcomes other than those of the table are added to `wrong`.
+fn stacks(fault: &Fault, names: &[String], kept: bool, lines: &[Line], wrong: &mut Vec<String>) -> String {
+    let cells: Vec<String> = names
+        .iter()
+        .map(|name| {
+            let line = lines.iter().find(|line| line.issue == fault.issue && line.stack == *name);
+            match line {
+                Some(line) if line.kept == Some(kept) => {}
+                Some(line) => {
+                    wrong.push(format!("{}: {name} has {}, which is not what the table says", fault.issue, line.value))
+                }
+                None => wrong.push(format!("{}: {name} was not measured", fault.issue)),
+            }
+            format!("`{name}`: {}", line.map_or("", |line| &line.value))
+        })
+        .collect();
+    if cells.is_empty() { "–".to_string() } else { cells.join("; ") }
+}
+
+const HEAD: &str = "\
+# Museum of published faults
+
+Each row is a fault of congestion control that somebody published about a released stack, shown by that release in the simulator. `cargo xtask museum`
+runs all rows, writes this page, and fails if a release before does not break the property or one after does not keep it. The table is
+[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks.
+
+The last column has the check of [conform.md](conform.md) that finds the fault.
+
+| issue | fault | property | before | after | state | shown by | found by `conform` |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const MISSING: &str = "
+## Not shown
+
+| issue | reason |
+| --- | --- |
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(broken: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for fault in Museum::read().faults {
+            let line = |stack: &String, kept| Line {
+                issue: fault.issue.clone(),
+                stack: stack.clone(),
+                kept: Some(kept),
+                value: "1.000".to_string(),
+            };
+            lines.extend(fault.broken.iter().map(|stack| line(stack, !broken)));
+            lines.extend(fault.mended.iter().map(|stack| line(stack, true)));
+        }
+        lines
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_each_fault() {
+        let page = page(&lines(true)).expect("as the table has it");
+        let museum = Museum::read();
+        for issue in
+            museum.faults.iter().map(|fault| &fault.issue).chain(museum.missing.iter().map(|fault| &fault.issue))
+        {
+            assert_eq!(page.matches(&format!("| [{issue}](")).count(), 1, "{issue}");
+        }
+    }
+
+    #[test]
+    fn a_fault_that_does_not_show_is_an_error() {
+        let error = page(&lines(false)).expect_err("every property is kept");
+        assert_eq!(error.lines().count(), Museum::read().faults.iter().map(|fault| fault.broken.len()).sum::<usize>());
+        assert!(page(&[]).expect_err("nothing is measured").contains("was not measured"));
+    }
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        for line in lines(true) {
+            assert_eq!(line.to_string().parse(), Ok(line));
+        }
+    }
+}
