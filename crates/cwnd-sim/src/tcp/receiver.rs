@@ -125,23 +125,32 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn answer_plainly(&mut self, now: Time, data: &Data) -> Option<Ack> {
         self.cumulative += 1;
-        if self.delay == Span::ZERO {
-            return Some(Ack::of(self.cumulative, data.sent_at));
-        }
-        let held = self.due != Time::MAX;
-        if held {
-            self.due = Time::MAX;
-            self.join(data.sent_at);
-            let mut ack = Ack::of(self.cumulative, self.held_echo);
-            ack.set_later(self.held_later);
-            Some(ack)
+        let at_once = self.delay == Span::ZERO;
+        let (echo, later) = if at_once { (data.sent_at, 0) } else { self.hold_or_release(now, data.sent_at)? };
+        let mut ack = Ack::of(self.cumulative, echo);
+        ack.set_later(later);
+        Some(ack)
+    }
+
+    /// The echo of the acknowledgement that leaves now, and how much later the newest packet left that it covers, nanoseconds; none if the
+    /// acknowledgement of a packet that left at `sent_at` is held back.
+    #[inline(never)]
+    fn hold_or_release(&mut self, now: Time, sent_at: Time) -> Option<(Time, u32)> {
+        if std::mem::replace(&mut self.due, Time::MAX) != Time::MAX {
+            self.join(sent_at);
+            Some((self.held_echo, self.held_later))
         } else if self.spend_quick() {
-            self.hold(data.sent_at);
+            self.hold(sent_at);
             self.due = now + self.delay;
             None
         } else {
-            Some(Ack::of(self.cumulative, data.sent_at))
+            Some((sent_at, 0))
         }
+    }
+
+    /// Whether it holds no acknowledgement back.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.delay == Span::ZERO && self.linux.is_none()
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:

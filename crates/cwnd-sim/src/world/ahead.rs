@@ -18,6 +18,7 @@
 use cwnd::Time;
 
 use super::{Sampler, World};
+use crate::access::{AccessLine, InTransit};
 use crate::endpoint::{Receiver, Sender};
 use crate::flow::Flow;
 use crate::net::link::Verdict;
@@ -55,8 +56,15 @@ impl World {
         let one_way_back = back.is_none_or(|(route, link)| {
             link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
         });
-        let stack = |flow: &Flow| matches!(flow.receiver, Receiver::Stack(_));
-        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && !stack(flow));
+        // Traffic without congestion control fills any memory, and what waits for the next sample is in memory.
+        let plain = !self.flows.iter().any(|flow| matches!(flow.receiver, Receiver::Cbr(_)));
+        let may = |receiver: &Receiver| match receiver {
+            Receiver::Tcp(receiver) => plain || receiver.answers_at_once(),
+            Receiver::Cbr(_) => true,
+            Receiver::Stack(_) => false,
+            _ => plain,
+        };
+        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && may(&flow.receiver));
         (one_way_back && alike && self.handshakes.is_empty() && self.flow_arrivals.is_empty()).then_some(there)
     }
 
@@ -193,10 +201,10 @@ impl World {
         self.now = at;
         self.handled += 1;
         let idle = flow.access.next() == Time::MAX;
-        let send = |data| flow.access.offer(&mut self.departures, at, Some(data));
+        let lines = (&mut flow.access, &mut self.departures);
         let released = match sender {
-            Sender::Sack(sender) => acknowledge(sender, at, &ack, send),
-            Sender::Rack(sender) => acknowledge_by_time(sender, at, &ack, send),
+            Sender::Sack(sender) => acknowledge(sender, at, &ack, lines),
+            Sender::Rack(sender) => acknowledge_by_time(sender, at, &ack, lines),
             _ => Released::Untouched,
         };
         match released {
@@ -317,20 +325,20 @@ impl World {
     }
 }
 
-/// Passes a plain acknowledgement to its sender, and what that releases to `send`.
+/// Passes a plain acknowledgement to its sender, and puts what that releases on its access line.
 #[inline(always)]
 fn acknowledge<R: Recovery>(
     sender: &mut tcp::Sender<R>,
     at: Time,
     ack: &Ack,
-    mut send: impl FnMut(Data) -> bool,
+    (access, departures): (&mut AccessLine, &mut InTransit),
 ) -> Released<Timers> {
     match sender.on_ack_in_order(at, ack) {
         Released::New(numbers) => {
             for number in numbers {
                 let data =
                     Data { number, sent_at: at, retransmission: false, reacted: false, pair: false, spin: false };
-                if !send(data) {
+                if !access.offer(departures, at, Some(data)) {
                     break;
                 }
             }
@@ -347,7 +355,7 @@ fn acknowledge_by_time(
     sender: &mut tcp::Sender<Rack>,
     at: Time,
     ack: &Ack,
-    send: impl FnMut(Data) -> bool,
+    lines: (&mut AccessLine, &mut InTransit),
 ) -> Released<Timers> {
-    acknowledge(sender, at, ack, send)
+    acknowledge(sender, at, ack, lines)
 }
