@@ -1,8 +1,9 @@
 //! Every number of `docs/performance.md` that depends on the machine: `cargo bench -p cwnd-benches --bench table`.
 //!
 //! `-- --case NAME [SECONDS]` runs one case once, for this number of simulated seconds, and `-- --scenario FILE` each seed of a scenario, one after the other:
-//! for profilers. `-- --ns3 PROGRAM` adds ns-3, with the program that `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
+//! for profilers. `-- --cells NUMBER` runs this number of small cells one after the other. `-- --ns3 PROGRAM` adds ns-3, with the program that `cargo xtask validate` builds (`target/release/ns3-dumbbell`).
 
+use std::hint::black_box;
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
@@ -11,7 +12,7 @@ use cwnd::{Span, Time};
 use cwnd_benches::{delivered, lasting, run, setup, yardstick};
 use cwnd_lab::bench::{CASES, Case};
 use cwnd_run::scenario::Scenario;
-use cwnd_sim::{CheckedSetup, Trace};
+use cwnd_sim::{CheckedSetup, Simulation, Trace};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -23,12 +24,13 @@ fn main() {
             let duration = Span::from_secs_f64(seconds.parse().expect("seconds"));
             once(&lasting(setup(find(name), 1), duration));
         }
+        ["--cells", number] => cells(number.parse().expect("a number")),
         ["--scenario", path] => {
             let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
             let scenario = Scenario::read(path, &text, &[]).unwrap_or_else(|error| panic!("{path}: {error}"));
             scenario.seeds().for_each(|seed| once(&scenario.setup(seed)));
         }
-        _ => panic!("usage: table [--case NAME [SECONDS] | --scenario FILE | --ns3 PROGRAM]"),
+        _ => panic!("usage: table [--case NAME [SECONDS] | --cells NUMBER | --scenario FILE | --ns3 PROGRAM]"),
     }
 }
 
@@ -65,6 +67,7 @@ fn table(ns3: Option<&str>) {
     }
     println!("yardstick    {:.1} million/s", yardstick_rate() / 1e6);
     scaling();
+    cells(1000);
     if let Some(program) = ns3 {
         beside_ns3(program);
     }
@@ -90,6 +93,16 @@ fn scaling() {
     });
     assert_eq!(alone, shared, "results do not depend on the number of threads");
     println!("{} seeds: {:.2} times as fast on {threads} cores as on one", seeds.len(), serial / parallel);
+}
+
+/// Many small cells in one process, as a sweep or a search runs them: seeds of the case `cell`, and the start of each alone.
+fn cells(number: u64) {
+    let cell = setup(find("cell"), 1);
+    let cells: Vec<CheckedSetup> = (0..number).map(|seed| cell.with_seed(seed, None)).collect();
+    let (_, starts) = timed(|| cells.iter().for_each(|cell| drop(black_box(Simulation::of(cell)))));
+    let (_, runs) = timed(|| cells.iter().for_each(|cell| drop(black_box(run(cell)))));
+    let per_cell = 1e6 / number as f64;
+    println!("{number} cells: {:.0} evaluations/s, of {:.1} µs to start", number as f64 / runs, starts * per_cell);
 }
 
 /// Two seconds of the first case on both sides, in turn.

@@ -117,6 +117,18 @@ pub const CASES: &[Case] = &[
         ..CLASSIC
     },
     Case {
+        name: "cell",
+        title: "one cell of a sweep: a flow of CUBIC at 20 Mbit/s and 40 ms",
+        flows: Flows::Endless(1),
+        algorithm: "cubic",
+        rate: "20mbit",
+        rtt: "40ms",
+        duration: "10s",
+        warmup: "2s",
+        modern: true,
+        ..CLASSIC
+    },
+    Case {
         name: "million",
         title: "a million flows of eight packets per round trip at 1 Tbit/s",
         flows: Flows::Endless(1_000_000),

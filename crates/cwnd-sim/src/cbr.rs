@@ -53,8 +53,4 @@ impl ReceiverProtocol for Receiver {
     fn handle_data(&mut self, _now: Time, data: &Data, _marked: bool, _answer: &mut Body) -> Received {
         Received { new: self.0.is_new(data.number), answered: false }
     }
-
-    fn answers_at_once(&self) -> bool {
-        true
-    }
 }

@@ -266,10 +266,6 @@ impl ReceiverProtocol for Receiver {
     fn next_timeout(&self) -> Time {
         receiver!(self, receiver => receiver.next_timeout())
     }
-
-    fn answers_at_once(&self) -> bool {
-        receiver!(self, receiver => receiver.answers_at_once())
-    }
 }
 
 /// Marks a branch as cold: the compiler then tests for the common kind first, instead of using a jump table.

@@ -312,11 +312,6 @@ impl Flow {
         self.wakes.as_ref().map_or(due, |wakes| wakes.expiry(due, end))
     }
 
-    /// Whether its receiver answers each data packet as it arrives, or never.
-    pub(crate) fn answers_at_once(&self) -> bool {
-        self.wakes.is_none() && self.receiver.answers_at_once()
-    }
-
     /// Whether its sender may handle this answer ahead of its time. The end of a group's flow makes room for another one, and has to
     /// come when it does.
     #[inline(always)]

@@ -140,11 +140,6 @@ pub(crate) trait ReceiverProtocol {
     fn next_timeout(&self) -> Time {
         Time::MAX
     }
-
-    /// Whether it answers each data packet as it arrives, or never.
-    fn answers_at_once(&self) -> bool {
-        false
-    }
 }
 
 /// Hands to `send` what `serve` has collected: for the rarer kinds of sender, whose own copies of what sends a packet, or a `send`

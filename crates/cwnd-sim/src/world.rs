@@ -613,7 +613,7 @@ impl World {
     }
 
     fn receiver_timer(&mut self, index: u32) {
-        self.events.pop();
+        self.events.set_receiver(index, Time::MAX);
         let flow = &mut self.flows[index as usize];
         if flow.armed.receiver == self.now {
             flow.armed.receiver = Time::MAX;
@@ -635,7 +635,7 @@ impl World {
         let due = flow.expiry(flow.receiver.next_timeout(), End::Receiver);
         if due < flow.armed.receiver {
             flow.armed.receiver = due;
-            self.events.push(due, Component::Receiver(index));
+            self.events.set_receiver(index, due);
         }
     }
 }

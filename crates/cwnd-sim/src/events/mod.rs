@@ -46,16 +46,17 @@ pub(crate) enum Next {
 /// Pending events, earliest first.
 ///
 /// Nearly all events are those of lines, each of which is due again and again: they have a tournament per kind, so that a link
-/// never pays for the number of access lines. So have the releases of paced senders, one per packet, of which an event that is set anew
-/// leaves nothing behind. The other timers are seldom due: they have a heap, with four children per node, each event packed into one
-/// integer.
+/// never pays for the number of access lines. So have the releases of paced senders, one per packet, and the clocks of receivers, which
+/// run ahead with the packets that arrive; an event of either that is set anew leaves nothing behind. The other timers are seldom due:
+/// they have a heap, with four children per node, each event packed into one integer.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSet {
     access: Tournament,
     links: Tournament,
     releases: Tournament,
+    receivers: Tournament,
     heap: Vec<u128>,
-    /// Of the earliest release or timer in the heap.
+    /// Of the earliest release, clock of a receiver or timer in the heap.
     timer: Time,
 }
 
@@ -106,14 +107,26 @@ impl EventSet {
         self.update_timer();
     }
 
-    /// Adds the event of a timer that is no release.
+    /// The earliest event of a receiver's clock.
+    #[inline(always)]
+    pub(crate) fn first_receiver(&self) -> (Time, u32) {
+        self.receivers.first()
+    }
+
+    /// Gives the event of a receiver's clock its time, [`Time::MAX`] for none.
+    pub(crate) fn set_receiver(&mut self, index: u32, at: Time) {
+        self.receivers.set(index, at);
+        self.update_timer();
+    }
+
+    /// Adds the event of a timer in the heap.
     pub(crate) fn push(&mut self, at: Time, timer: Component) {
         self.heap.push(0);
         self.rise(self.heap.len() - 1, pack(at, timer));
         self.update_timer();
     }
 
-    /// Removes the earliest event, which is a timer's.
+    /// Removes the earliest event, which is that of a timer in the heap.
     pub(crate) fn pop(&mut self) {
         if let Some(last) = self.heap.pop()
             && !self.heap.is_empty()
@@ -123,7 +136,7 @@ impl EventSet {
         self.update_timer();
     }
 
-    /// Moves the earliest event, which is `timer`'s, to a later time.
+    /// Moves the earliest event, which is that of `timer` in the heap, to a later time.
     pub(crate) fn reschedule_first(&mut self, at: Time, timer: Component) {
         self.sink(pack(at, timer));
         self.update_timer();
@@ -133,6 +146,8 @@ impl EventSet {
     #[inline(never)]
     fn timer_or(&self, access: (Time, Component), link: (Time, Component)) -> (Time, Next) {
         let timer = self.heap.first().map_or((Time::MAX, Component::Sample), |key| unpack(*key));
+        let (receiver_at, receiver) = self.receivers.first();
+        let timer = timer.min((receiver_at, Component::Receiver(receiver)));
         let (release_at, release) = self.releases.first();
         if release_at < timer.0 {
             // At one instant it comes before the lines.
@@ -150,7 +165,7 @@ impl EventSet {
     #[inline]
     fn update_timer(&mut self) {
         let in_heap = self.heap.first().map_or(Time::MAX, |key| unpack(*key).0);
-        self.timer = in_heap.min(self.releases.first().0);
+        self.timer = in_heap.min(self.releases.first().0).min(self.receivers.first().0);
     }
 
     /// Places `key` at `hole` or above.
@@ -202,6 +217,7 @@ impl Default for EventSet {
             access: Tournament::default(),
             links: Tournament::default(),
             releases: Tournament::default(),
+            receivers: Tournament::default(),
             heap: Vec::new(),
             timer: Time::MAX,
         }
@@ -259,8 +275,9 @@ mod tests {
             let mut model: BTreeSet<(Time, Component)> = BTreeSet::new();
             for (step, at, index) in steps {
                 let at = Time::from_nanos(at);
-                let kinds = [Component::Link, Component::Release, Component::Access, Component::Deadline];
-                let component = kinds[index as usize % 4](index / 4);
+                let kinds =
+                    [Component::Link, Component::Release, Component::Access, Component::Receiver, Component::Deadline];
+                let component = kinds[index as usize % 5](index / 5);
                 match (step, model.first().copied()) {
                     (0, Some((_, first))) => {
                         remove_first(&mut ours, first);
@@ -302,6 +319,7 @@ mod tests {
             Component::Access(index) => events.set_access(index, at),
             Component::Link(index) => events.set_link(index, at),
             Component::Release(index) => events.set_release(index, at),
+            Component::Receiver(index) => events.set_receiver(index, at),
             _ => events.push(at, component),
         }
     }
@@ -311,6 +329,7 @@ mod tests {
             Component::Access(index) => events.set_access(index, Time::MAX),
             Component::Link(index) => events.set_link(index, Time::MAX),
             Component::Release(index) => events.set_release(index, Time::MAX),
+            Component::Receiver(index) => events.set_receiver(index, Time::MAX),
             _ => events.pop(),
         }
     }

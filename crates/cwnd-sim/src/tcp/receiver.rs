@@ -115,24 +115,42 @@ impl Receiver {
         }
     }
 
-    /// Handles a data packet, if it is of the plain kind: in order while nothing is missing, held back or marked. The acknowledgement
-    /// to send at once; none if it is for [`on_data`](Self::on_data), which would return the same for a plain one.
-    #[inline(always)]
-    fn on_plain_data(&mut self, data: &Data, marked: bool) -> Option<Ack> {
-        (self.is_plain(data.number) && !marked).then(|| self.answer_plainly(data))
-    }
-
-    /// Whether a packet of this number that has no mark is in order while nothing is missing, held back or marked.
+    /// Whether a packet of this number that has no mark is of the plain kind: in order while nothing is missing or marked.
     #[inline(always)]
     pub(crate) fn is_plain(&self, number: u64) -> bool {
-        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.answers_at_once()
+        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.linux.is_none()
     }
 
-    /// The acknowledgement of such a packet, which leaves at once.
+    /// Handles such a packet as [`on_data`](Self::on_data) would. The acknowledgement to send at once, unless it is held back.
     #[inline(always)]
-    pub(crate) fn answer_plainly(&mut self, data: &Data) -> Ack {
+    pub(crate) fn answer_plainly(&mut self, now: Time, data: &Data) -> Option<Ack> {
         self.cumulative += 1;
-        Ack::of(self.cumulative, data.sent_at)
+        let at_once = self.delay == Span::ZERO;
+        let (echo, later) = if at_once { (data.sent_at, 0) } else { self.hold_or_release(now, data.sent_at)? };
+        let mut ack = Ack::of(self.cumulative, echo);
+        ack.set_later(later);
+        Some(ack)
+    }
+
+    /// The echo of the acknowledgement that leaves now, and how much later the newest packet left that it covers, nanoseconds; none if the
+    /// acknowledgement of a packet that left at `sent_at` is held back.
+    #[inline(never)]
+    fn hold_or_release(&mut self, now: Time, sent_at: Time) -> Option<(Time, u32)> {
+        if std::mem::replace(&mut self.due, Time::MAX) != Time::MAX {
+            self.join(sent_at);
+            Some((self.held_echo, self.held_later))
+        } else if self.spend_quick() {
+            self.hold(sent_at);
+            self.due = now + self.delay;
+            None
+        } else {
+            Some((sent_at, 0))
+        }
+    }
+
+    /// Whether it holds no acknowledgement back.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.delay == Span::ZERO && self.linux.is_none()
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
@@ -376,11 +394,11 @@ impl Receiver {
 impl ReceiverProtocol for Receiver {
     #[inline(always)]
     fn handle_data(&mut self, now: Time, data: &Data, marked: bool, answer: &mut Body) -> Received {
-        if let Some(ack) = self.on_plain_data(data, marked) {
-            *answer = Body::Ack(ack);
-            return Received { new: true, answered: true };
-        }
-        let (new, ack) = self.on_data(now, data, marked);
+        let (new, ack) = if self.is_plain(data.number) && !marked {
+            (true, self.answer_plainly(now, data))
+        } else {
+            self.on_data(now, data, marked)
+        };
         let answered = ack.is_some();
         if let Some(ack) = ack {
             *answer = Body::Ack(ack);
@@ -395,11 +413,6 @@ impl ReceiverProtocol for Receiver {
     #[inline]
     fn next_timeout(&self) -> Time {
         self.due
-    }
-
-    #[inline]
-    fn answers_at_once(&self) -> bool {
-        self.delay == Span::ZERO && self.linux.is_none()
     }
 }
 
@@ -634,21 +647,19 @@ mod tests {
         fn plain_packets_are_answered_like_all_others(
             packets in proptest::collection::vec((0_u64..4, any::<bool>(), any::<bool>()), 1..60),
             delayed in any::<bool>(),
+            quick in 0_u8..3,
             latch in any::<bool>(),
         ) {
             let echo = if latch { AckEcho::Latch } else { AckEcho::PerPacket };
             let delay = delayed.then_some(Span::from_millis(40));
-            let mut general = Receiver::new(ReceiverOptions { delay, echo, ..PLAIN });
+            let mut general = Receiver::new(ReceiverOptions { delay, quick, echo, ..PLAIN });
             for (ahead, marked, reacted) in packets {
                 let data = Data { reacted, ..data(general.cumulative + ahead.saturating_sub(2)) };
                 let mut receiver = general.clone();
-                let plain = receiver.on_plain_data(&data, marked);
-                if plain.is_none() {
-                    prop_assert_eq!(&receiver, &general);
-                }
+                let plain = receiver.is_plain(data.number) && !marked;
                 let answer = general.on_data(Time::ZERO, &data, marked);
-                if plain.is_some() {
-                    prop_assert_eq!((true, plain), answer);
+                if plain {
+                    prop_assert_eq!((true, receiver.answer_plainly(Time::ZERO, &data)), answer);
                     prop_assert_eq!(&receiver, &general);
                 }
             }

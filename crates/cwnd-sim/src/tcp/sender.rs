@@ -73,9 +73,9 @@ pub(crate) struct Sender<R> {
 
 /// The packets that an acknowledgement releases.
 #[derive(Clone, Debug)]
-pub(crate) enum Released {
+pub(crate) enum Released<N> {
     /// New packets, as if there were nothing to decide about each of them; they count as sent.
-    New(Range<u64>),
+    New(N),
     /// That is to be asked for.
     Perhaps,
     /// Nothing, since it is not of the plain kind and has not been handled.
@@ -125,7 +125,7 @@ impl<R: Recovery> Sender<R> {
 
     /// Takes in an acknowledgement if it is of the plain kind.
     #[inline(always)]
-    pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Released {
+    pub(crate) fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Released<Range<u64>> {
         let Some(newly) = self.recovery.on_ack_in_order(now, ack) else { return Released::Untouched };
         let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
         self.on_outcome(now, ack, self.in_flight() + newly, &outcome);

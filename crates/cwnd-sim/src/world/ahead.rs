@@ -8,8 +8,9 @@
 //!
 //! - **An acknowledgement on the last link to its sender.** Before it arrives, only two things touch that sender: earlier acknowledgements,
 //!   which use the same link, and its own timers, which are handled first. New packets of the sender leave its access line later still.
-//! - **Data on the only link to all receivers**, if these answer at once over a link that carries nothing else. The order of packets on
-//!   both links, and in the digest of arrivals, does not change.
+//! - **What senders send, on the only link to all receivers**, if these answer over a link that carries nothing else. Before it arrives,
+//!   receivers are touched by earlier packets, which use the same link, and by their own clocks, which are handled first. The order of
+//!   packets on both links, and in the digest of arrivals, does not change.
 //!
 //! A sample reads all state, so a packet that arrives after the next sample waits in the ring of its link until the sample is taken. If
 //! a caller reads the state between events, no packet runs ahead.
@@ -17,13 +18,16 @@
 use cwnd::Time;
 
 use super::{Sampler, World};
+use crate::access::{AccessLine, InTransit};
 use crate::endpoint::{Receiver, Sender};
 use crate::flow::Flow;
 use crate::net::link::Verdict;
-use crate::net::packet::{Body, Data, Packet};
+use crate::net::packet::{Ack, Body, Data, Packet};
 use crate::net::route::Step;
-use crate::protocol::SenderProtocol;
+use crate::protocol::{SenderProtocol, Timers};
+use crate::tcp;
 use crate::tcp::Released;
+use crate::tcp::recovery::{Rack, Recovery};
 
 /// The place of a data packet that continues.
 enum Place<'a> {
@@ -53,7 +57,16 @@ impl World {
         let one_way_back = back.is_none_or(|(route, link)| {
             link.is_some_and(|link| link != there) && ways_back.all(|reverse| reverse == route)
         });
-        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && flow.answers_at_once());
+        // Traffic without congestion control fills any memory, and what waits for the next sample is in memory.
+        let plain = !self.flows.iter().any(|flow| matches!(flow.receiver, Receiver::Cbr(_)));
+        let may = |receiver: &Receiver| match receiver {
+            Receiver::Tcp(receiver) => plain || receiver.answers_at_once(),
+            Receiver::Cbr(_) => true,
+            Receiver::Stack(_) => false,
+            _ => plain,
+        };
+        let awake = |flow: &Flow| flow.wakes.is_none() && may(&flow.receiver);
+        let alike = self.flows.iter().all(|flow| flow.forward == first.forward && awake(flow));
         (one_way_back && alike && self.handshakes.is_empty() && self.flow_arrivals.is_empty()).then_some(there)
     }
 
@@ -64,20 +77,56 @@ impl World {
         link.filter(|_| links.next().is_none())
     }
 
-    /// [`forward_to`](Self::forward_to) for data and the link that leads to all receivers.
+    /// [`forward_to`](Self::forward_to) for the link that leads to all receivers.
     #[inline(always)]
     pub(super) fn forward_to_fast(&mut self, link: u32, packet: &mut Packet) {
         packet.hop += 1;
         match self.links[link as usize].pass(self.now, self.horizon, packet) {
-            Ok(at) => {
-                self.now = at;
-                self.handled += 1;
-                if let Body::Data(data) = packet.body {
-                    self.arrive_at_receiver(packet, &data);
-                }
-            }
+            Ok(at) => self.arrive_in_turn(at, packet),
             Err(verdict) => self.handle_verdict(link, verdict),
         }
+    }
+
+    /// A packet arrives at its receiver at `at`, once the clocks of all receivers that are due before have been handled.
+    #[inline(always)]
+    fn arrive_in_turn(&mut self, at: Time, packet: &mut Packet) {
+        if self.events.first_receiver().0 < at {
+            self.pass_receivers(at);
+        }
+        self.now = at;
+        self.handled += 1;
+        if let Body::Data(data) = packet.body {
+            self.arrive_at_receiver(packet, &data);
+        } else {
+            self.arrive_with_message(packet);
+        }
+    }
+
+    #[inline(never)]
+    fn arrive_with_message(&mut self, packet: &mut Packet) {
+        self.arrive(packet);
+    }
+
+    /// Handles the events of receivers' clocks that are due before `until`.
+    #[inline(never)]
+    fn pass_receivers(&mut self, until: Time) {
+        loop {
+            let (at, index) = self.events.first_receiver();
+            if at >= until {
+                return;
+            }
+            self.now = at;
+            self.handled += 1;
+            self.receiver_timer(index);
+        }
+    }
+
+    /// [`arrive_in_turn`](Self::arrive_in_turn) where clocks are due before. Seldom: a clock is moved on only when it comes up.
+    #[cold]
+    #[inline(never)]
+    fn arrive_late(&mut self, at: Time, mut packet: Packet) {
+        packet.hop += 1;
+        self.arrive_in_turn(at, &mut packet);
     }
 
     /// Fast path for a whole round trip: takes the next packet of the access line of flow `index` over `there`, the link to all
@@ -116,13 +165,21 @@ impl World {
                 self.wait_on(there, left, packet);
                 return true;
             };
+            if self.events.first_receiver().0 < at {
+                let packet = flow.data_packet(index, data);
+                self.arrive_late(at, packet);
+                return true;
+            }
             self.now = at;
             self.digest.mix(at.as_nanos());
             self.digest.mix(u64::from(index) << 40 ^ data.number);
             self.handled += 1;
         }
         flow.delivered += 1;
-        let ack = receiver.answer_plainly(&data);
+        let Some(ack) = receiver.answer_plainly(self.now, &data) else {
+            self.arm_receiver(index);
+            return true;
+        };
 
         let link = &mut self.links[back as usize];
         let Some(left) = link.pass_to_tail(self.now, flow.ack) else {
@@ -137,7 +194,7 @@ impl World {
             return true;
         };
         let timers = flow.armed.release <= at || flow.armed.deadline < at;
-        let (Sender::Sack(sender), false) = (&mut flow.sender, timers) else {
+        let (false, sender @ (Sender::Sack(_) | Sender::Rack(_))) = (timers, &mut flow.sender) else {
             flow.answers += 1;
             let packet = flow.acknowledgement(index, ack);
             self.arrive_ahead(at, &packet);
@@ -145,17 +202,15 @@ impl World {
         };
         self.now = at;
         self.handled += 1;
-        match sender.on_ack_in_order(at, &ack) {
-            Released::New(numbers) => {
-                let idle = flow.access.next() == Time::MAX;
-                for number in numbers {
-                    let data =
-                        Data { number, sent_at: at, retransmission: false, reacted: false, pair: false, spin: false };
-                    if !flow.access.offer(&mut self.departures, at, Some(data)) {
-                        break;
-                    }
-                }
-                let timers = sender.timers(at);
+        let idle = flow.access.next() == Time::MAX;
+        let lines = (&mut flow.access, &mut self.departures);
+        let released = match sender {
+            Sender::Sack(sender) => acknowledge(sender, at, &ack, lines),
+            Sender::Rack(sender) => acknowledge_by_time(sender, at, &ack, lines),
+            _ => Released::Untouched,
+        };
+        match released {
+            Released::New(timers) => {
                 if idle {
                     self.events.set_access(index, flow.access.next());
                 }
@@ -208,11 +263,7 @@ impl World {
         // After the answers to earlier arrivals.
         let Some(index) = self.ahead else { return };
         while let Some(mut packet) = self.links[index as usize].take_before(horizon) {
-            self.now = packet.due;
-            self.handled += 1;
-            if let Body::Data(data) = packet.body {
-                self.arrive_at_receiver(&mut packet, &data);
-            }
+            self.arrive_in_turn(packet.due, &mut packet);
         }
         self.events.set_link(index, self.links[index as usize].next());
     }
@@ -274,4 +325,39 @@ impl World {
             Verdict::Dropped => self.drop_at(link),
         }
     }
+}
+
+/// Passes a plain acknowledgement to its sender, and puts what that releases on its access line.
+#[inline(always)]
+fn acknowledge<R: Recovery>(
+    sender: &mut tcp::Sender<R>,
+    at: Time,
+    ack: &Ack,
+    (access, departures): (&mut AccessLine, &mut InTransit),
+) -> Released<Timers> {
+    match sender.on_ack_in_order(at, ack) {
+        Released::New(numbers) => {
+            for number in numbers {
+                let data =
+                    Data { number, sent_at: at, retransmission: false, reacted: false, pair: false, spin: false };
+                if !access.offer(departures, at, Some(data)) {
+                    break;
+                }
+            }
+            Released::New(sender.timers(at))
+        }
+        Released::Perhaps => Released::Perhaps,
+        Released::Untouched => Released::Untouched,
+    }
+}
+
+/// [`acknowledge`] for senders that find losses by time, out of the way of the others.
+#[inline(never)]
+fn acknowledge_by_time(
+    sender: &mut tcp::Sender<Rack>,
+    at: Time,
+    ack: &Ack,
+    lines: (&mut AccessLine, &mut InTransit),
+) -> Released<Timers> {
+    acknowledge(sender, at, ack, lines)
 }

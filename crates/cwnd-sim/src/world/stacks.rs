@@ -4,7 +4,6 @@ use cwnd::{Bytes, Time};
 
 use super::World;
 use crate::endpoint::Sender;
-use crate::events::Component;
 use crate::net::packet::{Body, Datagram, Ecn, Packet};
 use crate::net::route::Step;
 use crate::stack::{Failure, Host};
@@ -92,7 +91,7 @@ impl World {
         let armed = &mut flow.armed;
         if due < armed.receiver {
             armed.receiver = due;
-            self.events.push(due, Component::Receiver(index));
+            self.events.set_receiver(index, due);
         }
     }
 

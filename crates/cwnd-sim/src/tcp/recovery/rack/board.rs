@@ -16,6 +16,8 @@ pub(super) struct Record {
     pub(super) resends: u32,
     /// It was found lost, and has not been sent again since (`Segment.lost`).
     pub(super) lost: bool,
+    /// It has arrived, above a missing one (`Segment.sacked`).
+    pub(super) arrived: bool,
 }
 
 /// The packets between the cumulative acknowledgement and the next new packet. Those that have not arrived are lost and wait, or are in
@@ -92,7 +94,7 @@ impl Board {
         let first = self.next;
         self.next += count;
         self.fresh += count;
-        let record = Record { sent_at: now, resends: 0, lost: false };
+        let record = Record { sent_at: now, resends: 0, lost: false, arrived: false };
         if count == 1 {
             self.records.push_back(record);
         } else {
@@ -104,29 +106,26 @@ impl Board {
     /// Sends the first lost packet again.
     pub(super) fn resend(&mut self, now: Time) -> Option<u64> {
         let number = self.lost.pop_first()?;
-        let record = &mut self.records[(number - self.acked) as usize];
-        *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
-        self.resent += 1;
-        self.record_departure(now, number);
+        self.note_resend(now, number);
         Some(number)
     }
 
     /// Sends the last packet that has not arrived again, as a probe: it is not taken for lost. None if all have arrived.
     pub(super) fn resend_last(&mut self, now: Time) -> Option<u64> {
-        let number = (self.acked..self.next).rev().find(|number| self.is_missing(*number))?;
+        let number = (self.acked..self.next).rev().find(|number| self.record(*number).is_some())?;
         if self.mark_lost(number) {
             self.lost.remove(&number);
         }
-        let record = &mut self.records[(number - self.acked) as usize];
-        *record = Record { sent_at: now, resends: record.resends + 1, lost: false };
-        self.resent += 1;
-        self.record_departure(now, number);
+        self.note_resend(now, number);
         Some(number)
     }
 
-    /// Notes that `number` leaves again. Of one instant the lower numbers come first, as in `RACK_sent_after` (RFC 8985 section 6.2); nearly always it is the
-    /// last.
-    fn record_departure(&mut self, now: Time, number: u64) {
+    /// Notes that `number`, which is not counted as in flight, leaves again. Of one instant the lower numbers come first, as in
+    /// `RACK_sent_after` (RFC 8985 section 6.2); nearly always it is the last.
+    fn note_resend(&mut self, now: Time, number: u64) {
+        let record = &mut self.records[(number - self.acked) as usize];
+        *record = Record { sent_at: now, resends: record.resends + 1, lost: false, ..*record };
+        self.resent += 1;
         let later = self.departures.iter().rev().take_while(|departure| **departure > (now, number)).count();
         self.departures.insert(self.departures.len() - later, (now, number));
     }
@@ -152,7 +151,7 @@ impl Board {
         let cumulative = ack.cumulative.min(self.next);
         while self.acked < cumulative {
             let number = self.acked;
-            if self.is_missing(number) {
+            if self.record(number).is_some() {
                 delivered(number, &self.deliver(number));
             } else {
                 self.arrived -= 1;
@@ -164,12 +163,14 @@ impl Board {
         for block in ack.blocks() {
             let first = (ack.cumulative + u64::from(block.first)).max(self.acked);
             let end = (ack.cumulative + u64::from(block.end)).min(self.next);
-            let mut added = Vec::new();
-            self.sacked.insert(first, end, |first, end| added.push(first..end));
-            for number in added.into_iter().flatten() {
-                delivered(number, &self.deliver(number));
-                self.arrived += 1;
-            }
+            let mut sacked = std::mem::take(&mut self.sacked);
+            sacked.insert(first, end, |first, end| {
+                for number in first..end {
+                    delivered(number, &self.deliver(number));
+                }
+                self.arrived += end - first;
+            });
+            self.sacked = sacked;
         }
         self.fresh_from = self.fresh_from.max(self.acked);
         if self.is_plain() {
@@ -179,7 +180,9 @@ impl Board {
 
     /// Counts `number` as no longer missing, and returns its former state.
     fn deliver(&mut self, number: u64) -> Record {
-        let record = self.records[(number - self.acked) as usize];
+        let record = &mut self.records[(number - self.acked) as usize];
+        record.arrived = true;
+        let record = *record;
         if record.lost {
             self.lost.remove(&number);
         } else if record.resends > 0 {
@@ -221,10 +224,8 @@ impl Board {
 
     /// The first packet that is in flight for the first time, and when it left.
     pub(super) fn first_fresh(&mut self) -> Option<(Time, u64)> {
-        while self.fresh_from < self.next {
-            self.fresh_from = self.sacked.gap_from(self.fresh_from);
-            let record = self.records.get((self.fresh_from - self.acked) as usize)?;
-            if !record.lost && record.resends == 0 {
+        while let Some(record) = self.records.get((self.fresh_from - self.acked) as usize) {
+            if !record.lost && record.resends == 0 && !record.arrived {
                 return Some((record.sent_at, self.fresh_from));
             }
             self.fresh_from += 1;
@@ -268,7 +269,7 @@ impl Board {
 
     /// When the last packet left that is in flight again and was sent before `newest`.
     fn last_resent_before(&mut self, newest: (Time, u64)) -> Option<Time> {
-        self.first_resent()?;
+        self.first_resent().filter(|first| *first < newest)?;
         let before = self.departures.partition_point(|departure| *departure < newest);
         let current = self.departures.range(..before).rev().find(|departure| self.is_current(**departure));
         current.map(|(sent_at, _)| *sent_at)
@@ -276,6 +277,10 @@ impl Board {
 
     /// The packet in flight again that left first, and when.
     pub(super) fn first_resent(&mut self) -> Option<(Time, u64)> {
+        if self.resent == 0 {
+            // None of them is current, and most recoveries begin with none.
+            self.departures.clear();
+        }
         while let Some(departure) = self.departures.front().copied() {
             if self.is_current(departure) {
                 return Some(departure);
@@ -287,19 +292,12 @@ impl Board {
 
     /// Whether `number`, which was sent again at `sent_at`, is in flight since.
     fn is_current(&self, (sent_at, number): (Time, u64)) -> bool {
-        number >= self.acked && self.is_missing(number) && {
-            let record = self.records[(number - self.acked) as usize];
-            !record.lost && record.sent_at == sent_at
-        }
+        self.record(number).is_some_and(|record| !record.lost && record.sent_at == sent_at)
     }
 
     /// The record of `number`, if it has not arrived.
     pub(super) fn record(&self, number: u64) -> Option<&Record> {
-        let outstanding = (self.acked..self.next).contains(&number);
-        (outstanding && self.is_missing(number)).then(|| &self.records[(number - self.acked) as usize])
-    }
-
-    fn is_missing(&self, number: u64) -> bool {
-        self.sacked.is_empty() || self.sacked.covering(number).is_none()
+        let index = number.checked_sub(self.acked)?;
+        self.records.get(index as usize).filter(|record| !record.arrived)
     }
 }

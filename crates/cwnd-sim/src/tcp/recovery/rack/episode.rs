@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn the_echo_tells_an_original_from_what_was_sent_again() {
         let at = |millis| Time::ZERO + cwnd::Span::from_millis(millis);
-        let record = |resends, lost| Record { sent_at: at(50), resends, lost };
+        let record = |resends, lost| Record { sent_at: at(50), resends, lost, arrived: false };
         assert!(is_late_original(&record(0, true), at(10)));
         assert!(is_late_original(&record(1, false), at(10)));
         assert!(!is_late_original(&record(1, false), at(50)));
