@@ -101,7 +101,7 @@ class Findings(Documented[_native.Falsified]):
         return name
 
     @property
-    def property(self) -> str:  # noqa: A003  (the word of the command)
+    def property(self) -> str:
         """The property with its bound."""
         text: str = self.document["property"]
         return text

@@ -111,7 +111,9 @@ pub fn completions<C: CommandFactory>(shell: Shell) -> String {
 /// # Errors
 /// `directory` is none, or cannot be written.
 pub fn manual<C: CommandFactory>(directory: &Path) -> Result<String, Failure> {
-    let failed = |error: io::Error| Failure::Input(format!("cannot write to `{}`: {error}", one_line(&directory.display().to_string())));
+    let failed = |error: io::Error| {
+        Failure::Input(format!("cannot write to `{}`: {error}", one_line(&directory.display().to_string())))
+    };
     clap_mangen::generate_to(C::command(), directory).map_err(failed)?;
     Ok(String::new())
 }
