@@ -43,10 +43,10 @@ pub(crate) struct Arguments {
     /// A property of --list, with another bound if given, or a measure with a bound: `starvation`, `steady-loss < 0.2`, `utilisation > 0.5`
     #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"])]
     property: Option<Promise>,
-    /// The paths that are plausible: home, mobile, datacentre, satellite or anything
+    /// Paths: home, mobile, datacentre, satellite, anything
     #[arg(long, value_name = "PROFILE", default_value = "home", value_parser = profile)]
     profile: Profile,
-    /// How paths are proposed: elites (variants of the closest ones) or random
+    /// Proposed are variants of the closest paths (elites), or random ones
     #[arg(long, value_name = "SEARCH", default_value = "elites", value_parser = strategy)]
     search: Strategy,
     /// The seed of the search
@@ -61,10 +61,10 @@ pub(crate) struct Arguments {
     /// Stop at the first path that breaks the property
     #[arg(long)]
     first: bool,
-    /// A counterexample breaks the property with each of this many seeds
+    /// Seeds with which a counterexample breaks the property
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     seeds: u32,
-    /// The most counterexamples, which differ in the parts that they need
+    /// The most counterexamples, each with other needs
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     answers: u32,
     /// Evaluations at a time; results do not depend on it [default: one per core]
@@ -73,13 +73,13 @@ pub(crate) struct Arguments {
     /// Write the outcomes here, and continue from them where the file exists
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Print one JSON document and nothing else; write no files unless --out is given
+    /// Print one JSON document alone; no files unless --out is given
     #[arg(long, conflicts_with = "regress")]
     json: bool,
     /// A new directory for the answers and summary.json [default: out/falsify-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Judge counterexamples again instead of searching: fails while a property is broken
+    /// Judge counterexamples again; fails while a property is broken
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = SEARCHING)]
     regress: Vec<PathBuf>,
     /// Write the verdicts of --regress as JUnit XML
