@@ -102,12 +102,11 @@ pub(crate) struct FlowParameters {
     pub(crate) jitter: Stream,
 }
 
-/// When each timer's event is pending.
+/// When each event of its sender's timers is pending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Armed {
     /// Its event may be earlier, and moves on when it comes up.
     pub(crate) release: Time,
-    pub(crate) receiver: Time,
     pub(crate) deadline: Time,
 }
 
@@ -381,5 +380,5 @@ impl Flow {
 
 impl Armed {
     /// No event pending.
-    pub(crate) const NONE: Self = Self { release: Time::MAX, receiver: Time::MAX, deadline: Time::MAX };
+    pub(crate) const NONE: Self = Self { release: Time::MAX, deadline: Time::MAX };
 }

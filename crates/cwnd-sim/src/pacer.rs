@@ -14,8 +14,8 @@ pub(crate) struct Pacer {
     /// The next packet leaves with the one before, whatever the time.
     burst: bool,
     spacing: Spacing,
-    /// A packet that leaves late by no more than this does not delay the next one: the clock of its host is so coarse.
-    late: Span,
+    /// A packet that leaves late by no more than this, nanoseconds, does not delay the next one: the clock of its host is so coarse.
+    late: u32,
 }
 
 /// How windows leave where the algorithm does not request any pacing.
@@ -32,12 +32,13 @@ pub(crate) enum Spacing {
 impl Pacer {
     /// A pacer that lets the first packet go.
     pub(crate) fn new(now: Time, spacing: Spacing) -> Self {
-        Self { release: now, holds: false, burst: false, spacing, late: Span::ZERO }
+        Self { release: now, holds: false, burst: false, spacing, late: 0 }
     }
 
     /// This pacer on a host whose clock ticks this often.
     pub(crate) fn with_ticks(self, interval: Option<Span>) -> Self {
-        Self { late: interval.unwrap_or(Span::ZERO), ..self }
+        let late = interval.map_or(0, |interval| u32::try_from(interval.as_nanos()).unwrap_or(u32::MAX));
+        Self { late, ..self }
     }
 
     /// Whether departures are spaced under `pacing`.
@@ -104,7 +105,8 @@ impl Pacer {
                 Some(1) => 2,
                 _ => 1,
             };
-            self.release = self.release.max(Time::ZERO + now.since(Time::ZERO + self.late)) + spacing * turns;
+            self.release =
+                self.release.max(Time::from_nanos(now.as_nanos().saturating_sub(self.late.into()))) + spacing * turns;
         }
         place == Some(1)
     }

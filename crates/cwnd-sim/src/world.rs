@@ -614,28 +614,23 @@ impl World {
 
     fn receiver_timer(&mut self, index: u32) {
         self.events.set_receiver(index, Time::MAX);
-        let flow = &mut self.flows[index as usize];
-        if flow.armed.receiver == self.now {
-            flow.armed.receiver = Time::MAX;
-            if let Receiver::Stack(_) = flow.receiver {
-                self.wake_stack(index);
-            } else {
-                self.poll_receiver(index);
-                self.arm_receiver(index);
-            }
-            if self.flows[index as usize].finite.is_some() {
-                self.look_for_end(index);
-            }
+        if let Receiver::Stack(_) = self.flows[index as usize].receiver {
+            self.wake_stack(index);
+        } else {
+            self.poll_receiver(index);
+            self.arm_receiver(index);
+        }
+        if self.flows[index as usize].finite.is_some() {
+            self.look_for_end(index);
         }
     }
 
     #[inline(always)]
     fn arm_receiver(&mut self, index: u32) {
-        let flow = &mut self.flows[index as usize];
+        let flow = &self.flows[index as usize];
         let due = flow.expiry(flow.receiver.next_timeout(), End::Receiver);
-        if due < flow.armed.receiver {
-            flow.armed.receiver = due;
-            self.events.set_receiver(index, due);
+        if due < Time::MAX {
+            self.events.set_receiver_if_earlier(index, due);
         }
     }
 }

@@ -113,6 +113,14 @@ impl EventSet {
         self.receivers.first()
     }
 
+    /// Gives the event of a receiver's clock this time unless it has an earlier one.
+    #[inline(always)]
+    pub(crate) fn set_receiver_if_earlier(&mut self, index: u32, at: Time) {
+        if at < self.receivers.time(index) {
+            self.set_receiver(index, at);
+        }
+    }
+
     /// Gives the event of a receiver's clock its time, [`Time::MAX`] for none.
     pub(crate) fn set_receiver(&mut self, index: u32, at: Time) {
         self.receivers.set(index, at);

@@ -44,7 +44,10 @@ impl Tournament {
         let (mut number, mut place) = (self.lowest + index as usize / 4, index as usize % 4);
         let mut winner = (at, index);
         if number >= self.matches.len() {
-            return self.grow(index, at);
+            if at < Time::MAX {
+                self.grow(index, at);
+            }
+            return;
         }
         loop {
             let now = &mut self.matches[number];

@@ -81,6 +81,7 @@ impl World {
             flow.finite = None;
             // Pending events of the old flow are ignored.
             flow.armed = Armed::NONE;
+            self.events.set_receiver(index, Time::MAX);
             self.free.push(index);
         }
     }

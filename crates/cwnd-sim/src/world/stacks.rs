@@ -86,13 +86,8 @@ impl World {
             }
         }
         let due = self.with_stack(index, |host| host.receiver_timeout(now)).unwrap_or(Time::MAX);
-        let flow = &mut self.flows[index as usize];
-        let due = flow.expiry(due, End::Receiver);
-        let armed = &mut flow.armed;
-        if due < armed.receiver {
-            armed.receiver = due;
-            self.events.set_receiver(index, due);
-        }
+        let due = self.flows[index as usize].expiry(due, End::Receiver);
+        self.events.set_receiver_if_earlier(index, due);
     }
 
     fn with_stack<R>(&mut self, index: u32, call: impl FnOnce(&mut Host) -> R) -> Option<R> {
