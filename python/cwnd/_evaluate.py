@@ -235,7 +235,7 @@ def evaluate(
     directory = arguments.optional(arguments.path, "store", store)
     count = arguments.optional(arguments.whole, "seeds", seeds, 1, 1000)
     budget = arguments.optional(arguments.text, "memory", memory, "4GB")
-    evaluated = _native.evaluate(algorithm, paths, arguments.flag("quick", quick), count, directory, budget)
+    evaluated = _native.evaluate(algorithm, paths, (arguments.flag("quick", quick), count), directory, budget)
     named_profile = None if paths == "rfc9743" else paths
     given = {"profile": named_profile, "quick": arguments.flag("quick", quick), "seeds": count, "store": directory}
     settings = "".join(f", {key}={value!r}" for key, value in given.items() if value not in (None, False))

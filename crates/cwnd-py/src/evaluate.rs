@@ -24,17 +24,17 @@ pub(crate) struct Evaluated {
     algorithm: Spec,
 }
 
-/// Runs the grid. Cells with an algorithm in Python are never stored.
+/// Runs the paths of a profile; `scale` is whether to reduce them, and the number of seeds. Cells with an algorithm in Python are never stored.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,
     algorithm: Bound<'_, PyAny>,
     profile: &str,
-    quick: bool,
-    seeds: Option<u32>,
+    scale: (bool, Option<u32>),
     store: Option<&str>,
     memory: Option<&str>,
 ) -> Result<Evaluated, Failure> {
+    let (quick, seeds) = scale;
     if let Some(seeds) = seeds.filter(|seeds| !(1..=1000).contains(seeds)) {
         return Err(Failure::Argument(format!("seeds: expected 1 to 1000, got {seeds}")));
     }
