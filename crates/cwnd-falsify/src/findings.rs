@@ -25,9 +25,9 @@ pub struct Findings {
     pub seed: u64,
     /// The number of evaluations.
     pub evaluations: usize,
-    /// Of these, how many broke the property.
+    /// The evaluations that broke the property.
     pub broken: usize,
-    /// Of these, how many failed.
+    /// The evaluations that failed.
     pub failed: usize,
     /// The number of seeds with which a counterexample breaks the property.
     pub seeds: u32,
