@@ -17,6 +17,7 @@ mod change;
 mod computed;
 mod cross;
 mod daimd;
+mod differences;
 mod error;
 mod exptcp;
 mod files;
@@ -56,6 +57,7 @@ pub use cross::{
     Score, cross,
 };
 pub use daimd::Profile;
+pub use differences::Difference;
 pub use error::PaperError;
 pub use findings::{Curve, Figure};
 pub use grid::Grid;
@@ -65,7 +67,7 @@ pub use provenance::{Made, Provenance};
 pub use published::{Assumption, Confidence, Experiment, Kind, Paper, Published, PublishedResult, PublishedRow, Value};
 pub use quantity::Quantity;
 pub use record_file::RecordFile;
-pub use recorded::{Difference, Recorded, RecordedRow};
+pub use recorded::{Recorded, RecordedRow};
 pub use register::{Change, Register};
 pub use reproduction::Reproduction;
 pub use row::{JudgedRow, OrderedValue};

@@ -4,15 +4,12 @@
 //! not. Our numbers are recorded with them, for the documentation, and not compared.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::computed::Interval;
 use super::files::paper_file;
 use super::published::{Published, Value};
-use super::row::JudgedRow;
-use super::selection::PaperRun;
 use super::settings::Scale;
 use super::tolerance::Tolerance;
 use super::verdict::Verdict;
@@ -21,7 +18,7 @@ use cwnd_run::scenario::{ScenarioError, Source};
 /// Records, by paper, result and row.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Recorded(BTreeMap<String, BTreeMap<String, BTreeMap<String, RecordedRow>>>);
+pub struct Recorded(pub(super) BTreeMap<String, BTreeMap<String, BTreeMap<String, RecordedRow>>>);
 
 /// The record of a row.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -30,17 +27,6 @@ pub struct RecordedRow {
     pub verdict: Verdict,
     /// Ours, for people.
     pub ours: String,
-}
-
-/// A row whose verdict is not the recorded one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Paper, result and row.
-    pub row: [String; 3],
-    /// The verdict on record; none if there is none.
-    pub recorded: Option<Verdict>,
-    /// The verdict now, with ours; none if the row is gone.
-    pub now: Option<(Verdict, String)>,
 }
 
 impl Recorded {
@@ -81,24 +67,6 @@ impl Recorded {
         text
     }
 
-    /// Replaces the records of the results that were run; others stay.
-    pub fn update(&mut self, runs: &[PaperRun]) {
-        for run in runs {
-            for result in &run.results {
-                let kept: Vec<&JudgedRow> = result.rows.iter().filter(|row| compared(row)).collect();
-                let entry =
-                    |row: &JudgedRow| (row.row.clone(), RecordedRow { verdict: row.verdict, ours: row.ours_text() });
-                let id = run.published.result[result.index].id.clone();
-                let results = self.0.entry(run.published.paper.id.clone()).or_default();
-                if kept.is_empty() {
-                    results.remove(&id);
-                } else {
-                    results.insert(id, kept.into_iter().map(entry).collect());
-                }
-            }
-        }
-    }
-
     /// Judges the recorded numbers by the current tolerances. Returns the rows whose verdict no longer follows from their number, with the
     /// verdicts before and after. Nothing is run.
     #[must_use]
@@ -129,44 +97,6 @@ impl Recorded {
     #[must_use]
     pub fn entry(&self, paper: &str, result: &str, row: &str) -> Option<&RecordedRow> {
         self.0.get(paper)?.get(result)?.get(row)
-    }
-
-    /// Where the results that were run differ from the record, in their order.
-    #[must_use]
-    pub fn differences(&self, runs: &[PaperRun]) -> Vec<Difference> {
-        let mut found = Vec::new();
-        for run in runs {
-            for result in &run.results {
-                let (paper, id) = (&run.published.paper.id, &run.published.result[result.index].id);
-                let place = |row: &str| [paper.clone(), id.clone(), row.to_string()];
-                for row in result.rows.iter().filter(|row| compared(row)) {
-                    let recorded = self.entry(paper, id, &row.row).map(|entry| entry.verdict);
-                    if recorded != Some(row.verdict) {
-                        let now = Some((row.verdict, row.ours_text()));
-                        found.push(Difference { row: place(&row.row), recorded, now });
-                    }
-                }
-                for (row, entry) in self.0.get(paper).and_then(|results| results.get(id)).into_iter().flatten() {
-                    if !result.rows.iter().any(|now| now.row == *row && compared(now)) {
-                        found.push(Difference { row: place(row), recorded: Some(entry.verdict), now: None });
-                    }
-                }
-            }
-        }
-        found
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [paper, result, row] = &self.row;
-        write!(out, "{paper} {result}, {row}: ")?;
-        match (self.recorded, &self.now) {
-            (None, None) => write!(out, "nothing"),
-            (None, Some((now, ours))) => write!(out, "not on record, now {now} ({ours})"),
-            (Some(recorded), None) => write!(out, "{recorded} on record, the row is gone"),
-            (Some(recorded), Some((now, ours))) => write!(out, "{recorded} on record, now {now} ({ours})"),
-        }
     }
 }
 
@@ -211,11 +141,6 @@ fn written(text: &str) -> Option<(f64, f64)> {
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let unit: f64 = format!("1e{}", power.parse::<i32>().ok()? - i32::try_from(decimals).ok()?).parse().ok()?;
     Some((value, if text == "0" { 0.0 } else { unit }))
-}
-
-/// Rows that the paper has nothing for have no verdict that could change.
-fn compared(row: &JudgedRow) -> bool {
-    row.verdict != Verdict::Illustration
 }
 
 fn quoted(text: &str) -> toml::Value {
