@@ -14,6 +14,7 @@ from cwnd import _native
 from cwnd._algorithm import Algorithm
 from cwnd._documented import Documented, write
 from cwnd._html import page
+from cwnd._kept import carried
 from cwnd._scenario import Scenario
 
 __all__ = ["Counterexample", "Findings", "falsify"]
@@ -93,6 +94,9 @@ class Findings(Documented[_native.Falsified]):
     def __init__(self, native: _native.Falsified, given: Algorithm) -> None:
         super().__init__(native)
         self._given = given
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_given": carried("algorithm", self._given)}
 
     @property
     def algorithm(self) -> str:

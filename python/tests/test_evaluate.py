@@ -84,7 +84,7 @@ def test_the_table_is_tidy(reno: cwnd.Evaluation) -> None:
 def test_the_report_is_one_page(reno: cwnd.Evaluation, tmp_path: Path) -> None:
     page = reno.report(tmp_path / "reno.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert "reno by RFC 9743" in page
+    assert "reno by the criteria of RFC 9743" in page
     assert "Not covered. A flow has one path here." in page
     assert "cwnd.evaluate(&#39;reno&#39;, quick=True, seeds=1" in page
 

@@ -96,6 +96,10 @@ def shown(name: str) -> Any:
     return Seen.shown[name]
 
 
+def falsify() -> cwnd.Findings:
+    return cwnd.falsify("bbr", "starvation", profile="anything", search="random", evaluations=16, seeds=1, answers=1)
+
+
 @cache
 def made(name: str) -> Any:
     return MADE[name]()
@@ -117,8 +121,10 @@ MADE: dict[str, Callable[[], Any]] = {
     "cwnd.Evaluation": lambda: cwnd.evaluate("reno", quick=True, seeds=1),
     "cwnd.EvaluationRow": lambda: made("cwnd.Evaluation").sections[1].rows[0],
     "cwnd.EvaluationSection": lambda: made("cwnd.Evaluation").sections[0],
+    "cwnd.Counterexample": lambda: falsify().counterexamples[0],
     "cwnd.FailedCell": lambda: cwnd.FailedCell(1, 2, {}, "no"),
     "cwnd.Field": lambda: run().flows.fields[0],
+    "cwnd.Findings": falsify,
     "cwnd.OverlaidFlow": lambda: made("cwnd.Overlay").flows[0],
     "cwnd.Overlay": overlay,
     "cwnd.Paper": lambda: cwnd.papers()[0],
@@ -162,6 +168,7 @@ PAGES = {
     "cwnd.Comparison": True,
     "cwnd.Conformance": True,
     "cwnd.Evaluation": True,
+    "cwnd.Findings": False,
     "cwnd.Overlay": True,
     "cwnd.PaperRows": True,
     "cwnd.Rows": False,
