@@ -248,6 +248,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Delayed acknowledgements", "docs/held-acks.md"),
             ("Traces", "docs/traces.md"),
+            ("Reference traces", "docs/references.md"),
             ("Figures", "docs/figures.md"),
             ("JSON", "docs/json.md"),
         ],

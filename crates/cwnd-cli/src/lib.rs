@@ -151,7 +151,7 @@ pub fn main(stacks: Vec<cwnd::Spec>) -> ExitCode {
         Command::Conform(arguments) => conform::run(&arguments),
         Command::Falsify(arguments) => falsify::run(&arguments),
         Command::Overlay(arguments) => overlay::run(&arguments),
-        Command::Trace(trace::Command::Diff(arguments)) => trace::run(&arguments),
+        Command::Trace(command) => trace::run(&command),
         Command::Model(command) => model::run(&command),
         Command::Paper(arguments) => paper::run(&arguments),
         Command::Live(arguments) => live::run(&arguments),

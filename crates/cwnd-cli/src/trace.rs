@@ -4,15 +4,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use cwnd_lab::diff::{Bands, Compared, Series, diff, flow};
+use cwnd_lab::diff::{Bands, Compared, Reference, Series, diff, flow};
 use cwnd_lab::overlay::{Input, Reader};
+use cwnd_report::formats::{Format, write_formats};
 use cwnd_report::table::Table;
+use cwnd_report::{json, write_run};
 use cwnd_run::files::read_limited;
 use cwnd_run::run::run as run_all;
-use cwnd_text::one_line;
+use cwnd_text::{counted, one_line};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
+use crate::files;
 use crate::overlay::may_use;
 use crate::progress::TimeProgress;
 
@@ -21,6 +24,8 @@ use crate::progress::TimeProgress;
 pub(crate) enum Command {
     /// Find where two traces differ by more than bands accept
     Diff(Arguments),
+    /// List the reference traces, or write some: scenario, qlog, CSV and bands
+    Reference(ReferenceArguments),
 }
 
 /// Two traces.
@@ -30,6 +35,7 @@ Examples:
   cwnd trace diff scenario.toml stack.sqlog
   cwnd trace diff out/before/traces/scenario.flows.csv out/after/traces/scenario.flows.csv --flow cubic
   cwnd trace diff scenario.toml stack.qlog --band bands.toml
+  cwnd trace diff reference:cubic-1 stack.qlog       with its bands; `cwnd trace reference` lists all
 Bands are a TOML file, the first that holds counts; without one a tenth is accepted, and 100 ms of time:
   [[band]]
   quantity = \"window\"   # window, rate, rtt or state
@@ -40,12 +46,12 @@ Bands are a TOML file, the first that holds counts; without one a tenth is accep
   reason = \"rounding to whole packets\"
 The exit code is 1 where the traces differ.")]
 pub(crate) struct Arguments {
-    /// A scenario (TOML), which is run with one seed, results of `cwnd run` or a file of their traces (CSV), qlog of any stack, or another
-    /// recording that `cwnd overlay` reads
+    /// A scenario (TOML) or `reference:NAME`, which is run with one seed, results of `cwnd run` or a file of their traces (CSV), qlog of
+    /// any stack, or another recording that `cwnd overlay` reads
     ours: PathBuf,
     /// The other trace
     theirs: PathBuf,
-    /// The accepted differences [default: a tenth, and 100 ms]
+    /// The accepted differences [default: those of the reference, or a tenth, and 100 ms]
     #[arg(long, value_name = "FILE")]
     band: Option<PathBuf>,
     /// The flow, where a trace has several
@@ -56,11 +62,94 @@ pub(crate) struct Arguments {
     mss: u32,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
-    let bands = arguments.band.as_deref().map_or_else(|| Ok(Bands::default()), bands)?;
-    let mut reader = Reader::new(&[], arguments.mss, may_use());
+/// What to write, and where.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cwnd trace reference
+  cwnd trace reference cubic-1 bbr-10
+  cwnd trace reference --out references               all of them
+Run scenario.toml in your stack, write qlog at the sender, and compare:
+  cwnd trace diff reference:cubic-1 stack.qlog")]
+pub(crate) struct ReferenceArguments {
+    /// Names; without names and --out all are listed
+    #[arg(value_parser = reference)]
+    names: Vec<Reference>,
+    /// A new directory for results, with a directory for each name [default: out/reference-DATE-NUMBER]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(command: &Command) -> Result<String, Failure> {
+    match command {
+        Command::Diff(arguments) => compare(arguments),
+        Command::Reference(arguments) => references(arguments),
+    }
+}
+
+fn references(arguments: &ReferenceArguments) -> Result<String, Failure> {
+    if arguments.names.is_empty() && arguments.out.is_none() {
+        return Ok(listed(&Reference::all()));
+    }
+    let chosen = if arguments.names.is_empty() { Reference::all() } else { arguments.names.clone() };
+    let logging = |reference: &Reference| Ok(reference.scenario(&[])?.logging_packets());
+    let scenarios = chosen.iter().map(logging).collect::<Result<Vec<_>, Failure>>()?;
+    let directory = files::directory(arguments.out.as_deref(), "reference", true)?.expect("it is wanted");
+    let progress = TimeProgress::start()?;
+    let all = run_all(scenarios, &progress)?;
+    drop(progress);
+    files::publish(directory, |path| {
+        for (reference, runs) in chosen.iter().zip(&all) {
+            let path = path.join(reference.name);
+            let command = format!("cwnd trace reference {}", reference.name);
+            std::fs::create_dir_all(&path)?;
+            std::fs::write(path.join("scenario.toml"), reference.scenario)?;
+            std::fs::write(path.join("bands.toml"), &reference.bands)?;
+            write_run(&path, &command, &json::Run::of(runs).expect("a reference has a seed"), runs)?;
+            write_formats(&path, &command, &[Format::Qlog], runs)?;
+        }
+        Ok(())
+    })?;
+    Ok(format!("{}: scenario.toml, bands.toml and traces of each\n", counted(chosen.len(), "reference")))
+}
+
+/// A table of `references`.
+fn listed(references: &[Reference]) -> String {
+    let mut table = Table::left();
+    table.row(["name", "document", "shows"]);
+    for reference in references {
+        table.row([reference.name.to_string(), reference.document.clone(), reference.shows.clone()]);
+    }
+    table.folded().to_string()
+}
+
+fn reference(name: &str) -> Result<Reference, String> {
+    Reference::named(name).ok_or_else(|| {
+        let all = Reference::all();
+        let meant = cwnd::nearest(name, all.iter().map(|known| known.name));
+        let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+        format!("unknown reference `{}`{meant} (`cwnd trace reference` lists all)", one_line(name))
+    })
+}
+
+/// The reference that a path names, if it is one.
+fn referred(path: &Path) -> Option<Result<Reference, Failure>> {
+    let name = path.to_str()?.strip_prefix("reference:")?;
+    Some(reference(name).map_err(|fault| refused(path, &fault)))
+}
+
+fn compare(arguments: &Arguments) -> Result<String, Failure> {
     let paths = [arguments.ours.as_path(), &arguments.theirs];
-    let inputs = paths.iter().map(|path| reader.read(path)).collect::<Result<Vec<_>, _>>()?;
+    let [ours, theirs] = paths.map(|path| referred(path).transpose());
+    let references = [ours?, theirs?];
+    let default = || references.iter().flatten().next().map_or_else(Bands::default, Reference::bands);
+    let bands = arguments.band.as_deref().map_or_else(|| Ok(default()), bands)?;
+    let mut reader = Reader::new(&[], arguments.mss, may_use());
+    let read = |(path, reference): (&&Path, &Option<Reference>)| match reference {
+        Some(reference) => Ok(Input::Scenario(Box::new(reference.scenario(&[])?))),
+        None => Ok::<_, Failure>(reader.read(path)?),
+    };
+    let inputs = paths.iter().zip(&references).map(read).collect::<Result<Vec<_>, _>>()?;
     reader.warnings().iter().for_each(|warning| say!("warning: {warning}"));
     let progress = TimeProgress::start()?;
     let mut runs = run_all(inputs.iter().filter_map(Input::scenario).cloned().collect(), &progress)?.into_iter();

@@ -29,6 +29,7 @@ pub(super) const COMMANDS: [(&str, &[&str]); 24] = [
     ("sweep", &["sweep.toml", "--json", "--no-store"]),
     ("sweep status", &["nowhere"]),
     ("trace diff", &["short.toml", "ss.txt"]),
+    ("trace reference", &["cubic-3", "--out", "taken"]),
     ("docs", &["json"]),
 ];
 /// Where a directory that is not there yet lets a command work for minutes.

@@ -41,8 +41,8 @@ const COMMANDS: [(&str, &[&str]); 11] = [
 ];
 
 /// Commands whose documents say how fast this host is, or take long.
-const OTHERS: [&str; 8] =
-    ["bench sim", "doctor", "evaluate", "falsify", "overlay", "paper", "sweep status", "trace diff"];
+const OTHERS: [&str; 9] =
+    ["bench sim", "doctor", "evaluate", "falsify", "overlay", "paper", "sweep status", "trace diff", "trace reference"];
 
 /// The value for each flag; none for those without a value. One with a space is for that command.
 const VALUES: [(&str, &str); 75] = [

@@ -197,3 +197,32 @@ fn two_traces_differ_where_their_flows_do() {
         "error: x.toml: it has the flows reno #1, reno #2: name one with --flow",
     );
 }
+
+#[test]
+fn a_reference_is_written_and_compared_with() {
+    let cwnd = Cwnd::new();
+    let listed = cwnd.succeed(&["trace", "reference"]).out;
+    assert!(listed.contains("RFC 9438") && listed.lines().count() > 37, "{listed}");
+    cwnd.succeed(&["trace", "reference", "tlp-1", "--out", "references"]);
+    // The log and the table of the reference lie inside its bands, and its files are accepted in their place.
+    for theirs in ["references/tlp-1/traces/1-reno.sqlog", "references/tlp-1/traces/scenario.flows.csv"] {
+        cwnd.succeed(&["trace", "diff", "reference:tlp-1", theirs]);
+    }
+    let bands = ["--band", "references/tlp-1/bands.toml"];
+    cwnd.succeed(&[&["trace", "diff", "references/tlp-1/scenario.toml", "reference:tlp-1"][..], &bands].concat());
+    // Another reference is another run.
+    let other = cwnd.run(&["trace", "diff", "reference:tlp-1", "reference:reno-1"]);
+    assert_eq!(other.code, Some(1), "{}", other.out);
+    let refused = |arguments: &[&str], why: &str| {
+        let result = cwnd.run(arguments);
+        assert_eq!((result.code, result.err.lines().next()), (Some(2), Some(why)));
+    };
+    refused(
+        &["trace", "reference", "tlp1"],
+        "error: <NAMES>...: unknown reference `tlp1`; did you mean `tlp-1`? (`cwnd trace reference` lists all)",
+    );
+    refused(
+        &["trace", "diff", "reference:x", "references/tlp-1"],
+        "error: reference:x: unknown reference `x` (`cwnd trace reference` lists all)",
+    );
+}

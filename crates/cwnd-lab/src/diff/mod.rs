@@ -1,12 +1,15 @@
 //! Two traces compared over time: where the window, the rate, the round-trip time or the state of one leaves the band around the other.
 //!
 //! A [`Series`] is the flow of a trace of any kind that [`overlay`](crate::overlay) reads, with times since its first packet. [`Bands`] are the
-//! accepted differences. [`diff`] compares at each instant of the first trace until the earlier end of both.
+//! accepted differences. [`diff`] compares at each instant of the first trace until the earlier end of both. A [`Reference`] is a scenario
+//! to compare other stacks with, and its bands.
 
 mod band;
+mod reference;
 mod series;
 
 pub use band::{Band, BandError, Bands};
+pub use reference::Reference;
 pub use series::{Series, SeriesError, flow};
 
 use serde::Deserialize;
