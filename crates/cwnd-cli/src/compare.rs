@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     /// Number of flows of each algorithm
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=MAX_FLOWS))]
     flows: u32,
-    /// Run each algorithm also against this one, with as many flows
+    /// Also run each algorithm against equally many flows of this one
     #[arg(long, value_name = "ALGORITHM")]
     versus: Option<Written<Spec>>,
     /// How senders detect and repair losses: tahoe, reno, newreno, sack or rack [default: that of --era]

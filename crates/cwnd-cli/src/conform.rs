@@ -21,7 +21,7 @@ Examples:
   cwnd conform cubic --suite rfc9438 --all --html conform.html
   cwnd conform cubic --check 9438-beta --seeds 20
   cwnd conform 'rule:grow=1/w,cut=w*3/4' --law reno --suite rfc5681
-The exit code is 1 where a check deviates or is unclear and the baseline does not name it, or is met and the baseline names it.")]
+The exit code is 1 if a check that the baseline does not name deviates or is unclear, or if one that it names is met.")]
 pub(crate) struct Arguments {
     /// Algorithms or stacks; append `+hystart++` to those that leave slow start by RFC 9406
     #[arg(value_name = "SUBJECT", required_unless_present = "list")]
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// Unclear results do not fail the command
     #[arg(long)]
     allow_unclear: bool,
-    /// Fail if fewer checks apply to a subject: of each suite that is named, or of all together [default: 1, or 0 with --check or
+    /// Fail if fewer checks apply to a subject: of each named --suite, or of all together [default: 1, or 0 with --check or
     /// --allow-unclear]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     min_checks: Option<u32>,

@@ -37,16 +37,16 @@ Examples:
   cwnd falsify --list
 docs/falsify.md explains properties, profiles and answers. The exit code of --regress is 1 while a property is broken.")]
 pub(crate) struct Arguments {
-    /// The algorithm that is held to the property, such as `bbr` or `aimd:b=1/8`
+    /// The algorithm under test, such as `bbr` or `aimd:b=1/8`
     #[arg(required_unless_present_any = ["list", "regress"])]
     algorithm: Option<Written<Spec>>,
-    /// A property of --list, with another bound if given, or a measure with a bound: `starvation`, `steady-loss < 0.2`, `utilisation > 0.5`
+    /// A property of --list, also with another bound, or a measure with a bound: `starvation`, `steady-loss < 0.2`, `utilisation > 0.5`
     #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"])]
     property: Option<Promise>,
     /// Paths: home, mobile, datacentre, satellite, anything
     #[arg(long, value_name = "PROFILE", default_value = "home", value_parser = profile)]
     profile: Profile,
-    /// Proposed are variants of the closest paths (elites), or random ones
+    /// Vary the paths closest to a failure (elites), or draw random paths (random)
     #[arg(long, value_name = "SEARCH", default_value = "elites", value_parser = strategy)]
     search: Strategy,
     /// The seed of the search
@@ -55,31 +55,31 @@ pub(crate) struct Arguments {
     /// Stop after this many evaluations [default: 1000, or none with --minutes]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000_000))]
     evaluations: Option<u32>,
-    /// Stop after this time
+    /// Stop after this many minutes
     #[arg(long, value_name = "M", value_parser = minutes)]
     minutes: Option<f64>,
     /// Stop at the first path that breaks the property
     #[arg(long)]
     first: bool,
-    /// Seeds with which a counterexample breaks the property
+    /// Seeds with which every answer breaks the property
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     seeds: u32,
-    /// The most counterexamples, each with other needs
+    /// Maximum number of answers, which differ in their parts
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     answers: u32,
-    /// Evaluations at a time; results do not depend on it [default: one per core]
+    /// Evaluations in parallel; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     threads: Option<u32>,
-    /// Write the outcomes here, and continue from them where the file exists
+    /// Record the outcomes in this file; continue from it if it exists
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Print one JSON document alone; no files unless --out is given
+    /// Print one JSON document; write no files unless --out is given
     #[arg(long, conflicts_with = "regress")]
     json: bool,
     /// A new directory for the answers and summary.json [default: out/falsify-DATE-NUMBER]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Judge counterexamples again; fails while a property is broken
+    /// Judge counterexamples again; fail while one breaks its property
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = SEARCHING)]
     regress: Vec<PathBuf>,
     /// Write the verdicts of --regress as JUnit XML

@@ -78,7 +78,7 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// Search for a path on which an algorithm breaks a property
     Falsify(Box<falsify::Arguments>),
-    /// Judge a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
+    /// Test a sender by RFC 5681, 9438, 9002, 9406, 3168, 7661 and the BBR draft
     Conform(Box<conform::Arguments>),
     /// Plot results, scenarios, kernel traces, qlog and captures on common axes
     Overlay(overlay::Arguments),

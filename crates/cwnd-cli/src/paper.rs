@@ -28,9 +28,9 @@ Examples:
   cwnd paper newaimd                 everything of one paper, at reduced length
   cwnd paper newaimd table-1 --full  one result at its published length
   cwnd paper --quick                 everything of all papers
-  cwnd paper newaimd --set floor=0   another assumption where the paper is silent
-Prints the counts of a paper, or the rows of a RESULT that miss or are undecided, and writes a page with all rows. A verdict is `match` where the whole 95 % interval lies within the tolerance, `miss` where it lies outside, and `undecided` where
-it reaches across the edge. `not reproducible` and `illustration` are not counted.")]
+  cwnd paper newaimd --set floor=0   another assumption for what the paper leaves open
+Prints the counts of a paper, or the rows of a RESULT that miss or are undecided, and writes a page with all rows. A verdict is `match` if the whole 95 % interval lies within the tolerance, `miss` if it lies outside, and `undecided` if
+it crosses an edge. `not reproducible` and `illustration` are not counted.")]
 pub(crate) struct Arguments {
     /// A paper
     paper: Option<String>,

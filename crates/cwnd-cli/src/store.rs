@@ -8,7 +8,7 @@ use cwnd_run::cells::Cells;
 /// The store, if any.
 #[derive(Args, Debug)]
 pub(crate) struct Store {
-    /// The directory that stores runs, so that none is done twice [default: cwnd/cells in the user's cache directory]
+    /// The directory that stores runs, so that none is repeated [default: cwnd/cells in the user's cache directory]
     #[arg(long, value_name = "DIR", conflicts_with = "no_store", help_heading = "Store of runs")]
     store: Option<PathBuf>,
     /// Neither read nor write the store

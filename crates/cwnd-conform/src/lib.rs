@@ -1,14 +1,14 @@
-//! Congestion control judged clause by clause, on paths in virtual time.
+//! Conformance tests of congestion control, clause by clause, in the packet simulator.
 //!
 //! A [`Check`] is data: a clause of an RFC in our words, a scenario, the measured quantity and the accepted range, fixed before the first
-//! run. [`Plan::judge`] runs checks against a [`Subject`] over seeds and gives a [`Verdict`] for each. A subject is anything that a flow of
-//! the simulator can run: an algorithm of this program, one that a program hands in ([`Spec::outside`](cwnd::Spec::outside)), or a whole
-//! stack of others behind the crate `cwnd-stack`.
+//! run. [`Plan::judge`] runs checks against a [`Subject`] over seeds and gives a [`Verdict`] for each. A subject is any sender of
+//! a simulated flow: a built-in algorithm, one of the caller ([`Spec::outside`](cwnd::Spec::outside)), or a whole
+//! stack behind the trait of `cwnd-stack`.
 //!
-//! [`conform!`] makes a test of each check, for a stack's own tests. The word for a subject that does otherwise than a clause says is
-//! *deviates*: some deviations are choices.
+//! [`conform!`] makes a test of each check, for the tests of a stack. A subject that violates a clause *deviates*: some deviations are
+//! intended.
 //!
-//! AIMD that gives a quarter of its window away is no Reno:
+//! AIMD that cuts its window by a quarter deviates from Reno:
 //!
 //! ```
 //! use cwnd::Spec;
@@ -22,7 +22,7 @@
 //! assert_eq!(result.checks[0].section, "3.1, equation 4");
 //! ```
 //!
-//! This crate runs and judges; it draws nothing and knows no command line. Start reading at [`check`], then any file below `checks`.
+//! This crate has no plots and no command line. Start reading at [`check`], then any file below `checks`.
 
 pub mod baseline;
 mod bbr;

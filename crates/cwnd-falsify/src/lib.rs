@@ -1,9 +1,9 @@
 //! Search for scenarios that break a property of a congestion controller.
 //!
-//! A [`property`] says what a sender promises, as a number of a run with a bound. The [`space`] turns a list of numbers into an
-//! ordinary scenario, within the plausible ranges of a [`Profile`](space::Profile). The [`search`](mod@search) proposes points and is
-//! guided by the margin of the property. [`shrink`](mod@shrink) removes the parts that a counterexample does not need, and [`answer`] writes
-//! the rest as a file that is judged again later; [`findings`] has all of it. Start with [`Search`](search::Search).
+//! A [`property`] is a number of a run with a bound. The [`space`] turns a list of numbers into an
+//! ordinary scenario, within the plausible ranges of a [`Profile`](space::Profile). The [`search`](mod@search) proposes points and
+//! minimises the margin of the property. [`shrink`](mod@shrink) removes the parts that a counterexample does not need, [`answer`] writes
+//! it as a file that can be judged again, and [`findings`] is the result of a search. Start with [`Search`](search::Search).
 //!
 //! Results depend on the plan and the number of evaluations. They do not depend on the number of threads.
 

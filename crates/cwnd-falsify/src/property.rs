@@ -1,4 +1,4 @@
-//! Properties: what a sender promises, as a number of a run with a bound.
+//! Properties of a sender: a number of a run with a bound.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,9 +20,9 @@ pub struct Property {
     pub title: &'static str,
     /// The paper or RFC that asks for it.
     pub source: &'static str,
-    /// The number that is taken of a run, exactly.
+    /// The definition of its number.
     pub definition: &'static str,
-    /// When it is promised.
+    /// Its assumptions.
     pub assumes: &'static str,
     /// On which side of the bound the number has to be.
     pub side: Side,
@@ -30,15 +30,15 @@ pub struct Property {
     pub bound: f64,
     /// How many flows of the subject are on the path.
     pub flows: u32,
-    /// The part of a path without which it says nothing.
+    /// The part that every path of it needs; none without such a part.
     pub needs: Option<Part>,
-    /// The parts of a path under which it is not promised.
+    /// The parts of a path that violate its assumptions.
     pub without: &'static [Part],
-    /// The algorithms whose number on the same path the subject's is divided by: the smallest of them. Their transfers are finite.
+    /// Reference algorithms with finite transfers: the subject's number is divided by the smallest of theirs on the same path.
     pub rivals: &'static [&'static str],
     /// Its number needs two samples per round trip.
     pub(crate) per_round_trip: bool,
-    /// The number of a run; none where the run says nothing.
+    /// The number of a run; none if it is undefined there.
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
 }
 
@@ -65,7 +65,7 @@ enum Number {
     Measure(&'static Measure),
 }
 
-/// Why a text is no property.
+/// An error in the text of a property.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum PropertyError {
     /// The bound is no number.
@@ -92,7 +92,7 @@ pub enum PropertyError {
 }
 
 impl Promise {
-    /// Whether a number keeps it, and by how much: the distance to the bound in units of the bound. Negative if it is broken.
+    /// The margin of a number: its distance to the bound, divided by the bound. Negative if the number breaks the property.
     #[must_use]
     pub fn margin(&self, value: f64) -> f64 {
         let scale = if self.bound == 0.0 { 1.0 } else { self.bound.abs() };
@@ -116,7 +116,7 @@ impl Promise {
         self.property().and_then(|property| property.needs)
     }
 
-    /// The parts that no path has.
+    /// The parts that no path of it may have.
     #[must_use]
     pub fn without(&self) -> &'static [Part] {
         self.property().map_or(&[], |property| property.without)
@@ -162,7 +162,7 @@ impl Promise {
 }
 
 impl Side {
-    /// As in an expression.
+    /// The side as an operator: `>` or `<`.
     #[must_use]
     pub const fn sign(self) -> char {
         match self {

@@ -1,8 +1,8 @@
-//! The search: points that are proposed, evaluated in batches, and kept where they come close to breaking the property.
+//! The search: it proposes points, evaluates them in batches, and keeps those with the smallest margins.
 //!
 //! [`Strategy::Elites`] is MAP-Elites (Mouret and Clune, 2015): a cell for each set of parts keeps its best path, and new paths are variants
-//! of kept ones. [`Strategy::Random`] draws every point anew. The point with index i is drawn from a stream of its own and from the paths
-//! that were kept of the batches before that of i. The points are thus the same with any number of threads, and after any interruption.
+//! of kept ones. [`Strategy::Random`] draws every point anew. The point with index i depends on a random stream of its own
+//! and on the paths kept from earlier batches, so the points are equal for any number of threads, and after an interruption.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use crate::space::{CHANCE, Case, Part, Space};
 pub enum Strategy {
     /// Variants of the paths that came closest, one for each set of parts.
     Elites,
-    /// Each anew.
+    /// Independent random points.
     Random,
 }
 
@@ -52,11 +52,11 @@ pub struct Search<'a> {
     strategy: Strategy,
     seed: u64,
     outcomes: Vec<Evaluated>,
-    /// Proposed and evaluated since the last whole batch.
+    /// The evaluations since the last complete batch.
     pending: Vec<Tried>,
     /// The best path of each set of parts.
     elites: BTreeMap<BTreeSet<Part>, Tried>,
-    /// The closest of all.
+    /// The path with the smallest margin.
     best: Option<Tried>,
     failures: Vec<Tried>,
 }
@@ -64,14 +64,14 @@ pub struct Search<'a> {
 /// A path that was evaluated.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// How many were evaluated before.
+    /// The number of earlier evaluations.
     pub index: usize,
     /// The path.
     pub case: Case,
     /// The outcome.
     pub evaluated: Evaluated,
     point: Vec<f64>,
-    /// The margin with a little of the cost: of paths that come equally close, the simpler one is kept.
+    /// The margin plus a small share of the cost: of paths with equal margins, the simpler one is kept.
     score: f64,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
     /// A search over `space` whose points follow from `seed`.
     ///
     /// # Errors
-    /// The calm path is no scenario of the algorithm: it has to be one that can be on a dumbbell with a drop-tail queue.
+    /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue.
     pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, ScenarioError> {
         let calm = space.decode(&vec![1.0; Space::dimensions()]);
         space.read(&calm, 1)?;
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Keeps a path if it is the best of its parts. One that says nothing is not kept.
+/// Keeps a path if its score is the best for its set of parts. A path without a margin is not kept.
 fn keep(elites: &mut BTreeMap<BTreeSet<Part>, Tried>, tried: &Tried) {
     if tried.evaluated.margin.is_none() {
         return;
@@ -253,7 +253,7 @@ fn at_gate(part: Part) -> usize {
     PATH.len() + Part::all().take_while(|other| *other != part).map(|part| 1 + part.knobs().len()).sum::<usize>()
 }
 
-/// A coordinate that left the unit interval, mirrored at its ends.
+/// A coordinate, reflected at the ends of the unit interval.
 fn reflected(value: f64) -> f64 {
     let value = value.abs();
     (if value > 1.0 { 2.0 - value } else { value }).clamp(0.0, 1.0)
@@ -286,7 +286,7 @@ impl Draws {
 pub const BATCH: usize = 16;
 /// Points that are drawn anew at the start.
 const FIRST: usize = 3 * BATCH;
-/// The share of those later.
+/// The share of independent points among the later ones.
 const FRESH: f64 = 0.2;
 /// Parents of most variants.
 const CLOSEST: usize = 8;

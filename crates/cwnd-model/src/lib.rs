@@ -1,8 +1,8 @@
-//! Congestion control on paper.
+//! Models of congestion control without packets.
 //!
 //! Closed forms of the papers, as functions of numbers: throughput against loss ([`response`], [`friendly`],
 //! [`highspeed`]), convergence under synchronous feedback ([`convergence`]), UDT's stages ([`udt`]), EXP-TCP's epochs
-//! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). And the algorithms themselves without packets, under synchronous feedback
+//! ([`exp_tcp`]) and New AIMD's cycles ([`new_aimd`]). The algorithms themselves run under synchronous feedback
 //! ([`rounds`]), random loss ([`bernoulli`]) or none ([`growth`]), their properties there ([`card`]), and DAIMD as a fluid
 //! ([`fluid`]).
 //!

@@ -1,8 +1,8 @@
-//! The papers: the numbers that they printed, those computed here, and whether they agree.
+//! Reproduction of papers: published numbers, those computed here, and verdicts.
 //!
 //! `papers/ID/published.toml` has every table, figure and checkable claim of a paper as rows with a tolerance fixed beforehand
-//! ([`Published`]), and the gaps in its description as assumptions. Scenarios are in its directory. A runner computes the values of a
-//! result; [`Selection::run`] joins them to the listed rows and judges them.
+//! ([`Published`]), and assumptions for whatever the paper leaves open. Its scenarios are in the same directory. A runner computes the
+//! values of a result; [`Selection::run`] matches them with the listed rows and judges them.
 //!
 //! To add a result: list its rows in `published.toml`, put its scenario into the same directory, write a function from `Bench` to
 //! `Findings`, and name it in the `runners` of its paper. A test compares the rows of runners with the listed ones.

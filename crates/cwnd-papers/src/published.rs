@@ -1,4 +1,4 @@
-//! The numbers that a paper printed, and the assumptions where it is silent: `papers/ID/published.toml`.
+//! The numbers that a paper printed, and the assumptions for what it leaves open: `papers/ID/published.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use cwnd_run::scenario::{Fault, ScenarioError, Source};
 pub struct Published {
     /// The paper itself.
     pub paper: Paper,
-    /// The assumptions where the paper is silent.
+    /// The assumptions for what the paper leaves open.
     #[serde(default)]
     pub assumption: Vec<Assumption>,
     /// The changes of `--quick` to a scenario: overrides as for `--set`, by the name of the scenario.
@@ -73,11 +73,11 @@ pub struct Assumption {
     pub sets: BTreeMap<String, Vec<String>>,
     /// The information that the paper leaves open.
     pub missing: String,
-    /// Why this and nothing else.
+    /// The reason for this value.
     pub basis: String,
     /// The confidence in it.
     pub confidence: Confidence,
-    /// The results it matters to.
+    /// The results that depend on it.
     pub results: Vec<String>,
 }
 

@@ -1,9 +1,11 @@
-//! One run of a scenario, and many: what to simulate, the numbers that are measured, and the store that keeps them.
+//! Scenarios, their execution over seeds, the measures of a run, and the store of results.
 //!
-//! A [`scenario`] says what to simulate, [`execute`] runs it once per seed, [`measure`] computes numbers from the traces, a [`probe`]
-//! says which of them are kept, [`cells`] keeps them so that no run is done twice, [`run`](mod@run) has the runs of a scenario
-//! together, and [`files`] finishes every file and directory of results. An [`address`] can hold a scenario. This crate knows the simulator. It knows neither experiments nor the presentation of
-//! results.
+//! * [`scenario`] reads and checks what to simulate; [`address`] writes a scenario as the fragment of a URL.
+//! * [`execute`] runs it once per seed, and [`run`](mod@run) combines the seeds.
+//! * [`measure`] computes numbers from a trace; a [`probe`] selects those that a caller keeps.
+//! * [`cells`] stores them, so that no run is repeated; [`files`] writes files and directories of results.
+//!
+//! This crate knows the simulator, but no experiments and no presentation of results.
 
 pub mod address;
 pub mod cells;

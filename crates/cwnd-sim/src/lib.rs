@@ -1,7 +1,7 @@
 //! A deterministic packet simulator for congestion control.
 //!
 //! A [`Setup`] is everything a run needs, as plain data; [`run`] turns it into a [`Trace`], and a [`Simulation`] does so in steps. The
-//! same setup gives the same bytes on every machine. This crate knows nothing of files, threads or reports, and measures nothing.
+//! same setup gives the same bytes on every machine. This crate knows no files, threads or reports, and computes no measures.
 //!
 //! Reno against CUBIC for ten seconds, over 20 Mbit/s and 40 ms with a queue of 60 packets:
 //!

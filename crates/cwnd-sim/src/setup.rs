@@ -65,9 +65,9 @@ pub struct FlowSetup {
     pub start: Time,
     /// The data that its application supplies.
     pub source: Source,
-    /// When its application stops handing over new data; none for never.
+    /// When its application stops supplying new data; none for never.
     pub stop: Option<Time>,
-    /// When it hands nothing over before that, in order.
+    /// The periods before that in which it supplies no data, in order.
     pub pauses: Vec<Pause>,
     /// Round-trip propagation delay of its own, on top of the links: its access links.
     pub access_rtt: Span,
@@ -85,15 +85,15 @@ pub struct FlowSetup {
     pub host: LinuxHost,
     /// The kind of slow start; none for that of the era.
     pub slow_start: Option<SlowStart>,
-    /// How far a window grows that is not used; none for the era's way.
+    /// The growth of an unused window; none for that of the era.
     pub rate_limited: Option<RateLimited>,
-    /// Packets are ECN-capable, and how their marks come back.
+    /// Whether packets are ECN-capable, and how the receiver echoes marks.
     pub ecn: Option<AckEcho>,
     /// Acknowledge every second packet or after this time, but the first ones at once, as many as the era has; none: every packet at
     /// once.
     pub delayed_ack: Option<Span>,
-    /// Acknowledgements wait for one another: the first that is due waits for this time, and all that become due meanwhile leave
-    /// together with it, as behind a radio or cable link. None: none waits.
+    /// Acknowledgements are aggregated: the first that is due waits for this time, and all that become due meanwhile leave
+    /// together with it, as behind a radio or cable link. None: no aggregation.
     pub ack_aggregation: Option<Span>,
     /// The host of either end wakes for arrivals only this often, and handles together all packets that have arrived since; a whole stack
     /// then answers them at once. At most 100 ms; none: each packet wakes its host. The seed draws the phase of each host.
@@ -115,17 +115,17 @@ pub struct FlowSetup {
     pub era: Era,
 }
 
-/// Finite flows that arrive at random. What becomes of them is recorded in sum, not one by one.
+/// Finite flows that arrive at random. The trace has their sums, not each flow.
 #[derive(Clone, Debug)]
 pub struct FlowArrivalsSetup {
-    /// What each of its flows is like. The first may arrive at its `start` and none after its `stop`; its source is
+    /// The template of its flows. The first may arrive at its `start` and none after its `stop`; its source is
     /// [`Source::Bulk`] without pauses, because sizes are drawn.
     pub flow: FlowSetup,
     /// The mean time between arrivals of flows, or of sessions where there are `pages`.
     pub gap: Interarrival,
     /// The size of each flow, in packets.
     pub sizes: Sizes,
-    /// Arrivals are sessions of readers of web pages; none: each arrival is a flow.
+    /// Arrivals are sessions of web users; none: each arrival is a flow.
     pub pages: Option<Pages>,
     /// The access lines of each flow are longer by a uniform draw from zero to this, both ways together.
     pub rtt_spread: Span,

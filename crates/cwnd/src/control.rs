@@ -45,7 +45,7 @@ pub struct Stamp {
 /// The requests of an algorithm to its host. They hold until the next signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate is what holds the sender.
+    /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate limits the sender.
     pub window: Packets,
     /// The spacing of departures.
     pub pacing: Pacing,
@@ -124,8 +124,8 @@ contract! {
     $
     /// A congestion-control algorithm: state and a rule, fed with records.
     ///
-    /// It has no clock, socket, allocation per signal or failure. An algorithm that needs random numbers carries its own
-    /// generator, seeded by [`Start::seed`](crate::Start::seed), so that the same signals always give the same control.
+    /// It has no clock and no socket, does not allocate per signal, and cannot fail. An algorithm that needs random numbers has its own
+    /// generator, seeded by [`Start::seed`](crate::Start::seed), so that equal signals give equal controls.
     ///
     /// A sender that keeps twenty packets in the network, whatever happens:
     ///
@@ -159,7 +159,7 @@ contract! {
 
         /// Congestion was found: `view.lost` includes the `event.lost` packets lost by it, and `view.delivered` what the same packet from
         /// the receiver acknowledged; `view.in_flight`, `view.in_recovery` and `view.limit` are those before the event, also at a timeout.
-        /// Hosts report every loss event and mark; whether to react twice is the algorithm's business.
+        /// Hosts report every loss event and mark; the algorithm decides whether to respond twice.
         fn on_congestion(&mut self, view: &View, event: &Congestion);
 
         /// `acked` packets, a real number of them, were acknowledged at once: how a model without packets grows a window. An algorithm

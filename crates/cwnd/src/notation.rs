@@ -151,19 +151,32 @@ impl<T> Notation<T> {
         format!("{}: {}", self.what, forms.join("; "))
     }
 
-    /// A row of a Markdown table per form: its syntax, the parameters with their defaults, and its effect.
+    /// A row of a Markdown table per form: its syntax, the parameters with their defaults, and its effect. A parameter whose description
+    /// stands in an earlier row has its name and default alone.
     #[must_use]
     pub fn rows(&self) -> String {
-        let row = |form: &Form<T>| {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let mut described: Vec<(&'static str, String)> = Vec::new();
+        let mut rows = String::new();
+        for form in self.forms {
             let named = &form.parameters[form.positional..];
-            let parameters: Vec<String> =
-                named.iter().filter(|one| !is_variant(one, named)).map(|one| documented(one, named)).collect();
+            let mut parameters = Vec::new();
+            for one in named.iter().filter(|one| !is_variant(one, named)) {
+                let (names, description) = documented(one, named);
+                let described_now = (one.name, description);
+                if described.contains(&described_now) {
+                    parameters.push(names);
+                } else {
+                    parameters.push(format!("{names}: {}", described_now.1));
+                    described.push(described_now);
+                }
+            }
             let parameters = if parameters.is_empty() { "none".to_string() } else { parameters.join("<br>") };
             let source = if form.source.is_empty() { String::new() } else { format!(" ({})", form.source) };
-            let cell = |text: &str| text.replace('|', "\\|");
-            format!("| `{}` | {} | {}{} |\n", form.syntax(), cell(&parameters), cell(form.title), cell(&source))
-        };
-        self.forms.iter().map(row).collect()
+            let (parameters, title, source) = (cell(&parameters), cell(form.title), cell(&source));
+            rows.push_str(&format!("| `{}` | {parameters} | {title}{source} |\n", form.syntax()));
+        }
+        rows
     }
 }
 
@@ -320,8 +333,8 @@ fn is_variant(parameter: &Parameter, all: &[Parameter]) -> bool {
     all.iter().any(|other| parameter.name.strip_suffix(other.name).is_some_and(|prefix| prefix.ends_with('_')))
 }
 
-/// A parameter in a cell of a table, with those that are it with a prefix.
-fn documented(parameter: &Parameter, all: &[Parameter]) -> String {
+/// A parameter in a cell of a table, with those that are it with a prefix: the names with their defaults, and the description.
+fn documented(parameter: &Parameter, all: &[Parameter]) -> (String, String) {
     let named = |parameter: &Parameter| format!("`{}`", parameter.name);
     let one = |parameter: &Parameter| match parameter.kind {
         Kind::Flag => named(parameter),
@@ -336,7 +349,7 @@ fn documented(parameter: &Parameter, all: &[Parameter]) -> String {
         Kind::Number { .. } | Kind::Quantity { .. } => format!("; {}", accepted(parameter)),
         _ => String::new(),
     };
-    format!("{}: {}{range}", names.join(", "), parameter.help)
+    (names.join(", "), format!("{}{range}", parameter.help))
 }
 
 /// Texts as a sentence offers them.

@@ -2,7 +2,7 @@
 //!
 //! Every host keeps to this order and meaning:
 //!
-//! * time never runs backwards; at one instant a due wake-up comes first, then congestion, then acknowledgements;
+//! * time is monotonic; at one instant a due wake-up comes first, then congestion, then acknowledgements;
 //! * numbers of packets are unwrapped: they start at 0 for the first new packet of a flow and only grow;
 //! * a host counts first and calls the algorithm afterwards. `delivered`, `lost`, `rtt` and `round` of a [`View`] already include the
 //!   content of the signal, and everything else that the same packet from the receiver reports: an acknowledgement that shows a loss has
@@ -22,20 +22,20 @@ use crate::window::Policy;
 pub struct Start {
     /// The initial window; at least one packet.
     pub window: Packets,
-    /// Where slow start ends, if the host knows.
+    /// The initial slow-start threshold, if the host knows one.
     pub threshold: Option<Packets>,
     /// The rate that the initial window makes, if the host knows the round trip: a rule that sets a rate starts at it, past a slow start
     /// and whatever its parameters say of the start. None where the rule has a start of its own, as in every host with packets.
     pub rate: Option<Rate>,
     /// The largest window the host will ever use; [`f64::INFINITY`] for no bound.
     pub max_window: Packets,
-    /// A packet as it is on the wire, all headers included.
+    /// The size of a packet on the wire, all headers included.
     pub packet: Bytes,
     /// Application data of a packet, in bytes.
     pub payload: Bytes,
     /// For algorithms that draw random numbers: they carry their own generator and nothing else seeds it.
     pub seed: u64,
-    /// The rules of the era the host plays in, for algorithms under the window shell.
+    /// The rules of the host's era (stack profile), for algorithms under the window shell.
     pub policy: Policy,
 }
 

@@ -58,11 +58,9 @@ fn stacks(fault: &Fault, names: &[String], kept: bool, lines: &[Line], wrong: &m
 const HEAD: &str = "\
 # Museum of published faults
 
-Each row is a fault of congestion control that somebody published about a released stack, shown by that release in the simulator. `cargo xtask museum`
-runs all rows, writes this page, and fails if a release before does not break the property or one after does not keep it. The table is
-[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks.
-
-The last column has the check of [conform.md](conform.md) that finds the fault.
+Each row is a published fault of congestion control in a released stack, reproduced with that release in the simulator. `cargo xtask museum` runs
+all rows, writes this page, and fails unless each release *before* the fix breaks the property and each one *after* keeps it. The data are in
+[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks.
 
 | issue | fault | property | before | after | state | shown by | found by `conform` |
 | --- | --- | --- | --- | --- | --- | --- | --- |

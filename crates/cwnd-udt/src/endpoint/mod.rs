@@ -37,10 +37,10 @@ use unproven::ByAddress;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointConfig {
-    /// Random bytes of the operating system, from which the key of cookies, ids and initial numbers are derived. Who knows them can
-    /// forge packets.
+    /// Random bytes of the operating system. The endpoint derives the key of cookies, ids and initial sequence numbers from them; anyone
+    /// who knows them can forge packets.
     pub entropy: [u8; 32],
-    /// Connections there may be, those being set up included; at most 2^18.
+    /// The maximum number of connections, those being set up included; at most 2^18.
     pub max_connections: u32,
     /// The maximum number of connections of clients of the listener, which count until they are removed.
     pub max_clients: u32,
@@ -52,15 +52,15 @@ pub struct EndpointConfig {
     /// Bytes that arrived and unread data may cost ([`Connection::held`]) in all connections together, in addition to 64 KiB for each; half
     /// of it for one address. Packets beyond are dropped.
     pub memory: u64,
-    /// The number of the first packet of every connection this end asks for; a random one if none, as it should be but in tests that
-    /// want to see numbers wrap.
+    /// The initial sequence number of every connection that this end requests; none for a random one. Only tests of wrapping numbers
+    /// should set it.
     pub initial_number: Option<Seq>,
 }
 
 /// The connections of one UDP port, the listener among them if there is one.
 ///
-/// A host hands in datagrams and the time, and asks for what to send. In a loop: [`handle`](Self::handle) for every datagram that
-/// has come, [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) has come,
+/// A host passes datagrams and the time in, and polls for datagrams to send. In a loop: [`handle`](Self::handle) for every datagram that
+/// has arrived, [`handle_timeout`](Self::handle_timeout) when [`next_timeout`](Self::next_timeout) is due,
 /// [`poll_event`](Self::poll_event) until it gives none, and at last [`poll_transmit`](Self::poll_transmit) until it gives none,
 /// which also updates the timers. Answers of the listener are sent first; then connections take turns of up to 16 packets,
 /// each in the order its own documentation states.
@@ -131,7 +131,7 @@ pub enum Event {
         /// Its address.
         from: SocketAddr,
     },
-    /// The connection asked for is open.
+    /// The requested connection is open.
     Connected,
     /// The attempt failed.
     Refused(Refusal),
