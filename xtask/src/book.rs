@@ -246,7 +246,6 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Other stacks", "docs/foreign.md"),
             ("Published faults", "docs/museum.md"),
             ("Drafts of reports", "docs/upstream/README.md"),
-            ("Delayed acknowledgements", "docs/held-acks.md"),
             ("Traces", "docs/traces.md"),
             ("Reference traces", "docs/references.md"),
             ("Figures", "docs/figures.md"),
