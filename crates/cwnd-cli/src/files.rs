@@ -48,15 +48,20 @@ pub(crate) fn command() -> String {
     words().collect::<Vec<_>>().join(" ")
 }
 
-/// The words of [`command`], quoted.
+/// The words of [`command`], quoted. Those for the directory of results are left out: it exists by now.
 pub(crate) fn words() -> impl Iterator<Item = String> {
     let quoted =
         |argument: String| match argument.contains(|c: char| c.is_whitespace() || "\"'$&|;<>()*?`\\".contains(c)) {
             true => format!("'{}'", argument.replace('\'', r"'\''")),
             false => argument,
         };
-    let arguments = std::env::args_os().skip(1).map(move |argument| quoted(argument.to_string_lossy().into_owned()));
-    std::iter::once("cwnd".to_string()).chain(arguments)
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let kept = arguments.scan(false, |names_directory, argument| {
+        let (skipped, next) = (*names_directory || argument.starts_with("--out="), argument == "--out");
+        *names_directory = next && !skipped;
+        Some((!skipped && !next).then_some(argument))
+    });
+    std::iter::once("cwnd".to_string()).chain(kept.flatten().map(quoted))
 }
 
 /// Fills the directory, moves it to its place, and prints the path.

@@ -85,6 +85,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         };
     }
     let settings = arguments.settings()?;
+    if arguments.check && !arguments.set.is_empty() {
+        return Err(Failure::input("--check: the record has no verdicts under --set".to_string()));
+    }
     selection.check(&settings).map_err(|error| arguments.unknown_assumption(error))?;
     let wanted = !(arguments.json || arguments.check);
     let without = [("--json", arguments.json), ("--check", arguments.check)];

@@ -32,10 +32,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let failed = |why: &str| Failure::input(format!("--engine: {}: {why}", arguments.engine.display()));
     let engine = read_limited(&arguments.engine, MOST).map_err(|error| failed(&error.to_string()))?;
-    if !engine.starts_with(MAGIC) {
+    if !(engine.starts_with(MAGIC) && exports(&engine)) {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
-    let directory = Directory::start(&arguments.directory)?;
+    let directory = Directory::start(&arguments.directory).map_err(|error| Failure::input(format!("DIR: {error}")))?;
     let mut files = cwnd_live::site(&engine);
     let models = model::pages()?;
     let others: Vec<(&str, &str)> = models.iter().map(|page| (page.file, page.title)).collect();
@@ -50,6 +50,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("{} in {}\n", counted(files.len(), "file"), path.display()))
 }
 
+/// Whether a module has the exports of the simulator: their names stand in it as they are.
+fn exports(module: &[u8]) -> bool {
+    EXPORTS.iter().all(|name| module.windows(name.len()).any(|part| part == name.as_bytes()))
+}
+
+/// Functions that the page's worker calls (`crates/cwnd-wasm/src/worker.rs`).
+const EXPORTS: [&str; 4] = ["hello", "allocate", "handle", "step"];
 /// The first bytes of a WebAssembly module of version 1 (WebAssembly Core Specification, section 5.5.16).
 const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
 /// The maximum size of an engine; real ones have about 4 MB.

@@ -68,6 +68,9 @@ pub struct Assumption {
     /// Why a guess has no alternatives.
     #[serde(default)]
     pub no_alternative: Option<String>,
+    /// Whether `--set` cannot replace it: rows have its values in their names, or its runner draws what it describes.
+    #[serde(default)]
+    pub fixed: bool,
     /// The keys it sets, by scenario. None for what a runner reads itself.
     #[serde(default)]
     pub sets: BTreeMap<String, Vec<String>>,
@@ -468,13 +471,14 @@ impl Assumption {
         }
     }
 
-    /// Whether `text`, as `--set` has it, is of the kind of its value. Text is whatever its scenario makes of it.
+    /// Whether `text`, as `--set` has it, is of the kind of its value; numbers are finite and not negative. Text is whatever its scenario or
+    /// runner makes of it.
     #[must_use]
     pub fn accepts(&self, text: &str) -> bool {
         matches!(self.value, toml::Value::String(_))
             || toml::de::ValueDeserializer::parse(text)
                 .and_then(toml::Value::deserialize)
-                .is_ok_and(|value| kind(&value) == kind(&self.value))
+                .is_ok_and(|value| kind(&value) == kind(&self.value) && is_amount(&value))
     }
 
     /// The value or range that is accepted in its place, as the end of a sentence.
@@ -484,14 +488,24 @@ impl Assumption {
     }
 }
 
+/// Whether all its numbers are finite and not negative.
+fn is_amount(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Array(list) => list.iter().all(is_amount),
+        toml::Value::Float(number) => number.is_finite() && *number >= 0.0,
+        toml::Value::Integer(number) => *number >= 0,
+        _ => true,
+    }
+}
+
 fn kind(value: &toml::Value) -> &'static str {
     match value {
         toml::Value::Array(list) => match list.first() {
             Some(toml::Value::String(_)) => "a list of texts in quotes",
-            _ => "a list of numbers",
+            _ => "a list of numbers of at least 0",
         },
         toml::Value::Boolean(_) => "true or false",
-        toml::Value::Float(_) | toml::Value::Integer(_) => "a number",
+        toml::Value::Float(_) | toml::Value::Integer(_) => "a number of at least 0",
         _ => "text",
     }
 }
@@ -508,11 +522,12 @@ mod tests {
             toml::from_str(&text).expect("an assumption")
         };
         let number = assumption("0.5");
-        assert!(number.accepts("3") && number.accepts("1e-3") && !number.accepts("abc") && !number.accepts("[1]"));
-        assert_eq!(number.expected(Scale::Full), "expected a number, such as `0.5`");
+        assert!(number.accepts("3") && number.accepts("1e-3") && number.accepts("0"));
+        assert!(["abc", "[1]", "-1", "nan", "inf", "-0.5"].iter().all(|wrong| !number.accepts(wrong)));
+        assert_eq!(number.expected(Scale::Full), "expected a number of at least 0, such as `0.5`");
         let list = assumption("[1, 2]");
-        assert!(list.accepts("[0.5]") && !list.accepts("0.5") && !list.accepts("['x']"));
-        assert_eq!(list.expected(Scale::Full), "expected a list of numbers, such as `[1, 2]`");
+        assert!(list.accepts("[0.5]") && !list.accepts("0.5") && !list.accepts("['x']") && !list.accepts("[1, nan]"));
+        assert_eq!(list.expected(Scale::Full), "expected a list of numbers of at least 0, such as `[1, 2]`");
         assert!(assumption("'50p'").accepts("anything"), "its scenario judges it");
     }
 

@@ -7,7 +7,7 @@ use super::bench::{Bench, RunLog};
 use super::error::{PaperError, Result};
 use super::findings::{Figure, Findings};
 use super::ns2::InNs2;
-use super::published::{Published, PublishedResult};
+use super::published::{Assumption, Published, PublishedResult};
 use super::record_file::RecordFile;
 use super::recorded::Recorded;
 use super::reproduction::Reproduction;
@@ -84,26 +84,42 @@ impl Selection {
             .map(|(_, published, indices)| (published, indices.iter().map(|index| &published.result[*index])))
     }
 
-    /// Checks that every replaced assumption is one of a chosen paper.
+    /// Checks that every replaced assumption is one of a chosen result.
     ///
     /// # Errors
-    /// A key of `settings.assumptions` is an assumption of no chosen paper, or its value is none that the assumption accepts.
+    /// A key of `settings.assumptions` is given twice, is an assumption of no chosen result, or one that cannot be replaced; or its value is
+    /// none that the assumption accepts.
     pub fn check(&self, settings: &Settings) -> Result {
-        let known = || self.papers.iter().flat_map(|(_, published, _)| &published.assumption);
-        match settings.assumptions.iter().find(|(key, _)| known().all(|assumption| assumption.key != *key)) {
-            Some((key, _)) => Err(PaperError::Unknown {
-                what: "assumption",
-                name: key.clone(),
-                known: known().map(|assumption| assumption.key.clone()).collect(),
-            }),
-            None => {
-                let wrong = |(key, text): &&(String, String)| known().any(|one| one.key == *key && !one.accepts(text));
-                let Some((key, value)) = settings.assumptions.iter().find(wrong) else { return Ok(()) };
-                let assumption = known().find(|one| one.key == *key && !one.accepts(value));
-                let reason = assumption.map_or_else(String::new, |one| one.expected(settings.scale));
-                Err(PaperError::Assumption { key: key.clone(), value: value.clone(), reason })
+        let all = || self.papers.iter().flat_map(|(_, published, _)| &published.assumption);
+        for (nth, (key, value)) in settings.assumptions.iter().enumerate() {
+            let wrong = |reason: String| PaperError::Assumption { key: key.clone(), value: value.clone(), reason };
+            let known: Vec<&Assumption> = all().filter(|assumption| assumption.key == *key).collect();
+            if known.is_empty() {
+                let known = all().map(|assumption| assumption.key.clone()).collect();
+                return Err(PaperError::Unknown { what: "assumption", name: key.clone(), known });
+            }
+            if settings.assumptions[..nth].iter().any(|(earlier, _)| earlier == key) {
+                return Err(wrong(format!("`{key}` is given twice")));
+            }
+            let chosen: Vec<&str> =
+                self.papers().flat_map(|(_, results)| results.map(|result| result.id.as_str())).collect();
+            let depends = |assumption: &&Assumption| assumption.results.iter().any(|id| chosen.contains(&id.as_str()));
+            if !known.iter().any(depends) {
+                let results: Vec<&str> = known.iter().flat_map(|one| &one.results).map(String::as_str).collect();
+                return Err(wrong(format!(
+                    "no chosen result depends on `{key}`; it is assumed in {}",
+                    results.join(", ")
+                )));
+            }
+            if let Some(fixed) = known.iter().find(|assumption| assumption.fixed) {
+                let reason = fixed.no_alternative.as_deref().unwrap_or("it has no other value");
+                return Err(wrong(format!("`{key}` cannot be replaced: {reason}")));
+            }
+            if let Some(assumption) = known.iter().find(|assumption| !assumption.accepts(value)) {
+                return Err(wrong(assumption.expected(settings.scale)));
             }
         }
+        Ok(())
     }
 
     /// Runs every chosen result. What comes out does not depend on the number of threads.

@@ -6,7 +6,8 @@
 
 use data_encoding::BASE64URL_NOPAD;
 use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 use thiserror::Error;
 
 /// A scenario as an address has it.
@@ -34,6 +35,11 @@ pub enum AddressError {
     /// Characters of it are missing or were changed.
     #[error("the scenario of the address is damaged: was it copied whole?")]
     Damaged,
+    /// The fragment has more than a scenario and the way to show it.
+    #[error(
+        "the address has more than one scenario, or something else than `s=…` and `each=alone`: was it copied whole?"
+    )]
+    Unknown,
     /// The scenario names a file: a stranger's address must not open files of this machine.
     #[error("the scenario of an address reads no files: take `trace` out of it")]
     File,
@@ -53,8 +59,13 @@ impl Linked {
     /// The address has no scenario of this format, or one that is too long or damaged, or one that names a file.
     pub fn read(address: &str) -> Result<Self, AddressError> {
         let (_, fragment) = address.trim().split_once('#').ok_or(AddressError::Missing)?;
-        let words: Vec<&str> = fragment.splitn(8, '&').collect();
-        let given = words.iter().find_map(|word| word.strip_prefix(KEY)).ok_or(AddressError::Missing)?;
+        let words: Vec<&str> = fragment.splitn(MOST_WORDS + 1, '&').collect();
+        let mut scenarios = words.iter().filter_map(|word| word.strip_prefix(KEY));
+        let given = scenarios.next().ok_or(AddressError::Missing)?;
+        let apart = APART.trim_start_matches('&');
+        if scenarios.next().is_some() || words.iter().any(|word| !word.starts_with(KEY) && *word != apart) {
+            return Err(AddressError::Unknown);
+        }
         let (version, data) = given.split_once('.').ok_or(AddressError::Missing)?;
         if version != VERSION {
             return Err(AddressError::Version(version.chars().take(12).filter(char::is_ascii_alphanumeric).collect()));
@@ -63,15 +74,25 @@ impl Linked {
             return Err(AddressError::Long);
         }
         let bytes = BASE64URL_NOPAD.decode(data.as_bytes()).map_err(|_| AddressError::Damaged)?;
-        let document = decompress_to_vec_with_limit(&bytes, MOST).map_err(|error| match error.status {
-            miniz_oxide::inflate::TINFLStatus::HasMoreOutput => AddressError::Long,
-            _ => AddressError::Damaged,
-        })?;
-        let toml = String::from_utf8(document).map_err(|_| AddressError::Damaged)?;
+        let toml = String::from_utf8(inflate(&bytes)?).map_err(|_| AddressError::Damaged)?;
         if names_file(&toml) {
             return Err(AddressError::File);
         }
-        Ok(Self { toml, apart: words.contains(&APART.trim_start_matches('&')) })
+        Ok(Self { toml, apart: words.contains(&apart) })
+    }
+}
+
+/// The document in `bytes`, which end with it.
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, AddressError> {
+    let mut document = vec![0; MOST];
+    let flags = inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+    match decompress(&mut DecompressorOxide::new(), bytes, &mut document, 0, flags) {
+        (TINFLStatus::Done, taken, made) if taken == bytes.len() => {
+            document.truncate(made);
+            Ok(document)
+        }
+        (TINFLStatus::HasMoreOutput, ..) => Err(AddressError::Long),
+        _ => Err(AddressError::Damaged),
     }
 }
 
@@ -91,6 +112,7 @@ pub fn is_address(text: &str) -> bool {
 const KEY: &str = "s=";
 const VERSION: &str = "1";
 const APART: &str = "&each=alone";
+const MOST_WORDS: usize = 8;
 const BEST: u8 = 10;
 /// The largest accepted size of an address and of the document in it, bytes: as much as a page may send to a server.
 pub const MOST: usize = 256 << 10;
@@ -115,6 +137,10 @@ mod tests {
             assert_eq!(Linked::read(missing), Err(AddressError::Missing), "{missing}");
         }
         assert_eq!(Linked::read("#s=1.=%<script>"), Err(AddressError::Damaged));
+        for more in ["&s=1.AA", "&each=all", "&foo", "&each=alone&x=1"] {
+            assert_eq!(Linked::read(&format!("{whole}{more}")), Err(AddressError::Unknown), "{more}");
+        }
+        assert_eq!(Linked::read(&format!("{whole}AAAA")), Err(AddressError::Damaged));
         assert_eq!(with(&[0xff; 9]), Err(AddressError::Damaged));
     }
 

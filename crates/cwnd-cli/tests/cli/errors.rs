@@ -162,7 +162,31 @@ fn flags() {
             &["paper", "newaimd", "--set", "hold=abc"],
             "error: --set hold=abc: unknown assumption `hold` (accepted: packet, ",
         ),
-        (&["paper", "newaimd", "--set", "floor=abc"], "error: --set floor=abc: expected a number, such as `"),
+        (
+            &["paper", "newaimd", "--set", "floor=abc"],
+            "error: --set floor=abc: expected a number of at least 0, such as `",
+        ),
+        (
+            &["paper", "newaimd", "--set", "floor=nan"],
+            "error: --set floor=nan: expected a number of at least 0, such as `",
+        ),
+        (&["paper", "simd", "text-sqrt", "--set", "sqrt-b=0"], "error: --set sqrt-b=0: "),
+        (
+            &["paper", "simd", "text-sqrt", "--set", "era=x"],
+            "error: --set era=x: no chosen result depends on `era`; it is assumed in fig-5, ",
+        ),
+        (
+            &["paper", "aiad", "fig-1", "--set", "saw-tooth=x"],
+            "error: --set saw-tooth=x: `saw-tooth` cannot be replaced: a pattern in words",
+        ),
+        (
+            &["paper", "simd", "text-sqrt", "--set", "sqrt-b=1/3", "--set", "sqrt-b=1/2"],
+            "error: --set sqrt-b=1/2: `sqrt-b` is given twice",
+        ),
+        (
+            &["paper", "simd", "text-sqrt", "--set", "sqrt-b=1/3", "--check"],
+            "error: --check: the record has no verdicts under --set",
+        ),
         (
             &["paper", "newaimd", "table-1", "--set", "queue=fifo"],
             "error: --set queue=fifo: cannot read `fifo`: expected a queue and its size",

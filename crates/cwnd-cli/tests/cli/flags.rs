@@ -5,7 +5,7 @@ use cwnd_terminal::testing::refuses_nonsense;
 use super::{Cwnd, SHORT, root};
 
 /// A command, and arguments with which it ends soon: what would work for long writes into a directory that exists.
-pub(super) const COMMANDS: [(&str, &[&str]); 24] = [
+pub(super) const COMMANDS: [(&str, &[&str]); 25] = [
     ("algorithms", &["reno"]),
     ("bench sim", &["--duration", "200ms", "--warmup", "100ms"]),
     ("compare", &["reno", "--json", "--duration", "200ms", "--warmup", "100ms", "--seeds", "1", "--rate", "10mbit"]),

@@ -9,7 +9,7 @@ use cwnd_run::scenario::Scenario;
 #[test]
 fn figures_of_papers_are_links_to_scenarios() {
     let cwnd = Cwnd::new();
-    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0").expect("written");
+    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0hello allocate handle step").expect("written");
     cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
     let page = std::fs::read_to_string(cwnd.path().join("site/figures.html")).expect("a page");
     let links: Vec<&str> = page.split("href=\"./#").skip(1).filter_map(|rest| rest.split('"').next()).collect();

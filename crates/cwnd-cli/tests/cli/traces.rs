@@ -201,7 +201,7 @@ fn two_traces_differ_where_their_flows_do() {
 #[test]
 fn a_reference_is_written_and_compared_with() {
     let cwnd = Cwnd::new();
-    let listed = cwnd.succeed(&["trace", "reference"]).out;
+    let listed = cwnd.succeed(&["trace", "reference"]);
     assert!(listed.contains("RFC 9438") && listed.lines().count() > 37, "{listed}");
     cwnd.succeed(&["trace", "reference", "tlp-1", "--out", "references"]);
     // The log and the table of the reference lie inside its bands, and its files are accepted in their place.

@@ -1,6 +1,6 @@
 //! Two flows under synchronous feedback: Table 1, Figs. 3 and 4, section 4, appendix A.
 
-use cwnd::Packets;
+use cwnd::{Packets, Spec};
 use cwnd_model::convergence::{self, Regions, Scheme, Start};
 use cwnd_model::rounds::{Clock, Event, Setup, run};
 
@@ -306,6 +306,7 @@ pub(super) fn intersections(_: &Bench<'_>, findings: &mut Findings) -> Result {
 /// Footnote 5: SQRT, another binomial algorithm, between AIMD and IIAD.
 pub(super) fn sqrt(bench: &Bench<'_>, findings: &mut Findings) -> Result {
     let sqrt = format!("sqrt:b={}", bench.assumed("sqrt-b")?);
+    Spec::parse(&sqrt)?;
     for (w1, w2) in STARTS {
         let time = |algorithm: &str| {
             let events = events(algorithm, 100.0, [w1, w2], Clock::Rounds, LONGEST);
