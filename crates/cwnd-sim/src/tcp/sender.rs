@@ -12,7 +12,7 @@ use cwnd::{
 
 use super::linux::initial_window;
 use super::linux_sender::{LinuxSender, pacing};
-use super::recovery::{AckOutcome, Recovery};
+use super::recovery::{AckOutcome, Rack, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
@@ -129,7 +129,7 @@ impl<R: Recovery> Sender<R> {
         let Some(newly) = self.recovery.on_ack_in_order(now, ack) else { return Released::Untouched };
         let outcome = AckOutcome { newly, advanced: true, rearm: true, ..AckOutcome::default() };
         self.on_outcome(now, ack, self.in_flight() + newly, &outcome);
-        let next = self.recovery.next();
+        let next = self.next();
         // The packet that confirms a reaction to a mark is not like the others.
         if !self.is_unbound(now) || self.confirming >= next {
             return Released::Perhaps;
@@ -143,19 +143,26 @@ impl<R: Recovery> Sender<R> {
     /// When it is to be called without an acknowledgement, once all that may leave has left.
     #[inline(always)]
     pub(crate) fn timers(&mut self, now: Time) -> Timers {
-        self.recovery.on_drained(self.facts.limits.current());
-        if self.recovery.is_probe_stale() {
-            // The time until which the timer is known not to expire is not enough.
-            self.timer.settle(&self.facts.rtt);
-            self.recovery.set_probe(now, self.timer.rtt(&self.facts.rtt).get(), self.timer.deadline());
+        if matches!(self.facts.limits.current(), Limit::Source | Limit::Peer) {
+            let in_flight = self.in_flight();
+            self.recovery.samples().into_iter().for_each(|samples| samples.on_limited(in_flight));
         }
-        Timers { release: self.next_release(), deadline: self.timer.deadline().min(self.recovery.deadline()) }
+        let mut deadline = Time::MAX;
+        if let Some(rack) = self.recovery.rack() {
+            if rack.is_probe_stale() {
+                // The time until which the timer is known not to expire is not enough.
+                self.timer.settle(&self.facts.rtt);
+                rack.set_probe(now, self.timer.rtt(&self.facts.rtt).get(), self.timer.deadline());
+            }
+            deadline = rack.deadline();
+        }
+        Timers { release: self.next_release(), deadline: self.timer.deadline().min(deadline) }
     }
 
     /// The receiver says how much it has room for.
     #[cold]
     fn on_grant(&mut self, ack: &Ack) {
-        if ack.cumulative >= self.recovery.acked() {
+        if ack.cumulative >= self.acked() {
             self.facts.peer_window = ack.window.into();
             self.linux.iter_mut().for_each(|linux| linux.set_spin(ack.spin));
         }
@@ -164,7 +171,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(never)]
     fn on_ack_slow(&mut self, now: Time, ack: &Ack) {
         let in_flight = self.in_flight();
-        let outcome = self.recovery.on_ack(now, ack);
+        let outcome = self.recovery.on_ack(now, ack, |_, _| ());
         self.on_outcome(now, ack, in_flight, &outcome);
     }
 
@@ -181,7 +188,7 @@ impl<R: Recovery> Sender<R> {
         }
         if outcome.advanced {
             self.timer.progress();
-            self.facts.advance_round(self.recovery.acked(), self.recovery.next());
+            self.facts.advance_round(self.acked(), self.next());
         }
         if outcome.rearm {
             self.timer.start(now, &self.facts.rtt);
@@ -199,8 +206,10 @@ impl<R: Recovery> Sender<R> {
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a timeout, also where it
         // names arrived packets. An algorithm that follows samples receives all of them.
-        if outcome.newly > 0 && (outcome.advanced || self.recovery.in_recovery() || self.recovery.takes_samples()) {
-            let sample = self.recovery.take_sample(self.facts.rtt.get().map(|rtt| rtt.min));
+        let handed = outcome.advanced || self.recovery.in_recovery() || self.recovery.samples().is_some();
+        if outcome.newly > 0 && handed {
+            let min_rtt = self.facts.rtt.get().map(|rtt| rtt.min);
+            let sample = self.recovery.samples().and_then(|samples| samples.take(min_rtt));
             let acknowledged = Acknowledged {
                 facts: &self.facts,
                 timer: &self.timer,
@@ -217,7 +226,7 @@ impl<R: Recovery> Sender<R> {
             self.update_control();
         }
         self.recovery.on_window(outcome, self.cached.window);
-        if self.recovery.outstanding() == 0 {
+        if self.outstanding() == 0 {
             if !self.waiting_for_rto {
                 self.timer.stop();
             }
@@ -231,7 +240,7 @@ impl<R: Recovery> Sender<R> {
         moment.in_recovery &= !outcome.begun;
         let mut event = congestion(outcome);
         // Each packet is an event of its own where samples are taken, and the first of them begins the recovery.
-        while let Some((first, sample)) = self.recovery.take_lost() {
+        while let Some((first, sample)) = self.take_lost() {
             event = Congestion { sample: Some(sample), first, lost: 1, ..event };
             self.algorithm.on_congestion(&self.shown(&moment), &event);
             moment.in_recovery = self.recovery.in_recovery();
@@ -244,7 +253,7 @@ impl<R: Recovery> Sender<R> {
 
     /// An acknowledgement echoes a mark.
     fn on_mark(&mut self, now: Time, in_flight: u64) {
-        let acked = self.recovery.acked();
+        let acked = self.acked();
         let one = self.cached.allowed == 1;
         self.algorithm.on_congestion(&self.view(now, in_flight), &Congestion::mark(acked.saturating_sub(1)));
         self.update_control();
@@ -262,7 +271,7 @@ impl<R: Recovery> Sender<R> {
         } else {
             self.doublings = 0;
         }
-        self.confirming = self.recovery.next();
+        self.confirming = self.next();
     }
 
     /// Routers reported something, in a packet whose acknowledgement is handled afterwards.
@@ -276,7 +285,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(always)]
     fn drain(&mut self, now: Time, mut send: impl FnMut(Data) -> bool) {
         if self.is_unbound(now) {
-            let first = self.recovery.next();
+            let first = self.next();
             let end = first.saturating_add(self.supply(now));
             let mut next = first;
             while next < end {
@@ -314,7 +323,7 @@ impl<R: Recovery> Sender<R> {
                 };
                 left -= 1;
                 self.pacer.set_burst(left > 0);
-                let next = self.recovery.next();
+                let next = self.next();
                 self.linux.iter_mut().for_each(|linux| linux.sent(now, next));
                 if !send(data) {
                     self.pacer.set_burst(false);
@@ -346,18 +355,18 @@ impl<R: Recovery> Sender<R> {
     /// acknowledgements are about to make room for it.
     fn waits_for_more(&mut self, now: Time) -> bool {
         let rtt = self.timer.rtt(&self.facts.rtt).get().map(|rtt| rtt.smoothed);
-        let acked = self.recovery.acked();
+        let acked = self.acked();
         let may_wait = self.linux.as_deref_mut().is_some_and(|linux| linux.may_wait(now, acked, rtt));
         let repairing = self.recovery.in_recovery() || self.recovery.waiting() || self.recovery.urgent();
         if !may_wait || self.waiting_for_rto || repairing {
             return false;
         }
-        let outstanding = self.recovery.outstanding();
+        let outstanding = self.outstanding();
         let room = self.recovery.room(self.cached.allowed);
         let granted = self.facts.peer_window.saturating_sub(outstanding);
         let may = room.min(granted);
         let enough = self.segment().min(self.cached.allowed.min(self.facts.peer_window).div_ceil(3));
-        let waits = (1..enough).contains(&may) && self.backlog.ahead(now, self.recovery.next()) > may;
+        let waits = (1..enough).contains(&may) && self.backlog.ahead(now, self.next()) > may;
         if waits {
             self.pacer.pass();
             self.facts.limits.set(now, if room <= granted { Limit::Window } else { Limit::Peer });
@@ -369,7 +378,7 @@ impl<R: Recovery> Sender<R> {
     #[inline(always)]
     fn is_unbound(&self, now: Time) -> bool {
         self.recovery.is_idle()
-            && self.recovery.outstanding() > 0
+            && self.outstanding() > 0
             && !self.waiting_for_rto
             && self.cached.probe == Probe::None
             && !self.pacer.spaces(self.cached.pacing)
@@ -382,8 +391,8 @@ impl<R: Recovery> Sender<R> {
         self.pacer.pass();
         let room = self.recovery.room(self.cached.allowed);
         // The source is only queried if the window has room.
-        let handed = if room > 0 { self.backlog.ahead(now, self.recovery.next()) } else { u64::MAX };
-        let granted = self.facts.peer_window.saturating_sub(self.recovery.outstanding());
+        let handed = if room > 0 { self.backlog.ahead(now, self.next()) } else { u64::MAX };
+        let granted = self.facts.peer_window.saturating_sub(self.outstanding());
         let short = handed.min(granted);
         if room <= short {
             self.facts.limits.set(now, Limit::Window);
@@ -403,8 +412,8 @@ impl<R: Recovery> Sender<R> {
     #[inline(always)]
     fn may_send(&mut self, now: Time) -> bool {
         self.pacer.pass();
-        if self.recovery.prefers_new() && !self.has_new(now) {
-            self.recovery.repair_at_once();
+        if self.recovery.rack().is_some_and(|rack| rack.prefers_new()) && !self.has_new(now) {
+            self.recovery.rack().into_iter().for_each(Rack::repair_at_once);
         }
         let urgent = self.recovery.urgent();
         if !urgent && (self.waiting_for_rto || self.recovery.room(self.cached.allowed) == 0) {
@@ -412,11 +421,11 @@ impl<R: Recovery> Sender<R> {
             return false;
         }
         if !self.recovery.waiting() {
-            if !self.backlog.has(now, self.recovery.next()) {
+            if !self.backlog.has(now, self.next()) {
                 self.facts.limits.set(now, Limit::Source);
                 return false;
             }
-            if self.recovery.outstanding() >= self.facts.peer_window {
+            if self.outstanding() >= self.facts.peer_window {
                 self.facts.limits.set(now, Limit::Peer);
                 return false;
             }
@@ -431,7 +440,7 @@ impl<R: Recovery> Sender<R> {
         let waiting = self.recovery.resend(now);
         let retransmission = waiting.is_some();
         let number = waiting.unwrap_or_else(|| {
-            if self.recovery.outstanding() == 0 {
+            if self.outstanding() == 0 {
                 self.restart(now);
             }
             self.recovery.send(now, 1)
@@ -466,7 +475,26 @@ impl<R: Recovery> Sender<R> {
 
     /// Source and receiver let a new packet leave.
     fn has_new(&mut self, now: Time) -> bool {
-        self.recovery.outstanding() < self.facts.peer_window && self.backlog.has(now, self.recovery.next())
+        self.outstanding() < self.facts.peer_window && self.backlog.has(now, self.next())
+    }
+
+    /// The next packet of those found lost last, where samples are taken.
+    #[inline]
+    fn take_lost(&mut self) -> Option<(u64, RateSample)> {
+        self.recovery.samples()?.take_lost()
+    }
+
+    /// The number of the next new packet.
+    #[inline(always)]
+    fn next(&self) -> u64 {
+        self.recovery.outstanding().end
+    }
+
+    /// Packets sent and not yet acknowledged cumulatively.
+    #[inline(always)]
+    fn outstanding(&self) -> u64 {
+        let Range { start, end } = self.recovery.outstanding();
+        end - start
     }
 
     /// The control that its algorithm requests.
@@ -481,7 +509,7 @@ impl<R: Recovery> Sender<R> {
 
     #[inline]
     fn moment(&self, now: Time, in_flight: u64) -> Moment {
-        Moment { now, next: self.recovery.next(), in_flight, in_recovery: self.recovery.in_recovery() }
+        Moment { now, next: self.next(), in_flight, in_recovery: self.recovery.in_recovery() }
     }
 
     #[inline]
@@ -529,13 +557,13 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
     }
 
     fn on_deadline(&mut self, now: Time) {
-        if self.recovery.deadline() <= now {
+        if self.recovery.rack().is_some_and(|rack| rack.deadline() <= now) {
             self.on_recovery_deadline(now);
         }
         if !self.timer.has_expired(now, &self.facts.rtt) {
             return;
         }
-        if std::mem::take(&mut self.waiting_for_rto) && self.recovery.outstanding() == 0 {
+        if std::mem::take(&mut self.waiting_for_rto) && self.outstanding() == 0 {
             // Nothing is lost: this was the wait after a mark.
             self.timer.stop();
             return;
@@ -544,9 +572,9 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         let lost = self.recovery.on_timeout(now);
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += lost;
-        let event = Congestion::timeout(self.recovery.acked(), self.timer.is_backed_off());
+        let event = Congestion::timeout(self.acked(), self.timer.is_backed_off());
         let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-        let newest = iter::from_fn(|| self.recovery.take_lost()).last();
+        let newest = iter::from_fn(|| self.take_lost()).last();
         let sample = newest.map(|(_, sample)| sample);
         self.algorithm.on_congestion(&self.shown(&moment), &Congestion { lost, sample, ..event });
         self.update_control();
@@ -570,8 +598,9 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         Some(&self.algorithm)
     }
 
+    #[inline]
     fn acked(&self) -> u64 {
-        self.recovery.acked()
+        self.recovery.outstanding().start
     }
 
     fn window(&self) -> Packets {

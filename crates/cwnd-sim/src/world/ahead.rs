@@ -206,7 +206,7 @@ impl World {
         let lines = (&mut flow.access, &mut self.departures);
         let released = match sender {
             Sender::Sack(sender) => acknowledge(sender, at, &ack, lines),
-            Sender::Rack(sender) => acknowledge_by_time(sender, at, &ack, lines),
+            Sender::Rack(sender) => acknowledge_by_time(sender, at, ack, lines),
             _ => Released::Untouched,
         };
         match released {
@@ -351,13 +351,14 @@ fn acknowledge<R: Recovery>(
     }
 }
 
-/// [`acknowledge`] for senders that find losses by time, out of the way of the others.
+/// [`acknowledge`] for senders that find losses by time, out of the way of the others. It takes a copy: an acknowledgement whose address
+/// is handed on is written to memory for the others too.
 #[inline(never)]
 fn acknowledge_by_time(
     sender: &mut tcp::Sender<Rack>,
     at: Time,
-    ack: &Ack,
+    ack: Ack,
     lines: (&mut AccessLine, &mut InTransit),
 ) -> Released<Timers> {
-    acknowledge(sender, at, ack, lines)
+    acknowledge(sender, at, &ack, lines)
 }

@@ -4,6 +4,7 @@
 //! and `newreno` define only that; the shared part is here.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use cwnd::Time;
 
@@ -122,12 +123,18 @@ impl Cumulative {
         first || !self.impatient_rto
     }
 
+    /// The number of packets sent and not yet acknowledged.
+    #[inline]
+    fn unacked(&self) -> u64 {
+        self.next - self.acked
+    }
+
     fn advance(&mut self, cumulative: u64) -> AckOutcome {
         let passed = cumulative - self.acked;
         let reported = self.arrived.min(passed - 1);
         self.acked = cumulative;
         self.resume = self.resume.max(cumulative);
-        self.arrived = (self.arrived - reported).min(self.outstanding().saturating_sub(1));
+        self.arrived = (self.arrived - reported).min(self.unacked().saturating_sub(1));
         self.duplicates = 0;
         let mut outcome = AckOutcome { newly: passed - reported, advanced: true, rearm: true, ..AckOutcome::default() };
         if self.in_recovery() {
@@ -139,7 +146,7 @@ impl Cumulative {
     fn duplicate(&mut self) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         self.duplicates += 1;
-        if self.arrived + 1 < self.outstanding() {
+        if self.arrived + 1 < self.unacked() {
             self.arrived += 1;
             outcome.unnamed = true;
         }
@@ -154,22 +161,17 @@ impl Cumulative {
 
 impl Recovery for Cumulative {
     #[inline]
-    fn acked(&self) -> u64 {
-        self.acked
-    }
-
-    #[inline]
-    fn next(&self) -> u64 {
-        self.next
+    fn outstanding(&self) -> Range<u64> {
+        self.acked..self.next
     }
 
     #[inline]
     fn in_flight(&self) -> u64 {
         match self.phase {
             // RFC 3042: the first two duplicates each release a new packet.
-            Phase::Open if self.limited_transmit => self.outstanding().saturating_sub(self.duplicates.min(2)),
-            Phase::Open => self.outstanding(),
-            Phase::Fast { inflation, .. } => self.outstanding().saturating_add_signed(-inflation),
+            Phase::Open if self.limited_transmit => self.unacked().saturating_sub(self.duplicates.min(2)),
+            Phase::Open => self.unacked(),
+            Phase::Fast { inflation, .. } => self.unacked().saturating_add_signed(-inflation),
             Phase::Restart => self.resume - self.acked,
         }
     }
@@ -185,11 +187,11 @@ impl Recovery for Cumulative {
     }
 
     #[inline]
-    fn on_ack_with(&mut self, _now: Time, ack: &Ack, _arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack(&mut self, _now: Time, ack: &Ack, _arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let cumulative = ack.cumulative.min(self.next);
         if cumulative > self.acked {
             self.advance(cumulative)
-        } else if cumulative == self.acked && self.outstanding() > 0 {
+        } else if cumulative == self.acked && self.unacked() > 0 {
             self.duplicate()
         } else {
             AckOutcome::default()
@@ -278,7 +280,7 @@ mod tests {
         let ack = Ack::of(cumulative, Time::ZERO);
         let mut outcome = AckOutcome::default();
         for _ in 0..times {
-            outcome = sender.on_ack(Time::ZERO, &ack);
+            outcome = sender.on_ack(Time::ZERO, &ack, |_, _| ());
             sender.leave(&outcome);
         }
         outcome

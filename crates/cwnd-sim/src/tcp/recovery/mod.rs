@@ -23,9 +23,11 @@ pub(crate) use sampled::Sampled;
 pub(crate) use tahoe::Tahoe;
 
 use std::fmt::Debug;
+use std::ops::Range;
 
-use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
+use cwnd::{Packets, Time};
 
+use self::sampled::Samples;
 use crate::net::packet::Ack;
 
 /// Detection and repair of losses by a TCP sender. All but the last detect a loss by the third duplicate acknowledgement, or by three
@@ -70,11 +72,8 @@ impl RecoveryScheme {
 
 /// A loss recovery scheme, as the sender uses it.
 pub(crate) trait Recovery: Debug + Send {
-    /// All packets below have arrived.
-    fn acked(&self) -> u64;
-
-    /// The number of the next new packet.
-    fn next(&self) -> u64;
+    /// The packets sent and not yet acknowledged cumulatively: from the first missing one to the next new one.
+    fn outstanding(&self) -> Range<u64>;
 
     /// Packets counted as in the network.
     fn in_flight(&self) -> u64;
@@ -92,14 +91,9 @@ pub(crate) trait Recovery: Debug + Send {
     }
 
     /// Handles an acknowledgement. A fast recovery that it starts has begun when this returns; one that it ends
-    /// has not ended, unless it was spurious.
-    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
-        self.on_ack_with(now, ack, |_, _| ())
-    }
-
-    /// Processes an acknowledgement. Schemes with selective acknowledgements pass each part `first..end` that arrived for the first time to
-    /// `arrived`: first the cumulatively acknowledged part in order, then the ranges.
-    fn on_ack_with(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
+    /// has not ended, unless it was spurious. Schemes with selective acknowledgements pass each part `first..end` that arrived for the first
+    /// time to `arrived`: first the cumulatively acknowledged part in order, then the ranges.
+    fn on_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome;
 
     /// The algorithm has handled the acknowledgement: whether fast recovery ends with it.
     fn leave(&mut self, outcome: &AckOutcome) -> bool;
@@ -110,35 +104,16 @@ pub(crate) trait Recovery: Debug + Send {
     /// The retransmission timer expired. Returns how many packets are newly taken for lost.
     fn on_timeout(&mut self, now: Time) -> u64;
 
-    /// When [`on_deadline`](Self::on_deadline) is to be called; [`Time::MAX`] for never.
-    #[inline]
-    fn deadline(&self) -> Time {
-        Time::MAX
+    /// The scheme that finds losses by time, whose timers its sender sets; none for the others.
+    #[inline(always)]
+    fn rack(&mut self) -> Option<&mut Rack> {
+        None
     }
 
-    /// A timer of the scheme's own has expired. `new_data`: a new packet may leave, as far as source and receiver are concerned.
+    /// A timer of [`rack`](Self::rack) has expired. `new_data`: a new packet may leave, as far as source and receiver are concerned.
     fn on_deadline(&mut self, _now: Time, _new_data: bool) -> AckOutcome {
         AckOutcome::default()
     }
-
-    /// The timer for probes is to be set anew.
-    #[inline]
-    fn is_probe_stale(&self) -> bool {
-        false
-    }
-
-    /// Sets it; the retransmission timer expires at `timeout`.
-    #[inline]
-    fn set_probe(&mut self, _now: Time, _rtt: Option<Rtt>, _timeout: Time) {}
-
-    /// New packets are to leave before those that wait to be sent again.
-    #[inline]
-    fn prefers_new(&self) -> bool {
-        false
-    }
-
-    /// Does nothing: the scheme has no repairs that leave at once.
-    fn repair_at_once(&mut self) {}
 
     /// The next packet leaves whatever the window (RFC 6675 section 5, step 4.3).
     fn urgent(&self) -> bool;
@@ -158,33 +133,10 @@ pub(crate) trait Recovery: Debug + Send {
     /// The first packet from `number` on that was found lost and has not been sent again since.
     fn next_waiting(&self, number: u64) -> Option<u64>;
 
-    /// Nothing more may leave now, because of `limit`.
-    #[inline]
-    fn on_drained(&mut self, _limit: Limit) {}
-
-    /// The delivery-rate sample of the newest acknowledgement; `min_rtt` is the shortest round trip. None if none are taken.
-    #[inline]
-    fn take_sample(&mut self, _min_rtt: Option<Span>) -> Option<RateSample> {
-        None
-    }
-
-    /// The next packet of those found lost last, with the delivery-rate state it left with. None after the last one, or if no samples
-    /// are taken.
-    #[inline]
-    fn take_lost(&mut self) -> Option<(u64, RateSample)> {
-        None
-    }
-
-    /// Delivery-rate samples are taken.
-    #[inline]
-    fn takes_samples(&self) -> bool {
-        false
-    }
-
-    /// Packets sent and not yet acknowledged cumulatively.
+    /// The delivery-rate samples; none if none are taken.
     #[inline(always)]
-    fn outstanding(&self) -> u64 {
-        self.next() - self.acked()
+    fn samples(&mut self) -> Option<&mut Samples> {
+        None
     }
 }
 

@@ -1,5 +1,7 @@
 //! Selective acknowledgements: RFC 6675, with ns-2's `pipe` or proportional rate reduction as the era has it.
 
+use std::ops::Range;
+
 use cwnd::{Packets, Time};
 
 use super::proportional::ProportionalReduction;
@@ -63,20 +65,15 @@ impl Sack {
 
 impl Recovery for Sack {
     #[inline(always)]
-    fn acked(&self) -> u64 {
-        self.board.acked()
-    }
-
-    #[inline(always)]
-    fn next(&self) -> u64 {
-        self.board.next()
+    fn outstanding(&self) -> Range<u64> {
+        self.board.acked()..self.board.next()
     }
 
     #[inline(always)]
     fn in_flight(&self) -> u64 {
         match self.phase {
             // Without limited transmit the first duplicate acknowledgements release nothing: what they stand for still counts.
-            Phase::Open if !self.limited_transmit => self.outstanding(),
+            Phase::Open if !self.limited_transmit => self.board.next() - self.board.acked(),
             Phase::Recovery(None) => self.board.sack1_pipe(),
             _ => self.board.in_flight(),
         }
@@ -99,7 +96,7 @@ impl Recovery for Sack {
     }
 
     #[inline]
-    fn on_ack_with(&mut self, _now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack(&mut self, _now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = self.board.on_ack(ack, arrived);
         outcome.rearm = outcome.advanced;
         if outcome.lost > 0 && self.enters(&outcome) {

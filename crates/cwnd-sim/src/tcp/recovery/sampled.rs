@@ -1,14 +1,15 @@
 //! Delivery-rate samples with any scheme (draft-ietf-ccwg-bbr section 4.1), for algorithms that ask for them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use cwnd::estimate::{DeliveryRate, Departure};
-use cwnd::{Limit, Packets, RateSample, Rtt, Span, Time};
+use cwnd::{Packets, RateSample, Span, Time};
 
-use super::{AckOutcome, Recovery};
+use super::{AckOutcome, Rack, Recovery};
 use crate::net::packet::Ack;
 
-/// The scheme `S`, and the state in which each outstanding packet left.
+/// The scheme `S`, and the samples of what it sends.
 ///
 /// Without selective acknowledgements the rates are estimates, as the draft allows: a duplicate counts as a delivery of a packet that is
 /// not known.
@@ -17,6 +18,12 @@ pub(crate) struct Sampled<S> {
     scheme: S,
     /// The scheme reads selective acknowledgements.
     selective: bool,
+    samples: Samples,
+}
+
+/// The state in which each outstanding packet left, and the rates at which packets arrived.
+#[derive(Debug)]
+pub(crate) struct Samples {
     rate: DeliveryRate,
     /// From the cumulative acknowledgement to the next new packet.
     records: VecDeque<Record>,
@@ -34,10 +41,24 @@ struct Record {
     again: bool,
 }
 
-impl<S: Recovery> Sampled<S> {
-    /// Samples what `scheme`, which has sent nothing yet, sends; `selective` if it reads selective acknowledgements.
-    pub(crate) fn new(scheme: S, selective: bool) -> Self {
-        Self { scheme, selective, rate: DeliveryRate::new(), records: VecDeque::new(), lost: VecDeque::new() }
+impl Samples {
+    fn new() -> Self {
+        Self { rate: DeliveryRate::new(), records: VecDeque::new(), lost: VecDeque::new() }
+    }
+
+    /// The sample of the newest acknowledgement; `min_rtt` is the shortest round trip.
+    pub(crate) fn take(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
+        self.rate.sample(min_rtt)
+    }
+
+    /// The next packet of those found lost last, with the state it left with. None after the last one.
+    pub(crate) fn take_lost(&mut self) -> Option<(u64, RateSample)> {
+        self.lost.pop_front()
+    }
+
+    /// Nothing more may leave now, because of source or receiver.
+    pub(crate) fn on_limited(&mut self, in_flight: u64) {
+        self.rate.on_limited(in_flight);
     }
 
     /// Counts the next `count` packets, of which none was known to have arrived.
@@ -56,18 +77,36 @@ impl<S: Recovery> Sampled<S> {
         self.records.iter_mut().for_each(|record| record.lost &= record.again);
     }
 
+    /// The next packet has left while `in_flight` others were in the network.
+    fn sent(&mut self, now: Time, in_flight: u64, again: bool) -> Record {
+        Record { departure: self.rate.on_send(now, in_flight), lost: false, again }
+    }
+}
+
+impl<S: Recovery> Sampled<S> {
+    /// Samples what `scheme`, which has sent nothing yet, sends; `selective` if it reads selective acknowledgements.
+    pub(crate) fn new(scheme: S, selective: bool) -> Self {
+        Self { scheme, selective, samples: Samples::new() }
+    }
+
+    /// The first missing packet.
+    fn first(&self) -> u64 {
+        self.scheme.outstanding().start
+    }
+
     /// Counts `count` packets that were found lost, the first of them `first` or above.
     fn lose(&mut self, first: u64, count: u64) {
-        let acked = self.scheme.acked();
+        let acked = self.first();
+        let Self { scheme, samples, .. } = self;
         let mut left = count;
         let mut from = first.max(acked);
         while left > 0
-            && let Some(number) = self.scheme.next_waiting(from)
+            && let Some(number) = scheme.next_waiting(from)
         {
-            let record = &mut self.records[(number - acked) as usize];
+            let record = &mut samples.records[(number - acked) as usize];
             if !record.lost {
                 record.lost = true;
-                self.lost.push_back((number, self.rate.on_lost(&record.departure)));
+                samples.lost.push_back((number, samples.rate.on_lost(&record.departure)));
                 left -= 1;
             }
             from = number + 1;
@@ -77,12 +116,9 @@ impl<S: Recovery> Sampled<S> {
 
 #[deny(clippy::missing_trait_methods, reason = "the scheme inside does it unless said otherwise here")]
 impl<S: Recovery> Recovery for Sampled<S> {
-    fn acked(&self) -> u64 {
-        self.scheme.acked()
-    }
-
-    fn next(&self) -> u64 {
-        self.scheme.next()
+    #[inline(always)]
+    fn outstanding(&self) -> Range<u64> {
+        self.scheme.outstanding()
     }
 
     fn in_flight(&self) -> u64 {
@@ -100,27 +136,23 @@ impl<S: Recovery> Recovery for Sampled<S> {
 
     #[inline(always)]
     fn on_ack_in_order(&mut self, now: Time, ack: &Ack) -> Option<u64> {
-        let from = self.scheme.acked();
+        let from = self.first();
         let newly = self.scheme.on_ack_in_order(now, ack)?;
-        self.deliver_plainly(now, self.scheme.acked() - from);
+        self.samples.deliver_plainly(now, self.first() - from);
         Some(newly)
     }
 
-    fn on_ack(&mut self, now: Time, ack: &Ack) -> AckOutcome {
-        self.on_ack_with(now, ack, |_, _| ())
-    }
-
-    fn on_ack_with(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
-        let Self { scheme, rate, records, .. } = self;
-        let before = scheme.acked();
-        let outcome = scheme.on_ack_with(now, ack, |first, end| {
+    fn on_ack(&mut self, now: Time, ack: &Ack, mut arrived: impl FnMut(u64, u64)) -> AckOutcome {
+        let before = self.first();
+        let Self { scheme, samples: Samples { rate, records, .. }, .. } = self;
+        let outcome = scheme.on_ack(now, ack, |first, end| {
             // Mostly it is one packet, for which an iterator over a part of the ring would take longer.
             for number in first..end {
                 rate.on_delivered(now, &records[(number - before) as usize].departure);
             }
             arrived(first, end);
         });
-        let passed = scheme.acked() - before;
+        let passed = scheme.outstanding().start - before;
         let gone = records.drain(..passed as usize);
         if self.selective {
             drop(gone);
@@ -132,7 +164,7 @@ impl<S: Recovery> Recovery for Sampled<S> {
             }
         }
         if outcome.spurious {
-            self.undo_losses();
+            self.samples.undo_losses();
         }
         if outcome.lost > 0 {
             self.lose(outcome.first_lost, outcome.lost);
@@ -149,12 +181,13 @@ impl<S: Recovery> Recovery for Sampled<S> {
 
     fn on_timeout(&mut self, now: Time) -> u64 {
         let lost = self.scheme.on_timeout(now);
-        self.lose(self.scheme.acked(), lost);
+        self.lose(self.first(), lost);
         lost
     }
 
-    fn deadline(&self) -> Time {
-        self.scheme.deadline()
+    #[inline(always)]
+    fn rack(&mut self) -> Option<&mut Rack> {
+        self.scheme.rack()
     }
 
     fn on_deadline(&mut self, now: Time, new_data: bool) -> AckOutcome {
@@ -163,22 +196,6 @@ impl<S: Recovery> Recovery for Sampled<S> {
             self.lose(outcome.first_lost, outcome.lost);
         }
         outcome
-    }
-
-    fn is_probe_stale(&self) -> bool {
-        self.scheme.is_probe_stale()
-    }
-
-    fn set_probe(&mut self, now: Time, rtt: Option<Rtt>, timeout: Time) {
-        self.scheme.set_probe(now, rtt, timeout);
-    }
-
-    fn prefers_new(&self) -> bool {
-        self.scheme.prefers_new()
-    }
-
-    fn repair_at_once(&mut self) {
-        self.scheme.repair_at_once();
     }
 
     fn urgent(&self) -> bool {
@@ -198,8 +215,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
     fn resend(&mut self, now: Time) -> Option<u64> {
         let in_flight = self.scheme.in_flight();
         let number = self.scheme.resend(now)?;
-        let departure = self.rate.on_send(now, in_flight);
-        self.records[(number - self.scheme.acked()) as usize] = Record { departure, lost: false, again: true };
+        let place = (number - self.first()) as usize;
+        self.samples.records[place] = self.samples.sent(now, in_flight, true);
         Some(number)
     }
 
@@ -207,8 +224,8 @@ impl<S: Recovery> Recovery for Sampled<S> {
         let in_flight = self.scheme.in_flight();
         let first = self.scheme.send(now, count);
         for before in 0..count {
-            let departure = self.rate.on_send(now, in_flight + before);
-            self.records.push_back(Record { departure, lost: false, again: false });
+            let record = self.samples.sent(now, in_flight + before, false);
+            self.samples.records.push_back(record);
         }
         first
     }
@@ -217,27 +234,9 @@ impl<S: Recovery> Recovery for Sampled<S> {
         self.scheme.next_waiting(number)
     }
 
-    fn on_drained(&mut self, limit: Limit) {
-        if matches!(limit, Limit::Source | Limit::Peer) {
-            self.rate.on_limited(self.scheme.in_flight());
-        }
-    }
-
-    fn take_sample(&mut self, min_rtt: Option<Span>) -> Option<RateSample> {
-        self.rate.sample(min_rtt)
-    }
-
-    fn take_lost(&mut self) -> Option<(u64, RateSample)> {
-        self.lost.pop_front()
-    }
-
-    fn takes_samples(&self) -> bool {
-        true
-    }
-
     #[inline(always)]
-    fn outstanding(&self) -> u64 {
-        self.scheme.outstanding()
+    fn samples(&mut self) -> Option<&mut Samples> {
+        Some(&mut self.samples)
     }
 }
 
@@ -263,7 +262,7 @@ mod tests {
         sampled.send(Time::ZERO, 10);
         let sack = [Block { first: 1, end: 10 }, Block::default(), Block::default()];
         let ack = Ack { sack, ..Ack::of(0, Time::ZERO) };
-        let outcome = sampled.on_ack(Time::ZERO + Span::from_millis(40), &ack);
+        let outcome = sampled.on_ack(Time::ZERO + Span::from_millis(40), &ack, |_, _| ());
         assert!(outcome.begun && sampled.in_recovery(), "{outcome:?}");
         sampled.scheme.on_window(&outcome, Packets(16.0));
         assert_eq!((sampled.in_flight(), sampled.room(16)), (0, 16));

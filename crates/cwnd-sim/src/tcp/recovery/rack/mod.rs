@@ -8,6 +8,8 @@ mod frto;
 mod probe;
 mod reorder;
 
+use std::ops::Range;
+
 use cwnd::{Packets, Rtt, Span, Time};
 
 use self::board::Board;
@@ -62,6 +64,37 @@ struct Delivered {
 }
 
 impl Rack {
+    /// When [`on_deadline`](Recovery::on_deadline) is to be called; [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.detector.deadline().min(self.probe.deadline())
+    }
+
+    /// The timer for probes is to be set anew.
+    #[inline]
+    pub(crate) fn is_probe_stale(&self) -> bool {
+        self.probe.is_stale()
+    }
+
+    /// Sets it; the retransmission timer expires at `timeout`.
+    #[inline]
+    pub(crate) fn set_probe(&mut self, now: Time, rtt: Option<Rtt>, timeout: Time) {
+        self.smoothed = rtt.map_or(Span::ZERO, |rtt| rtt.smoothed);
+        let may = self.is_open() && self.board.arrived() == 0;
+        self.probe.set(now, may, self.board.next() - self.board.acked(), rtt, timeout);
+    }
+
+    /// New packets are to leave before those that wait to be sent again.
+    #[inline]
+    pub(crate) fn prefers_new(&self) -> bool {
+        self.frto.is_probing()
+    }
+
+    /// No new packet can leave before the repairs.
+    pub(crate) fn repair_at_once(&mut self) {
+        self.frto = Frto::Off;
+    }
+
     fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
@@ -154,13 +187,8 @@ impl Rack {
 
 impl Recovery for Rack {
     #[inline]
-    fn acked(&self) -> u64 {
-        self.board.acked()
-    }
-
-    #[inline]
-    fn next(&self) -> u64 {
-        self.board.next()
+    fn outstanding(&self) -> Range<u64> {
+        self.board.acked()..self.board.next()
     }
 
     #[inline]
@@ -198,7 +226,7 @@ impl Recovery for Rack {
         })
     }
 
-    fn on_ack_with(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
+    fn on_ack(&mut self, now: Time, ack: &Ack, arrived: impl FnMut(u64, u64)) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         let before = self.board.acked();
         let delivered = self.deliver(now, ack, arrived);
@@ -280,9 +308,9 @@ impl Recovery for Rack {
         lost
     }
 
-    #[inline]
-    fn deadline(&self) -> Time {
-        self.detector.deadline().min(self.probe.deadline())
+    #[inline(always)]
+    fn rack(&mut self) -> Option<&mut Rack> {
+        Some(self)
     }
 
     fn on_deadline(&mut self, now: Time, new_data: bool) -> AckOutcome {
@@ -298,27 +326,6 @@ impl Recovery for Rack {
             outcome.rearm = true;
         }
         outcome
-    }
-
-    #[inline]
-    fn is_probe_stale(&self) -> bool {
-        self.probe.is_stale()
-    }
-
-    #[inline]
-    fn set_probe(&mut self, now: Time, rtt: Option<Rtt>, timeout: Time) {
-        self.smoothed = rtt.map_or(Span::ZERO, |rtt| rtt.smoothed);
-        let may = self.is_open() && self.board.arrived() == 0;
-        self.probe.set(now, may, self.outstanding(), rtt, timeout);
-    }
-
-    #[inline]
-    fn prefers_new(&self) -> bool {
-        self.frto.is_probing()
-    }
-
-    fn repair_at_once(&mut self) {
-        self.frto = Frto::Off;
     }
 
     #[inline]
