@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
         "release" => &["--check"],
+        "dist" => &["--twice"],
         "help" => &["--help"],
         _ => &[],
     };
@@ -71,6 +72,9 @@ fn main() -> ExitCode {
         "release" if options.contains(&"--check") => ended(release::check(&workspace)),
         "release" => usage_error("`release` has one form, `release --check`: a person publishes"),
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
+        "dist" if options.contains(&"--twice") => {
+            ended(dist::twice(&workspace).map(|archive| println!("{}", archive.display())))
+        }
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
         "generate" => ended(generate::rewrite(&workspace)),
         "museum" => ended(foreign::museum(&workspace)),
@@ -179,7 +183,8 @@ Usage: cargo xtask <TASK>
   engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
-  dist                       the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences
+  dist [--twice]             the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
+                             --twice builds it again in a clone, and compares the bytes
   generate                   rewrite the generated files
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
   release --check            go through the checklist of a release: docs/releases.md
