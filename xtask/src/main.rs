@@ -3,6 +3,7 @@
 //! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
+mod api;
 mod book;
 mod budget;
 mod check;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
             ended(dist::twice(&workspace).map(|archive| println!("{}", archive.display())))
         }
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
+        "api" => ended(api::rewrite(&workspace)),
         "generate" => ended(generate::rewrite(&workspace)),
         "museum" => ended(foreign::museum(&workspace)),
         "book" => match names {
@@ -186,6 +188,7 @@ Usage: cargo xtask <TASK>
   dist [--twice]             the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
                              --twice builds it again in a clone, and compares the bytes
   generate                   rewrite the generated files
+  api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
