@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tool::CARGO_DEB;
 use crate::workspace::{Workspace, output, run};
 
 /// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
@@ -35,6 +36,30 @@ pub(crate) fn twice(workspace: &Workspace) -> Result<PathBuf, String> {
     println!("two builds in two directories have equal bytes");
     remove(&place)?;
     Ok(first)
+}
+
+/// Builds the archive as [`build`] does, and a Debian package of each program next to it.
+pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
+    CARGO_DEB.required(workspace)?;
+    let archive = build(workspace)?;
+    let place = workspace.target().join("dist");
+    // Manifests find them here: cargo-deb knows the directory of builds alone.
+    let files = place.join("target/release/dist");
+    remove(&files)?;
+    let stage = unpacked(&archive);
+    for (from, to) in [("share/man/man1", "man"), ("share/completions", "completions"), ("", "")] {
+        fs::create_dir_all(files.join(to)).map_err(|error| failed(&files, &error))?;
+        for file in entries(&stage.join(from))?.into_iter().filter(|file| file.is_file()) {
+            copy(&file, &files.join(to).join(file.file_name().unwrap_or_default()))?;
+        }
+    }
+    for package in ["cwnd-cli", "cwnd-transfer"] {
+        let mut deb = Command::new("cargo-deb");
+        deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--no-strip", "--locked", "-p", package]);
+        deb.arg("--output").arg(&place).env("CARGO_TARGET_DIR", place.join("target"));
+        run(deb.env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?))?;
+    }
+    Ok(archive)
 }
 
 /// The directory that an archive was packed from.

@@ -187,6 +187,13 @@ pub(crate) static PUBLIC_API: Tool = Tool {
     source: Source::Cargo(PUBLIC_API_VERSION),
 };
 
+/// Makes Debian packages.
+pub(crate) static CARGO_DEB: Tool = Tool {
+    name: "cargo-deb",
+    present: |_| succeeds(Command::new("cargo-deb").arg("--version")),
+    source: Source::Cargo("cargo-deb"),
+};
+
 /// Node.js, which drives the browser.
 pub(crate) static NODE: Tool = Tool {
     name: "node",
