@@ -19,6 +19,7 @@ mod passed;
 mod prose;
 mod python;
 mod release;
+mod site;
 mod step;
 mod suite;
 mod tool;
@@ -87,6 +88,10 @@ fn main() -> ExitCode {
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
             _ => usage_error("`book` takes the directory to write"),
+        },
+        "site" => match names {
+            [directory] => ended(site::write(&workspace, directory.as_ref())),
+            _ => usage_error("`site` takes the directory to write"),
         },
         "help" => {
             print!("{USAGE}");
@@ -196,6 +201,7 @@ Usage: cargo xtask <TASK>
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
+  site DIR                   write the book, the references of Rust and Python, and the laboratory, and check all links: docs/releases.md
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite evidence/*/results.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)

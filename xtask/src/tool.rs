@@ -194,6 +194,13 @@ pub(crate) static CARGO_DEB: Tool = Tool {
     source: Source::Cargo("cargo-deb"),
 };
 
+/// Makes the pages of the book.
+pub(crate) static MDBOOK: Tool = Tool {
+    name: "mdbook",
+    present: |_| succeeds(Command::new("mdbook").arg("--version")),
+    source: Source::Cargo("mdbook"),
+};
+
 /// Node.js, which drives the browser.
 pub(crate) static NODE: Tool = Tool {
     name: "node",
