@@ -20,7 +20,7 @@ pub(crate) struct Tool {
 
 /// Where a tool comes from.
 pub(crate) enum Source {
-    /// A program of crates.io with its version, built by cargo: `NAME@VERSION`.
+    /// A program that cargo fetches and builds: `NAME`, or `NAME@VERSION`.
     Cargo(&'static str),
     /// Debian packages.
     Debian(&'static [&'static str]),
