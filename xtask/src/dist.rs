@@ -1,25 +1,98 @@
 //! The archive of a release: both programs with their manual pages, completions, licences and a bill of materials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tool::CARGO_DEB;
 use crate::workspace::{Workspace, output, run};
 
 /// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
 /// times are that of the newest commit.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
+    archive(workspace, &workspace.target().join("dist"))
+}
+
+/// Builds the archive as [`build`] does, a second time in a clone below `target/dist/again`, and compares all bytes.
+pub(crate) fn twice(workspace: &Workspace) -> Result<PathBuf, String> {
+    if !output(git(workspace).args(["status", "--porcelain"]))?.is_empty() {
+        return Err("a clone has what is committed, and there are uncommitted changes".to_owned());
+    }
+    let first = build(workspace)?;
+    let place = workspace.target().join("dist/again");
+    remove(&place)?;
+    let clone = place.join("source");
+    run(Command::new("git").args(["clone", "--quiet", "--shared"]).arg(workspace.path("")).arg(&clone))?;
+    let second = archive(&Workspace::at(clone), &place.join("built"))?;
+    let differ = differences(&unpacked(&first), &unpacked(&second))?;
+    if !differ.is_empty() {
+        return Err(format!("the two builds differ, and both are kept:\n{}", differ.join("\n")));
+    }
+    if read(&first)? != read(&second)? {
+        return Err(format!("equal files are packed differently: {} and {}", first.display(), second.display()));
+    }
+    println!("two builds in two directories have equal bytes");
+    remove(&place)?;
+    Ok(first)
+}
+
+/// Builds the archive as [`build`] does, and a Debian package of each program next to it.
+pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
+    CARGO_DEB.required(workspace)?;
+    let archive = build(workspace)?;
+    let place = workspace.target().join("dist");
+    // Manifests find them here: cargo-deb knows the directory of builds alone.
+    let files = place.join("target/release/dist");
+    remove(&files)?;
+    let stage = unpacked(&archive);
+    for (from, to) in [("share/man/man1", "man"), ("share/completions", "completions"), ("", "")] {
+        fs::create_dir_all(files.join(to)).map_err(|error| failed(&files, &error))?;
+        for file in entries(&stage.join(from))?.into_iter().filter(|file| file.is_file()) {
+            copy(&file, &files.join(to).join(file.file_name().unwrap_or_default()))?;
+        }
+    }
+    for package in ["cwnd-cli", "cwnd-transfer"] {
+        let mut deb = Command::new("cargo-deb");
+        deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--no-strip", "--locked", "-p", package]);
+        deb.arg("--output").arg(&place).env("CARGO_TARGET_DIR", place.join("target"));
+        run(deb.env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?))?;
+    }
+    Ok(archive)
+}
+
+/// The directory that an archive was packed from.
+fn unpacked(archive: &Path) -> PathBuf {
+    archive.with_extension("").with_extension("")
+}
+
+/// The files below two directories that differ, or that one of them lacks, ascending.
+fn differences(first: &Path, second: &Path) -> Result<Vec<String>, String> {
+    let mut names = BTreeSet::new();
+    for directory in [first, second] {
+        let below = |entry: PathBuf| entry.file_name().map(std::ffi::OsStr::to_owned);
+        names.extend(entries(directory)?.into_iter().filter_map(below));
+    }
+    let mut found = Vec::new();
+    for name in names {
+        let (one, other) = (first.join(&name), second.join(&name));
+        if one.is_dir() && other.is_dir() {
+            found.extend(differences(&one, &other)?);
+        } else if !one.is_file() || !other.is_file() || read(&one)? != read(&other)? {
+            found.push(format!("  {} and {}", one.display(), other.display()));
+        }
+    }
+    Ok(found)
+}
+
+/// Builds the archive of the sources in `workspace` below `place`.
+fn archive(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
     let target = host()?;
     let name = format!("cwnd-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let place = workspace.target().join("dist");
     let stage = place.join(&name);
-    match fs::remove_dir_all(&stage) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&stage, &error)),
-        _ => {}
-    }
-    let built = compile(workspace, &place)?;
+    remove(&stage)?;
+    let built = compile(workspace, place)?;
     let create = |path: PathBuf| fs::create_dir_all(&path).map_err(|error| failed(&path, &error)).map(|()| path);
     let (programs, manual) = (create(stage.join("bin"))?, create(stage.join("share/man/man1"))?);
     let completions = create(stage.join("share/completions"))?;
@@ -38,8 +111,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     let dependencies = dependencies(workspace)?;
     write(&stage.join("THIRD-PARTY.txt"), &licences(&dependencies)?)?;
     write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &checksums(workspace)?))?;
-    let archive = pack(workspace, &place, &name)?;
-    let sum = output(Command::new("sha256sum").arg(archive.file_name().unwrap_or_default()).current_dir(&place))?;
+    let archive = pack(workspace, place, &name)?;
+    let sum = output(Command::new("sha256sum").arg(archive.file_name().unwrap_or_default()).current_dir(place))?;
     write(&place.join("SHA256SUMS"), &sum)?;
     print!("{sum}");
     Ok(archive)
@@ -47,11 +120,24 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
 
 /// Compiles both programs without paths of this machine. The directory with them.
 fn compile(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
+    // The directories below are there afterwards.
+    run(&mut workspace.cargo(&["fetch", "--locked"]))?;
     let directory = place.join("target");
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
-    let flags = [remap(&workspace.path(""), "."), remap(&cargo_home()?, "cargo")].join("\u{1f}");
+    let mut flags = vec![remap(&workspace.path(""), "."), remap(&cargo_home()?, "cargo")];
+    // Their names have a hash of the registry's address, or that of a mirror.
+    flags.extend(entries(&registries()?)?.iter().map(|registry| remap(registry, "registry")));
+    // The last that matches counts, and this one may lie within the first.
+    flags.push(remap(&directory, "target"));
     let mut build = workspace.cargo(&["build", "--release", "--locked", "-p", "cwnd-cli", "-p", "cwnd-transfer"]);
-    build.env("CARGO_TARGET_DIR", &directory).env("CARGO_ENCODED_RUSTFLAGS", flags).env("CARGO_INCREMENTAL", "0");
+    build.env("CARGO_TARGET_DIR", &directory).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    build.env("CARGO_INCREMENTAL", "0").env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?);
+    if std::env::var_os("CWND_REVISION").is_none() {
+        // The digits that git prints by itself depend on the number of objects of the clone.
+        let changed = !output(git(workspace).args(["status", "--porcelain"]))?.is_empty();
+        let revision = commit(workspace, "%H")?.chars().take(8).collect::<String>();
+        build.env("CWND_REVISION", if changed { format!("{revision}-dirty") } else { revision });
+    }
     run(&mut build)?;
     Ok(directory.join("release"))
 }
@@ -107,10 +193,9 @@ fn licences(dependencies: &[Dependency]) -> Result<String, String> {
 
 /// The files of a crate that begin with LICENSE, LICENCE, COPYING or NOTICE, ascending.
 fn licence_files(dependency: &Dependency) -> Result<Vec<PathBuf>, String> {
-    let registries = cargo_home()?.join("registry/src");
     let package = format!("{}-{}", dependency.name, dependency.version);
     let mut files = Vec::new();
-    for registry in entries(&registries)? {
+    for registry in entries(&registries()?)? {
         let directory = registry.join(&package);
         if directory.is_dir() {
             files = entries(&directory)?;
@@ -171,15 +256,31 @@ fn bill(dependencies: &[Dependency], checksums: &BTreeMap<(String, String), Stri
 
 /// Packs the staged directory: names sorted, owned by nobody in particular, with the time of the newest commit.
 fn pack(workspace: &Workspace, place: &Path, name: &str) -> Result<PathBuf, String> {
-    let time = output(Command::new("git").current_dir(workspace.path("")).args(["log", "-1", "--format=%ct"]))?;
     let archive = place.join(format!("{name}.tar.gz"));
     let plain = place.join(format!("{name}.tar"));
     let fixed = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu", "--mode=go=rX,u+rw,a-s"];
     let mut tar = Command::new("tar");
-    tar.current_dir(place).args(fixed).arg(format!("--mtime=@{}", time.trim())).arg("-cf").arg(&plain).arg(name);
+    tar.current_dir(place)
+        .args(fixed)
+        .arg(format!("--mtime=@{}", commit(workspace, "%ct")?))
+        .arg("-cf")
+        .arg(&plain)
+        .arg(name);
     run(&mut tar)?;
     run(Command::new("gzip").args(["-9", "--no-name", "--force"]).arg(&plain))?;
     Ok(archive)
+}
+
+/// A field of the newest commit: `%ct`, its time in seconds of Unix, or `%H`, its hash.
+fn commit(workspace: &Workspace, field: &str) -> Result<String, String> {
+    let printed = output(git(workspace).args(["log", "-1", &format!("--format={field}")]))?;
+    Ok(printed.trim().to_owned())
+}
+
+fn git(workspace: &Workspace) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(workspace.path(""));
+    command
 }
 
 /// The target of this machine, `x86_64-unknown-linux-gnu`.
@@ -195,8 +296,25 @@ fn cargo_home() -> Result<PathBuf, String> {
         .ok_or_else(|| "HOME is not set".to_owned())
 }
 
+/// Where cargo unpacks the crates of others: a directory for each registry.
+fn registries() -> Result<PathBuf, String> {
+    Ok(cargo_home()?.join("registry/src"))
+}
+
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(drop).map_err(|error| failed(from, &error))
+}
+
+/// Removes a directory, which need not exist.
+fn remove(directory: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(directory, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| failed(path, &error))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -225,5 +343,23 @@ mod tests {
             of("serde_derive", "1.0.2", "MIT OR Apache-2.0")
         );
         assert_eq!(found("cwnd v0.1.0 (/somewhere/crates/cwnd)|MIT OR Apache-2.0"), None);
+    }
+
+    #[test]
+    fn two_builds_differ_where_a_byte_or_a_file_does() {
+        let place = std::env::temp_dir().join(format!("cwnd-dist-{}", std::process::id()));
+        let (first, second) = (place.join("first"), place.join("second"));
+        for directory in [&first, &second] {
+            fs::create_dir_all(directory.join("bin")).unwrap();
+            fs::write(directory.join("bin/udt"), "a").unwrap();
+        }
+        let found = || differences(&first, &second).unwrap();
+        assert_eq!(found(), Vec::<String>::new());
+        fs::write(second.join("bin/udt"), "b").unwrap();
+        fs::write(first.join("README.md"), "").unwrap();
+        let found = found();
+        fs::remove_dir_all(&place).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("README.md") && found[1].contains("bin/udt"), "{found:?}");
     }
 }

@@ -3,6 +3,7 @@
 //! A task is a list of [`step::Step`]s, each with the tools it needs. Steps run one after the other, a failure does not stop
 //! the rest, and the last line counts them. Standard library only: this crate is built before anything can be tested.
 
+mod api;
 mod book;
 mod budget;
 mod check;
@@ -18,6 +19,7 @@ mod passed;
 mod prose;
 mod python;
 mod release;
+mod site;
 mod step;
 mod suite;
 mod tool;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
         "release" => &["--check"],
+        "dist" => &["--deb", "--twice"],
         "help" => &["--help"],
         _ => &[],
     };
@@ -71,12 +74,24 @@ fn main() -> ExitCode {
         "release" if options.contains(&"--check") => ended(release::check(&workspace)),
         "release" => usage_error("`release` has one form, `release --check`: a person publishes"),
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
+        "dist" if options.len() > 1 => usage_error("`dist` takes one of `--deb` and `--twice`"),
+        "dist" if options.contains(&"--twice") => {
+            ended(dist::twice(&workspace).map(|archive| println!("{}", archive.display())))
+        }
+        "dist" if options.contains(&"--deb") => {
+            ended(dist::debian(&workspace).map(|archive| println!("{}", archive.display())))
+        }
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
+        "api" => ended(api::rewrite(&workspace)),
         "generate" => ended(generate::rewrite(&workspace)),
         "museum" => ended(foreign::museum(&workspace)),
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
             _ => usage_error("`book` takes the directory to write"),
+        },
+        "site" => match names {
+            [directory] => ended(site::write(&workspace, directory.as_ref())),
+            _ => usage_error("`site` takes the directory to write"),
         },
         "help" => {
             print!("{USAGE}");
@@ -179,11 +194,14 @@ Usage: cargo xtask <TASK>
   engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
-  dist                       the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences
+  dist [--twice | --deb]     the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
+                             --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages
   generate                   rewrite the generated files
+  api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
+  site DIR                   write the book, the references of Rust and Python, and the laboratory, and check all links: docs/releases.md
   validate [--setup] [STEP]  compare with ns-2 (ns2), ns-3 (ns3), the kernel's TCP (linux) and the response functions
                              (model), and rewrite evidence/*/results.md; measure UDT on sockets (udt), and rewrite docs/udt.md and the times in
                              docs/files.md; draw the plots of their last runs (plots)

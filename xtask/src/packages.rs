@@ -19,6 +19,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("{} faults of packages", wrong.len())) }
 }
 
+/// The published crates, each with its description, in the order of their directories.
+pub(crate) fn published(workspace: &Workspace) -> Result<Vec<(String, String)>, String> {
+    let published = members(workspace)?.into_iter().filter(Member::is_published);
+    let described = published.map(|Member { name, manifest, .. }| {
+        let about = manifest.lines().find_map(|line| line.strip_prefix("description = \"")?.strip_suffix('"'));
+        (name, about.unwrap_or_default().to_owned())
+    });
+    Ok(described.collect())
+}
+
 /// Builds and runs a program outside of the repository that depends on the packed crates alone, and compiles each of them.
 pub(crate) fn use_them(workspace: &Workspace) -> Result<(), String> {
     let outside = std::env::temp_dir().join(format!("cwnd-packages-{}", std::process::id()));

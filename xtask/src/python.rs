@@ -24,10 +24,22 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     workspace.build()?;
     // Each of both uses one processor, and they take about as long.
     thread::scope(|scope| {
-        let checks = scope.spawn(|| environment.document(&sources).and(environment.check_stubs(&sources)));
+        let checks = scope
+            .spawn(|| environment.document(&sources, &scratch.join("docs")).and(environment.check_stubs(&sources)));
         let tests = environment.test(&sources, &workspace.program("cwnd")).and(environment.lint(&sources));
         checks.join().map_err(|_| "the checks of Python panicked".to_owned())?.and(tests)
     })
+}
+
+/// Builds the pages into `directory` with the environment that [`test`] leaves; false where there is none.
+pub(crate) fn pages(workspace: &Workspace, directory: &Path) -> Result<bool, String> {
+    let scratch = workspace.scratch().join("python");
+    let environment = Environment { directory: scratch.join("venv"), beside: scratch };
+    if !environment.directory.join("bin/sphinx-build").is_file() {
+        return Ok(false);
+    }
+    environment.document(&workspace.path("python"), directory)?;
+    Ok(true)
 }
 
 /// A virtual environment. Its programs run outside of the source directory, where they would import the sources instead of the wheel.
@@ -58,11 +70,11 @@ impl Environment {
         run(self.command("stubtest").arg("cwnd").arg("--mypy-config-file").arg(sources.join("pyproject.toml")))
     }
 
-    /// The pages, which run the notebooks and draw the gallery.
-    fn document(&self, sources: &Path) -> Result<(), String> {
-        let mut pages = self.command("sphinx-build");
-        pages.args(["--quiet", "--fail-on-warning", "--fresh-env"]).arg(sources.join("docs"));
-        run(pages.arg(self.beside.join("docs")))
+    /// Writes the pages, which runs the notebooks and draws the gallery.
+    fn document(&self, sources: &Path, pages: &Path) -> Result<(), String> {
+        let mut build = self.command("sphinx-build");
+        build.args(["--quiet", "--fail-on-warning", "--fresh-env"]).arg(sources.join("docs"));
+        run(build.arg(pages))
     }
 
     /// The tests, some of which compare with the command `cwnd`.

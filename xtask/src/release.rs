@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use crate::packages;
 use crate::workspace::{Workspace, output, run};
+use crate::{api, packages};
 
 /// Goes through the checklist, and prints a line for each point.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
@@ -67,6 +67,7 @@ const POINTS: &[Point] = &[
         Ok(())
     }),
     ("the packages are complete", packages::check),
+    ("the public items are those of xtask/api", api::check),
     ("the checks pass", |workspace| run(&mut workspace.cargo(&["xtask", "check"]))),
 ];
 

@@ -9,7 +9,7 @@ use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CXX, FIREFOX, LIBCLANG, LIBUDT, NODE, NPM, PAGE_PACKAGES,
-    PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
+    PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
 use crate::{evidence, packages, python};
@@ -155,6 +155,7 @@ pub(crate) const LONG: &[Step] = &[
         },
     },
     Step { name: "stranger", needs: &[], run: packages::use_them },
+    Step { name: "api", needs: &[&PUBLIC_API], run: crate::api::check },
     Step {
         name: "advisories",
         needs: &[&PYTHON, &CHECKERS, &ADVISORIES],

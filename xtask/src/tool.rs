@@ -20,6 +20,8 @@ pub(crate) struct Tool {
 
 /// Where a tool comes from.
 pub(crate) enum Source {
+    /// A program that cargo fetches and builds: `NAME`, or `NAME@VERSION`.
+    Cargo(&'static str),
     /// Debian packages.
     Debian(&'static [&'static str]),
     /// A network that not every machine has; there is nothing to install.
@@ -33,6 +35,20 @@ pub(crate) enum Source {
 }
 
 impl Tool {
+    /// An error with the command that installs the tool, unless it is present.
+    pub(crate) fn required(&self, workspace: &Workspace) -> Result<(), String> {
+        if (self.present)(workspace) {
+            return Ok(());
+        }
+        let command = match self.source {
+            Source::Cargo(program) => format!(": cargo install --locked {program}"),
+            Source::Debian(packages) => format!(": apt-get install {}", packages.join(" ")),
+            Source::Rustup(arguments) => format!(": rustup {}", arguments.join(" ")),
+            Source::Network | Source::Npm(_) | Source::Pip(_) => String::new(),
+        };
+        Err(format!("{} is missing{command}", self.name))
+    }
+
     /// Installs the tool unless it is present.
     pub(crate) fn install(&self, machine: &Machine, workspace: &Workspace) -> Result<(), String> {
         if (self.present)(workspace) {
@@ -40,6 +56,7 @@ impl Tool {
         }
         println!("{} is missing", self.name);
         match self.source {
+            Source::Cargo(program) => run(workspace.cargo(&["install", "--locked"]).arg(program))?,
             Source::Debian(packages) if machine.installs() => machine.apt(packages)?,
             Source::Debian(packages) => return Err(format!("as root, apt-get install {}", packages.join(" "))),
             Source::Network => return Err("it cannot be reached".to_owned()),
@@ -157,6 +174,31 @@ pub(crate) static RENDERER: Tool = Tool {
     name: "vl-convert",
     present: |workspace| Environment::of(workspace, RENDERER_LIST).is_current(workspace),
     source: Source::Pip(RENDERER_LIST),
+};
+
+/// Lists public items. The lists of another version may differ.
+pub(crate) static PUBLIC_API: Tool = Tool {
+    name: PUBLIC_API_VERSION,
+    present: |_| {
+        let printed = Command::new("cargo-public-api").args(["public-api", "--version"]).output();
+        let wanted = PUBLIC_API_VERSION.replace('@', " ");
+        printed.is_ok_and(|printed| String::from_utf8_lossy(&printed.stdout).trim() == wanted)
+    },
+    source: Source::Cargo(PUBLIC_API_VERSION),
+};
+
+/// Makes Debian packages.
+pub(crate) static CARGO_DEB: Tool = Tool {
+    name: "cargo-deb",
+    present: |_| succeeds(Command::new("cargo-deb").arg("--version")),
+    source: Source::Cargo("cargo-deb"),
+};
+
+/// Makes the pages of the book.
+pub(crate) static MDBOOK: Tool = Tool {
+    name: "mdbook",
+    present: |_| succeeds(Command::new("mdbook").arg("--version")),
+    source: Source::Cargo("mdbook"),
 };
 
 /// Node.js, which drives the browser.
@@ -339,3 +381,5 @@ const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 const CHECKERS_LIST: &str = "xtask/checkers.txt";
 
 const RENDERER_LIST: &str = "xtask/renderer.txt";
+
+const PUBLIC_API_VERSION: &str = "cargo-public-api@0.52.0";
