@@ -98,6 +98,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("reverse_queue", &QUEUES),
     ("dumbbell.rate", &["\"17mbit\""]),
     ("reverse_rate", &["\"3mbit\""]),
+    ("duplex", &["\"half\"", "\"half:access=300us,burst=4\""]),
     ("lot.rate", &["\"17mbit\""]),
     ("link.0.rate", &["\"17mbit\""]),
     ("rtt", &["\"30ms\""]),

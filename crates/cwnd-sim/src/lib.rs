@@ -63,9 +63,9 @@ pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
-    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, Fault, FqCoDelSetup,
-    GilbertElliott, Impairments, Jitter, LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup, QueueLimit, RedSetup,
-    ReorderBy, Reordering, RioSetup, Tap, TokenBucket, VcpSetup, XcpSetup,
+    Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, Duplex, Fault, FqCoDelSetup,
+    GilbertElliott, HalfDuplex, Impairments, Jitter, LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup,
+    QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup, Sharing, Tap, TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, FlowArrivalsSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};

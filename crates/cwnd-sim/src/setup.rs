@@ -1,5 +1,6 @@
 //! The setup of a run, as plain data.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::Deref;
 
@@ -12,7 +13,7 @@ use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::net::packet::AckEcho;
 use crate::net::route::{FlowRoutes, Routes};
-use crate::net::setup::{Class, LinkId, LinkSetup, NodeId, Tap};
+use crate::net::setup::{Class, HalfDuplex, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::tcp::{LinuxHost, Reassembly, largest_window};
 use crate::traffic::{CbrSetup, Interarrival, Pages, Pause, Sizes, Source};
@@ -246,6 +247,7 @@ impl Setup {
             self.check_ends((link.from, link.to), &SetupPart::Link(link.name.clone()))?;
             link.check()?;
         }
+        self.check_channels()?;
         let tapped = self.taps.iter().all(|tap| (tap.link.0 as usize) < self.links.len());
         require(tapped, &SetupPart::Field("taps"), "must be on links")?;
         self.flows.iter().try_for_each(|flow| self.check_flow(flow, &SetupPart::Flow(flow.name.clone())))?;
@@ -260,6 +262,17 @@ impl Setup {
         self.flow_arrivals
             .iter()
             .try_for_each(|group| self.flow_routes(&mut routes, &group.flow, SetupPart::FlowArrivals).map(drop))
+    }
+
+    /// The links of a channel agree on how they share it.
+    fn check_channels(&self) -> Result<(), SetupError> {
+        let mut channels = BTreeMap::new();
+        for link in &self.links {
+            let Some(HalfDuplex { channel, sharing }) = link.half_duplex else { continue };
+            let agreed = *channels.entry(channel).or_insert(sharing) == sharing;
+            in_range(agreed, &SetupPart::Link(link.name.clone()), "duplex", "that of the other links of its channel")?;
+        }
+        Ok(())
     }
 
     /// The links that each flow's data crosses, in order.

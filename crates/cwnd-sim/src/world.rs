@@ -24,10 +24,11 @@ use crate::events::{Component, EventSet, Next};
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath};
 use crate::flow_arrivals::{FlowArrivals, Request};
 use crate::handshake::Handshake;
+use crate::net::channel::Channel;
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
-use crate::net::setup::Class;
+use crate::net::setup::{Class, HalfDuplex};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::random::Stream;
 use crate::ring::Budget;
@@ -112,6 +113,12 @@ impl World {
             sampled: 0,
             budget,
         };
+        let mut channels = BTreeMap::new();
+        for (link, setup) in world.links.iter_mut().zip(&setup.links) {
+            if let Some(HalfDuplex { channel, sharing }) = setup.half_duplex {
+                link.share(channels.entry(channel).or_insert_with(|| Channel::new(sharing)));
+            }
+        }
         for tap in &setup.taps {
             let index = tap.link.0 as usize;
             world.links[index].tap(tap, setup.seed, &setup.links[index]);

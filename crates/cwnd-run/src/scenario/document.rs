@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Class, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
+use cwnd_sim::{Class, Duplex, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -136,6 +136,9 @@ pub struct Dumbbell {
     /// Random loss on the reverse path; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_loss: Option<Written<Loss>>,
+    /// Whether bottleneck and reverse path transmit at the same time, or share one channel in turns; `full` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplex: Option<Written<Duplex>>,
 }
 
 /// A row of equal links in both directions between the nodes `r0`, `r1`, …; flows go from the first node to the last unless they
@@ -193,6 +196,9 @@ pub struct Link {
     /// Impairments in its own direction; none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impairments: Option<Impairments>,
+    /// Whether it and the link that leads back transmit at the same time, or share one channel in turns; `full` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplex: Option<Written<Duplex>>,
 }
 
 /// A group of equal flows.
@@ -438,6 +444,7 @@ impl Default for Dumbbell {
             reverse_rate: None,
             reverse_queue: None,
             reverse_loss: None,
+            duplex: None,
         }
     }
 }

@@ -9,8 +9,8 @@ use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{self, Queue};
 use cwnd_sim::{
-    AckEcho, Class, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme, Reordering,
-    Sizes, TokenBucket,
+    AckEcho, Class, Duplex, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme,
+    Reordering, Sizes, TokenBucket,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
@@ -341,6 +341,7 @@ by_table!(
     notation::JITTERS,
     ["5ms", "normal:20ms,deviation=4ms", "pareto:10ms,shape=3", "wifi:7ms", "5ms,overtaking=yes"]
 );
+by_table!(Duplex, "Duplex", notation::DUPLEXES, ["full", "half", "half:access=200us,burst=16"]);
 by_table!(Reordering, "Reordering", notation::REORDERINGS, ["0.02:15ms", "1/1000:3p"]);
 by_table!(TokenBucket, "TokenBucket", notation::TOKEN_BUCKETS, ["5mbit,burst=30kB"]);
 by_table!(

@@ -1,7 +1,8 @@
 //! The page about settings written `name:key=value`.
 
 use cwnd_sim::notation::{
-    HOSTS, INTERARRIVALS, JITTERS, LOSSES, QUEUES, RATE_SCHEDULES, REORDERINGS, SIZES, SLOW_STARTS, TOKEN_BUCKETS,
+    DUPLEXES, HOSTS, INTERARRIVALS, JITTERS, LOSSES, QUEUES, RATE_SCHEDULES, REORDERINGS, SIZES, SLOW_STARTS,
+    TOKEN_BUCKETS,
 };
 
 /// `docs/notation.md`: each kind with its forms, their parameters, ranges and defaults.
@@ -19,6 +20,7 @@ pub fn notation() -> String {
         ("Jitter", JITTERS.rows()),
         ("Reordering", REORDERINGS.rows()),
         ("Policers and shapers", TOKEN_BUCKETS.rows()),
+        ("Shared channels", DUPLEXES.rows()),
         ("Hosts", HOSTS.rows()),
         ("Slow starts", SLOW_STARTS.rows()),
         ("Rates of sources", RATE_SCHEDULES.rows()),

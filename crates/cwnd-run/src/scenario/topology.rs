@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{Discipline, LinkId, LinkSetup, Loss, NodeId, QueueLimit};
+use cwnd_sim::{Discipline, Duplex, HalfDuplex, LinkId, LinkSetup, Loss, NodeId, QueueLimit};
 
 use super::document::{Document, Dumbbell, Link, ParkingLot};
 use super::error::{Fault, Located, range};
@@ -71,6 +71,7 @@ impl Topology {
             }
             follow_losses(bottleneck, table.as_ref(), &dumbbell.trace, "dumbbell")?;
         }
+        share(&dumbbell.duplex, 0, &mut links);
         Ok(Self::between_ends(path.nodes(), links, rtt))
     }
 
@@ -134,8 +135,19 @@ impl Topology {
                 schedule.apply_phases(&mut forward, &key, sized)?;
             }
             follow_losses(&mut forward, table.as_ref(), &link.trace, &key)?;
-            topology.links.push(forward);
-            topology.links.extend(link.both_ways.then_some(back));
+            let mut ways = vec![forward];
+            ways.extend(link.both_ways.then_some(back));
+            if let (true, false, Some(duplex)) =
+                (share(&link.duplex, index as u32, &mut ways), link.both_ways, &link.duplex)
+            {
+                return Err(range(
+                    &key,
+                    "duplex",
+                    &format!("`{duplex}`"),
+                    "`full` for a link that none leads back along",
+                ));
+            }
+            topology.links.extend(ways);
         }
         Ok(topology)
     }
@@ -177,6 +189,13 @@ fn graph_queue(link: &Link, packet: Bytes, key: &str) -> Result<(QueueLimit, Dis
         }
         (Some(queue), Some(rate)) => queue_setup(queue, (rate, Span::ZERO, packet), (key, "queue")),
     }
+}
+
+/// Lets links share a channel of this number if they are to; whether they are.
+fn share(duplex: &Option<Written<Duplex>>, channel: u32, links: &mut [LinkSetup]) -> bool {
+    let Some(Duplex::Half(sharing)) = duplex.as_ref().map(|duplex| *duplex.value()) else { return false };
+    links.iter_mut().for_each(|link| link.half_duplex = Some(HalfDuplex { channel, sharing }));
+    true
 }
 
 fn impairments(given: &Option<Impairments>) -> cwnd_sim::Impairments {

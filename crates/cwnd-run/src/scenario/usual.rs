@@ -1,7 +1,7 @@
 //! A document without keys that only repeat defaults.
 
 use cwnd::{Bytes, Span};
-use cwnd_sim::{Era, Jitter, LinuxHost, Loss, Reassembly};
+use cwnd_sim::{Duplex, Era, Jitter, LinuxHost, Loss, Reassembly};
 
 use super::document::{Document, FlowGroup};
 use super::impairments::Impairments;
@@ -27,12 +27,14 @@ impl Document {
             drop_if(&mut dumbbell.reverse_rate, |back| *back == rate);
             drop_if(&mut dumbbell.reverse_queue, |back| *back == queue);
             drop_if(&mut dumbbell.reverse_loss, |loss| *loss == Loss::None);
+            drop_if(&mut dumbbell.duplex, |duplex| *duplex == Duplex::Full);
             harmless(&mut dumbbell.impairments);
             harmless(&mut dumbbell.reverse_impairments);
         }
         plain.parking_lot.iter_mut().for_each(|row| lossless(&mut row.loss));
         for link in &mut plain.link {
             drop_if(&mut link.loss, |loss| *loss == Loss::None);
+            drop_if(&mut link.duplex, |duplex| *duplex == Duplex::Full);
             harmless(&mut link.impairments);
         }
         plain.flow.iter_mut().for_each(|group| self.flow_unadorned(group));

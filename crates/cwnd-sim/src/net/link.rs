@@ -5,12 +5,13 @@
 //! wait, one is in transmission, and the event of its arrival comes early enough to select the next one. A link thus needs one ring of
 //! packets in flight, and one pending event for its head.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cwnd::{Bytes, Span, Time};
 use cwnd_trace::Histogram;
 
 use super::bucket::Bucket;
+use super::channel::{Channel, Station};
 use super::far_end::FarEnd;
 use super::line::{Capacity, Line, Varying};
 use super::loss::RandomLoss;
@@ -26,6 +27,7 @@ use super::queue::pie::Pie;
 use super::queue::red::Red;
 use super::queue::rio::Rio;
 use super::queue::scheduled::{Scheduled, Scheduler};
+use super::queue::tail::Tail;
 use super::queue::vcp::Vcp;
 use super::queue::waiting::Waiting;
 use super::queue::xcp::Xcp;
@@ -103,6 +105,8 @@ enum Server {
     Fifo(Fifo),
     /// One that decides when the line is free.
     Scheduled(Box<Scheduled<dyn Scheduler>>),
+    /// One whose line shares a channel with others.
+    Shared(Station),
 }
 
 /// The way to the far end.
@@ -141,6 +145,21 @@ impl Link {
             counts: Counts::default(),
             waits: Waits { from: measure_from, histogram: Histogram::default() },
         }
+    }
+
+    /// Joins a channel, where it transmits only while no other link does.
+    pub(crate) fn share(&mut self, channel: &Arc<Mutex<Channel>>) {
+        let scheduled = match std::mem::replace(&mut self.server, Server::None) {
+            Server::Fifo(Fifo { line, limit, .. }) => Box::new(Scheduled::new(line, Tail::new(limit))),
+            Server::Scheduled(scheduled) => scheduled,
+            // A setup is refused whose link has neither, or is in two channels.
+            other @ (Server::None | Server::Shared(_)) => {
+                self.server = other;
+                return;
+            }
+        };
+        self.server = Server::Shared(Station::join(channel, scheduled));
+        self.plain = false;
     }
 
     /// Taps it: what the tap decides comes before the losses of the link.
@@ -298,10 +317,11 @@ impl Link {
         self.count_carried(size);
     }
 
-    /// When the next packet leaves; [`Time::MAX`] if there is none.
+    /// When the next packet leaves, or the link is to be looked at again; [`Time::MAX`] if never.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         let arrives = self.propagation.packets.front().map_or(Time::MAX, |packet| packet.due);
+        let arrives = if let Server::Shared(station) = &self.server { arrives.min(station.wakes()) } else { arrives };
         self.far_end.as_ref().map_or(arrives, |far_end| arrives.min(far_end.next()))
     }
 
@@ -333,6 +353,7 @@ impl Link {
                 (fifo.waiting.packets(), fifo.waiting.bytes())
             }
             Server::Scheduled(scheduled) => scheduled.queue.backlog(),
+            Server::Shared(station) => station.backlog(),
         }
     }
 
@@ -353,16 +374,20 @@ impl Link {
             Server::Fifo(_) => {
                 self.propagation.packets.iter().filter(|packet| packet.due > now + self.propagation.delay).count()
             }
-            Server::Scheduled(scheduled) => scheduled.queue.waiting().count(),
+            Server::Scheduled(scheduled) => scheduled.queue.backlog().0 as usize,
+            Server::Shared(station) => station.backlog().0 as usize,
         }
     }
 
     /// Packets waiting or on their way, without a [`copy`](Self::copy).
-    pub(crate) fn in_transit(&self) -> impl Iterator<Item = &Packet> {
-        let scheduled = if let Server::Scheduled(scheduled) = &self.server { Some(scheduled) } else { None };
-        let waiting = scheduled.into_iter().flat_map(|scheduled| scheduled.queue.waiting().chain(&scheduled.dropped));
+    pub(crate) fn in_transit(&self) -> impl Iterator<Item = Packet> {
+        let waiting = match &self.server {
+            Server::None | Server::Fifo(_) => Vec::new(),
+            Server::Scheduled(scheduled) => scheduled.queue.waiting().chain(&scheduled.dropped).copied().collect(),
+            Server::Shared(station) => station.packets(),
+        };
         let held = self.far_end.iter().flat_map(|far_end| far_end.packets());
-        waiting.chain(self.propagation.packets.iter()).chain(held)
+        waiting.into_iter().chain(self.propagation.packets.iter().chain(held).copied())
     }
 
     #[cold]
@@ -396,7 +421,7 @@ impl Link {
             return self.drop_offered(packet);
         }
         let verdict = match self.server {
-            Server::Scheduled(_) => self.offer_to_scheduled(now, packet),
+            Server::Scheduled(_) | Server::Shared(_) => self.offer_to_scheduled(now, packet),
             Server::None | Server::Fifo(_) => self.offer_plainly(now, packet),
         };
         match (verdict, &self.far_end) {
@@ -413,16 +438,24 @@ impl Link {
             return self.drop_offered(packet);
         }
         self.advance(now);
-        let Server::Scheduled(scheduled) = &mut self.server else { return self.propagation.enter(now, packet) };
         let mut verdict = Verdict::Behind;
         // What waits will be on the road: room for it is made now, and the queue's own places are charged with it.
-        let waiting = scheduled.queue.backlog().0 as usize;
-        if !self.propagation.packets.reserve(waiting + 1) {
+        if !self.propagation.packets.reserve(self.waiting(now) + 1) {
             return self.drop_offered(packet);
         }
-        if let Some(sent) = scheduled.offer(now, packet) {
-            self.waits.record(sent.arrived, sent.start);
-            verdict = self.propagation.enter(sent.finish, &sent.packet);
+        match &mut self.server {
+            Server::None | Server::Fifo(_) => return self.propagation.enter(now, packet),
+            Server::Scheduled(scheduled) => {
+                if let Some(sent) = scheduled.offer(now, packet) {
+                    self.waits.record(sent.arrived, sent.start);
+                    verdict = self.propagation.enter(sent.finish, &sent.packet);
+                }
+            }
+            Server::Shared(station) => {
+                station.offer(now, packet);
+                self.advance(now);
+                verdict = Verdict::First(self.next());
+            }
         }
         // A packet that was dropped gave way to another, which is on the line or on the road: no event is to be set.
         if self.take_dropped() { Verdict::Dropped } else { verdict }
@@ -430,8 +463,13 @@ impl Link {
 
     /// Puts the packets on their way that a queue has sent since it was last looked at.
     fn advance(&mut self, now: Time) {
-        let Server::Scheduled(scheduled) = &mut self.server else { return };
-        while let Some(sent) = scheduled.next(now) {
+        loop {
+            let sent = match &mut self.server {
+                Server::None | Server::Fifo(_) => None,
+                Server::Scheduled(scheduled) => scheduled.next(now),
+                Server::Shared(station) => station.next(now),
+            };
+            let Some(sent) = sent else { return };
             self.waits.record(sent.arrived, sent.start);
             self.counts.marked += u64::from(sent.marked);
             self.propagation.enter(sent.finish, &sent.packet);
@@ -446,12 +484,16 @@ impl Link {
 
     /// Whether such a queue has dropped anything.
     fn take_dropped(&mut self) -> bool {
-        let Server::Scheduled(scheduled) = &mut self.server else { return false };
-        if scheduled.dropped.is_empty() {
+        let mut dropped = match &mut self.server {
+            Server::None | Server::Fifo(_) => return false,
+            Server::Scheduled(scheduled) => std::mem::take(&mut scheduled.dropped),
+            Server::Shared(station) => station.dropped(),
+        };
+        if dropped.is_empty() {
             return false;
         }
-        self.counts.dropped += scheduled.dropped.len() as u64;
-        self.dropped.append(&mut scheduled.dropped);
+        self.counts.dropped += dropped.len() as u64;
+        self.dropped.append(&mut dropped);
         true
     }
 }
@@ -512,6 +554,7 @@ impl Server {
             Self::None => {}
             Self::Fifo(fifo) => fifo.limit = limit,
             Self::Scheduled(scheduled) => scheduled.queue.set_limit(limit),
+            Self::Shared(station) => station.set_limit(limit),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What lies between the endpoints: packets, links with their queues, routes.
 
 pub(crate) mod bucket;
+pub(crate) mod channel;
 pub(crate) mod delivery;
 pub(crate) mod far_end;
 pub(crate) mod line;

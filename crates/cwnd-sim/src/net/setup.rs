@@ -2,6 +2,7 @@
 
 mod delay;
 mod dualpi2;
+mod duplex;
 mod impairments;
 mod jitter;
 mod phase;
@@ -13,6 +14,7 @@ use cwnd::{Bytes, Span, Time};
 
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::dualpi2::{DualPi2Setup, DualPi2Variant};
+pub use self::duplex::{Duplex, HalfDuplex, Sharing};
 pub use self::impairments::{Impairments, ReorderBy, Reordering, TokenBucket};
 pub use self::jitter::{Jitter, Noise};
 pub use self::phase::Phase;
@@ -62,6 +64,8 @@ pub struct LinkSetup {
     pub impairments: Impairments,
     /// Later values of `loss`, `impairments` and `queue`.
     pub phases: Schedule<Phase>,
+    /// The channel that it shares with others; none if it transmits on its own.
+    pub half_duplex: Option<HalfDuplex>,
 }
 
 /// The limit of a queue.
@@ -340,6 +344,7 @@ impl LinkSetup {
             loss: Loss::None,
             impairments: Impairments::default(),
             phases: Schedule::default(),
+            half_duplex: None,
         }
     }
 
@@ -366,6 +371,7 @@ impl LinkSetup {
         }
         self.loss.check(part)?;
         self.impairments.check(part)?;
+        self.check_half_duplex(part)?;
         self.check_phases(part)
     }
 

@@ -1,5 +1,6 @@
 //! Parts of a path as people write them, on command lines and in scenarios: `red:1bdp,max_p=0.1`.
 
+mod duplex;
 mod host;
 mod jitter;
 mod loss;
@@ -7,6 +8,7 @@ mod queue;
 mod reordering;
 mod traffic;
 
+pub use duplex::DUPLEXES;
 pub use host::{HOSTS, SLOW_STARTS, TOKEN_BUCKETS};
 pub use jitter::JITTERS;
 pub use loss::LOSSES;

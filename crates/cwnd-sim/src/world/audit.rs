@@ -16,9 +16,9 @@ impl World {
             (flow.access.in_transit(&self.departures) as u64 - u64::from(others), others)
         });
         let mut in_network: Vec<(u64, u32)> = on_access.collect();
-        let on_links = self.links.iter().flat_map(|link| link.in_transit().chain(link.copy()));
+        let on_links = self.links.iter().flat_map(|link| link.in_transit().chain(link.copy().copied()));
         let at_hosts = self.flows.iter().filter_map(|flow| flow.wakes.as_ref()).flat_map(|wakes| wakes.waiting());
-        for packet in on_links.chain(at_hosts) {
+        for packet in on_links.chain(at_hosts.copied()) {
             let (data, others) = &mut in_network[packet.flow as usize];
             if packet.body.is_data() {
                 *data += 1;

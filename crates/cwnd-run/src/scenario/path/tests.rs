@@ -60,6 +60,7 @@ fn every_key_of_a_path_is_in_its_line() {
             ("reverse_rate", "3mbit"),
             ("reverse_queue", "droptail:19p"),
             ("reverse_loss", "0.02"),
+            ("duplex", "half:burst=3"),
         ],
         &[],
     );
@@ -108,6 +109,7 @@ fn every_key_of_a_path_is_in_its_line() {
             ("trace", "file.up"),
             ("outage", "[\"3s..4s\"]"),
             ("impairments", "{ jitter = \"3ms\" }"),
+            ("duplex", "half:burst=3"),
         ],
         &[],
     );
@@ -235,6 +237,7 @@ fn defaults_that_are_written_change_no_line() {
         ("reverse_rate", "0.1gbit"),
         ("reverse_queue", "droptail:1bdp"),
         ("reverse_loss", "0"),
+        ("duplex", "full"),
     ];
     written("a dumbbell", keys::<Dumbbell>(), &dumbbell, &["schedule", "trace"], &[]);
     same("[dumbbell]", "dumbbell.", &dumbbell);
@@ -250,7 +253,13 @@ fn defaults_that_are_written_change_no_line() {
     let row = [("hops", "3"), ("rate", "100mbit"), ("rtt", "50ms"), ("queue", "droptail:1bdp"), ("loss", "0.0")];
     written("a row", keys::<ParkingLot>(), &row, &[], &[]);
     same(ROW, "parking_lot.", &row);
-    let link = [("both_ways", "true"), ("loss", "0"), ("outage", "[]"), ("impairments", "{ jitter = \"0s\" }")];
+    let link = [
+        ("both_ways", "true"),
+        ("loss", "0"),
+        ("outage", "[]"),
+        ("impairments", "{ jitter = \"0s\" }"),
+        ("duplex", "full"),
+    ];
     let absent = ["name", "rate", "queue", "schedule", "trace"];
     written("a link", keys::<Link>(), &link, &absent, &["from", "to", "delay"]);
     same(LINKS, "link.0.", &link);

@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd_sim::{FlowSetup, GilbertElliott, LinkId, Loss, ReorderBy, Reordering, TokenBucket};
+use cwnd_sim::{Duplex, FlowSetup, GilbertElliott, LinkId, Loss, ReorderBy, Reordering, Sharing, TokenBucket};
 
 use super::marks::without_marks;
 use super::paths::{Party, Paths};
@@ -49,6 +49,13 @@ impl Found {
             if (own..at).all(|link| paths.crossing(link).next().is_none()) {
                 self.add(key, &name(link), "no packet crosses this link");
                 continue;
+            }
+            let one_way = (own..at).any(|link| paths.crossing(link).next().is_none());
+            if let (true, Some(duplex)) = (one_way, &link.duplex)
+                && matches!(duplex.value(), Duplex::Half(Sharing { access: Span::ZERO, .. }))
+            {
+                let why = "packets cross the link in one direction only, and a turn costs nothing without `access`";
+                self.add(format!("{key}.duplex"), duplex, why);
             }
             if paths.crossing(own).next().is_none() {
                 self.one_way(&key, link);

@@ -3,7 +3,7 @@
 //! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), the fields written
 //! into it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
 //! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]), the coupled dual queue
-//! ([`dualpi2`]).
+//! ([`dualpi2`]), and drop-tail ([`tail`]) for a line that is not always free for it.
 
 pub(crate) mod codel;
 pub(crate) mod decbit;
@@ -15,6 +15,7 @@ pub(crate) mod pie;
 pub(crate) mod red;
 pub(crate) mod rio;
 pub(crate) mod scheduled;
+pub(crate) mod tail;
 pub(crate) mod vcp;
 pub(crate) mod waiting;
 pub(crate) mod xcp;
