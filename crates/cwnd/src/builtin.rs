@@ -102,6 +102,7 @@ algorithms! {
     Bbr3(rate::bbr3::Bbr3) => rate::bbr3::BBR3;
     Bbr(rate::bbr::Bbr) => rate::bbr::BBR;
     Copa(rate::copa::Copa) => rate::copa::COPA;
+    Ledbat(Window<window::ledbat::Ledbat>) => window::ledbat::LEDBAT;
     Rule(Window<window::rule::Rule>) => window::rule::RULE;
 }
 

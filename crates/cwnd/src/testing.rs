@@ -86,10 +86,10 @@ pub fn in_shell(algorithm: &Algorithm) -> bool {
     found
 }
 
-/// Whether a window algorithm follows the delay, so that its window may fall without congestion: it shows the packets it has in queues.
+/// Whether a window algorithm follows the delay, so that its window may fall without congestion: it shows the packets it has in queues, or their delay.
 fn follows_delay(algorithm: &Algorithm) -> bool {
     let mut found = false;
-    algorithm.inspect(&mut |name, _| found |= name == "queued");
+    algorithm.inspect(&mut |name, _| found |= matches!(name, "queued" | "queueing"));
     found
 }
 
