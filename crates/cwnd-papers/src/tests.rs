@@ -187,13 +187,13 @@ fn what_explains_a_row_is_of_one_that_does_not_match_everywhere_on_record() {
 fn a_reason_is_said_to_be_of_the_default_run_where_an_assumption_is_replaced() {
     let reason = |assumptions: Vec<(String, String)>| {
         let settings = Settings { scale: Scale::Quick, assumptions, variant: None };
-        let runs = Selection::of(Some("daimd"), Some("text-tcp-recovery"))
+        let runs = Selection::of(Some("simd"), Some("text-sqrt"))
             .and_then(|selection| selection.run(&settings, &Cells::default(), &()))
             .unwrap_or_else(|error| panic!("{error}"));
         runs.iter().flat_map(PaperRun::rows).find_map(|row| row.reason.clone()).expect("one misses")
     };
     let default = reason(Vec::new());
-    let replaced = reason(vec![("lambda".to_string(), "0.5".to_string())]);
+    let replaced = reason(vec![("sqrt-b".to_string(), "2/3".to_string())]);
     assert_eq!(replaced, format!("of the default run: {default}"));
 }
 
