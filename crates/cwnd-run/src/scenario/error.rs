@@ -1,5 +1,6 @@
 //! What can be wrong with a scenario, and where.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -114,10 +115,12 @@ impl fmt::Display for ScenarioError {
                 let Excerpt { name, line, column, text, width } = &**excerpt;
                 let number = line.to_string();
                 let margin = " ".repeat(number.len());
-                let before: String = text.chars().take(column - 1).collect();
+                let (text, place) = cut(text, *column);
+                let width = (*width).min(text.chars().count().saturating_sub(place - 1)).max(1);
+                let before: String = text.chars().take(place - 1).collect();
                 let indent = " ".repeat(one_line(&before).chars().count());
                 writeln!(out, "{}:{line}:{column}: {fault}", one_line(name))?;
-                write!(out, "{margin} |\n{number} | {}\n{margin} | {indent}{}", one_line(text), "^".repeat(*width))
+                write!(out, "{margin} |\n{number} | {}\n{margin} | {indent}{}", one_line(&text), "^".repeat(width))
             }
             Place::Key(key) if key.is_empty() => out.write_str(&fault),
             Place::Key(key) => write!(out, "{}: {fault}", one_line(key)),
@@ -125,6 +128,21 @@ impl fmt::Display for ScenarioError {
         }
     }
 }
+
+/// A long line as its part around a column, from 1, which is returned with the column's place in that part.
+fn cut(line: &str, column: usize) -> (Cow<'_, str>, usize) {
+    let length = line.chars().count();
+    if length <= MOST_SHOWN {
+        return (Cow::Borrowed(line), column);
+    }
+    let first = (column - 1).saturating_sub(MOST_SHOWN / 2);
+    let [before, after] = [first > 0, first + MOST_SHOWN < length].map(|is_cut| if is_cut { "…" } else { "" });
+    let part: String = line.chars().skip(first).take(MOST_SHOWN).collect();
+    (Cow::Owned(format!("{before}{part}{after}")), column - first + before.chars().count())
+}
+
+/// Characters of a line that an error shows.
+const MOST_SHOWN: usize = 200;
 
 impl std::error::Error for ScenarioError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
@@ -212,5 +230,18 @@ mod tests {
         let place = Place::in_file("x.toml", "a", 7..9);
         let expected = Excerpt { name: "x.toml".into(), line: 1, column: 2, text: "a".into(), width: 1 };
         assert_eq!(place, Place::File(Box::new(expected)));
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_its_place() {
+        let content = format!("x = {}!{}", "[".repeat(100_000), "]".repeat(100_000));
+        let at = content.find('!').expect("it is there");
+        let error = ScenarioError { place: Place::in_file("x.toml", &content, at..at + 9), fault: Fault::NoFlows };
+        let shown = error.to_string();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].starts_with("x.toml:1:100005: no flows") && shown.len() < 800, "{shown}");
+        assert!(lines[2].starts_with("1 | …[[") && lines[2].ends_with("]]…"), "{shown}");
+        let column = |line: &str, sign| line.chars().position(|other| other == sign);
+        assert_eq!(column(lines[3], '^'), column(lines[2], '!'), "{shown}");
     }
 }
