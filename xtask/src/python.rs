@@ -31,7 +31,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     })
 }
 
-/// Builds the pages into `directory` with the environment that [`test`] leaves; false where there is none.
+/// Builds the pages into `directory` with the environment that `cargo xtask test python` leaves; false where there is none.
 pub(crate) fn pages(workspace: &Workspace, directory: &Path) -> Result<bool, String> {
     let scratch = workspace.scratch().join("python");
     let environment = Environment { directory: scratch.join("venv"), beside: scratch };

@@ -77,7 +77,7 @@ fn the_queue_approaches_the_target_as_its_differential_equation_says() {
     }
 }
 
-/// Section 1: it yields to flows that fill the queue beyond TARGET. The queue of Reno has 200 ms, so what is left is the least window, two
+/// Section 1: it yields to flows that fill the queue beyond TARGET. The queue of Reno has 200 ms, so only the least window remains, two
 /// packets in each round trip of about 170 ms.
 #[test]
 fn it_leaves_the_link_to_reno() {

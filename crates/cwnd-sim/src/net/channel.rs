@@ -41,7 +41,7 @@ pub(crate) struct Channel {
 #[derive(Debug)]
 struct Member {
     scheduled: Box<Scheduled<dyn Scheduler>>,
-    /// What has been sent, for the link to take.
+    /// Transmissions that the link has not taken yet.
     sent: VecDeque<Sent>,
 }
 

@@ -58,7 +58,7 @@ pub const LEDBAT: Entry<Window<Ledbat>> = Entry {
     source: "RFC 6817 section 2.4",
     deviations: &[
         "ALLOWED_INCREASE is the host's rule for windows that are not used (`rate_limited`), which by default lets none grow.",
-        "The delay is the round-trip time, as no host reports one-way delays: a queue on the way back counts as well.",
+        "The delay is the round-trip time, as no host reports one-way delays: a queue on the reverse path counts as well.",
         "A timeout leaves one packet and a threshold of half the window, as everywhere; slow start is not used to reach it, as the RFC has none.",
     ],
     parameters: &[

@@ -31,7 +31,7 @@ pub struct Sharing {
 pub struct HalfDuplex {
     /// The number of the channel, which all its links have.
     pub channel: u32,
-    /// The same for all of them.
+    /// Turns and access, equal for all links of a channel.
     pub sharing: Sharing,
 }
 
