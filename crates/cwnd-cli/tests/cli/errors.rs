@@ -170,7 +170,10 @@ fn flags() {
             &["paper", "newaimd", "--set", "floor=nan"],
             "error: --set floor=nan: expected a number of at least 0, such as `",
         ),
-        (&["paper", "simd", "text-sqrt", "--set", "sqrt-b=0"], "error: --set sqrt-b=0: "),
+        (
+            &["paper", "simd", "text-sqrt", "--set", "sqrt-b=0"],
+            "error: sqrt: cannot take `0` for `b`: accepted is above 0 and below 1",
+        ),
         (
             &["paper", "simd", "text-sqrt", "--set", "era=x"],
             "error: --set era=x: no chosen result depends on `era`; it is assumed in fig-5, ",

@@ -219,7 +219,7 @@ fn a_reference_is_written_and_compared_with() {
     };
     refused(
         &["trace", "reference", "tlp1"],
-        "error: <NAMES>...: unknown reference `tlp1`; did you mean `tlp-1`? (`cwnd trace reference` lists all)",
+        "error: invalid value 'tlp1' for '[NAMES]...': unknown reference `tlp1`; did you mean `tlp-1`? (`cwnd trace reference` lists all)",
     );
     refused(
         &["trace", "diff", "reference:x", "references/tlp-1"],

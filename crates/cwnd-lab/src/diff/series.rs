@@ -150,21 +150,28 @@ fn state(window: f64, threshold: f64) -> f64 {
 fn series((name, algorithm): (String, Option<String>), known: impl Iterator<Item = Known>) -> Series {
     let known: Vec<Known> = known.collect();
     let start = known.first().map_or(0, |first| first.at);
-    let mut series = Series { name, algorithm, start, end: 0, values: Default::default() };
-    let mut behind = 0;
-    for (index, now) in known.iter().enumerate() {
+    let end = known.last().map_or(0, |last| last.at - start);
+    let mut series = Series { name, algorithm, start, end, values: Default::default() };
+    let mut take = |quantity: Quantity, at: u64, value: f64| {
+        if value.is_finite() {
+            series.values[quantity as usize].push((at, value));
+        }
+    };
+    for now in &known {
         let at = now.at - start;
-        series.end = at;
-        while behind < index && known[behind + 1].at.saturating_add(Series::RATE_SPAN) <= now.at {
-            behind += 1;
-        }
-        let over = Series::RATE_SPAN as f64 * 1e-9;
-        let rate = if at >= Series::RATE_SPAN { (now.acked - known[behind].acked) * 8e-6 / over } else { f64::NAN };
-        for (values, value) in series.values.iter_mut().zip([now.window, rate, now.srtt * 1e3, now.state]) {
-            if value.is_finite() {
-                values.push((at, value));
-            }
-        }
+        take(Quantity::Window, at, now.window);
+        take(Quantity::Rtt, at, now.srtt * 1e3);
+        take(Quantity::State, at, now.state);
+    }
+    // A rate changes with what arrives, and again when that leaves the span.
+    let left = known.iter().map(|now| now.at.saturating_add(Series::RATE_SPAN));
+    let mut instants: Vec<u64> = known.iter().map(|now| now.at).chain(left).filter(|at| *at <= start + end).collect();
+    instants.sort_unstable();
+    instants.dedup();
+    let acked_at = |at: u64| known[known.partition_point(|now| now.at <= at).saturating_sub(1)].acked;
+    for at in instants.into_iter().filter(|at| at - start >= Series::RATE_SPAN) {
+        let acked = acked_at(at) - acked_at(at - Series::RATE_SPAN);
+        take(Quantity::Rate, at - start, acked * 8e-6 / (Series::RATE_SPAN as f64 * 1e-9));
     }
     series
 }
