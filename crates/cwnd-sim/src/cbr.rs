@@ -4,7 +4,7 @@ use cwnd::Time;
 use cwnd::host::Counts;
 
 use crate::net::packet::{Body, Data};
-use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, SenderState, Timers};
 use crate::recent::Recent;
 use crate::traffic::source::Backlog;
 
@@ -39,7 +39,9 @@ impl SenderProtocol for Sender {
         }
         Timers { release: self.backlog.due(), deadline: Time::MAX }
     }
+}
 
+impl SenderState for Sender {
     fn counts(&self) -> Counts {
         Counts { sent: self.next, ..Counts::default() }
     }

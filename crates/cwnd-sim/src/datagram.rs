@@ -8,7 +8,9 @@ use cwnd::{
 
 use crate::net::packet::{Body, Data, Header, Report};
 use crate::pacer::{Pacer, Spacing};
-use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers, collect, collected};
+use crate::protocol::{
+    Received, ReceiverProtocol, SenderConfig, SenderProtocol, SenderState, Timers, collect, collected,
+};
 use crate::recent::Recent;
 use crate::traffic::source::Backlog;
 
@@ -147,7 +149,9 @@ impl SenderProtocol for Sender {
             self.control = self.algorithm.control();
         }
     }
+}
 
+impl SenderState for Sender {
     fn facts(&self) -> Option<&Facts> {
         Some(&self.facts)
     }

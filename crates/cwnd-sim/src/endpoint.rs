@@ -1,14 +1,13 @@
 //! The two ends of a flow, of whatever kind.
 
-use cwnd::host::{Counts, Facts, Spent};
-use cwnd::{Algorithm, CongestionControl, Packets, Rtt, Span, Time};
+use cwnd::{Algorithm, CongestionControl, Span, Time};
 use cwnd_trace::{PacketLog, Protocol};
 use cwnd_udt::Message;
 
 use crate::logged::LoggedSender;
 use crate::net::packet::AckEcho;
 use crate::net::packet::{Body, Data, Header};
-use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, Timers};
+use crate::protocol::{Received, ReceiverProtocol, SenderConfig, SenderProtocol, SenderState, Timers};
 use crate::tcp::recovery::{Cumulative, NewReno, Rack, RecoveryScheme, Reno, Sack, Sampled, Tahoe};
 use crate::{agent, cbr, datagram, routed, stack, tcp, udt};
 
@@ -153,6 +152,11 @@ impl Sender {
         Self::Logged(Box::new(LoggedSender::new(self, protocol, most, ecn)))
     }
 
+    /// The state of the sender inside.
+    pub(crate) fn state(&self) -> &dyn SenderState {
+        sender!(self, sender => sender.state())
+    }
+
     /// The log, if there is one.
     pub(crate) fn into_log(self) -> PacketLog {
         if let Self::Logged(logged) = self { logged.into_log() } else { PacketLog::default() }
@@ -176,50 +180,6 @@ impl SenderProtocol for Sender {
 
     fn on_handshake(&mut self, now: Time, rtt: Span, restarted: Option<Algorithm>) {
         sender!(self, sender => sender.on_handshake(now, rtt, restarted));
-    }
-
-    fn facts(&self) -> Option<&Facts> {
-        sender!(self, sender => sender.facts())
-    }
-
-    fn algorithm(&self) -> Option<&Algorithm> {
-        sender!(self, sender => sender.algorithm())
-    }
-
-    fn counts(&self) -> Counts {
-        sender!(self, sender => sender.counts())
-    }
-
-    fn spent(&self, now: Time) -> Spent {
-        sender!(self, sender => sender.spent(now))
-    }
-
-    fn rtt(&self) -> Option<Rtt> {
-        sender!(self, sender => sender.rtt())
-    }
-
-    fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        sender!(self, sender => sender.inspect(visit));
-    }
-
-    fn acked(&self) -> u64 {
-        sender!(self, sender => sender.acked())
-    }
-
-    fn window(&self) -> Packets {
-        sender!(self, sender => sender.window())
-    }
-
-    fn in_flight(&self) -> u64 {
-        sender!(self, sender => sender.in_flight())
-    }
-
-    fn spacing(&self) -> Option<Span> {
-        sender!(self, sender => sender.spacing())
-    }
-
-    fn scheduled_rate(&self) -> Option<u64> {
-        sender!(self, sender => sender.scheduled_rate())
     }
 }
 

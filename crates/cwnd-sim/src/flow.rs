@@ -12,7 +12,7 @@ use crate::net::packet::AckEcho;
 use crate::net::packet::{Ack, Body, Data, Ecn, Packet};
 use crate::net::route::{FlowRoutes, Routes};
 use crate::net::setup::Class;
-use crate::protocol::{ReceiverProtocol, SenderConfig, SenderProtocol};
+use crate::protocol::{ReceiverProtocol, SenderConfig};
 use crate::random::Stream;
 use crate::recent::Recent;
 use crate::setup::{FlowSetup, Setup, Variation};
@@ -325,7 +325,7 @@ impl Flow {
             return sent;
         }
         let ended = self.delivered.wrapping_add(self.duplicates).wrapping_add(self.dropped);
-        self.sender.counts().sent.wrapping_sub(ended)
+        self.sender.state().counts().sent.wrapping_sub(ended)
     }
 
     /// Takes the packet that leaves the access line next; this is flow `index`.

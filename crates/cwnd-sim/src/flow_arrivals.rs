@@ -5,7 +5,6 @@ use cwnd_trace::Histogram;
 
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
 use crate::handshake::Handshake;
-use crate::protocol::SenderProtocol;
 use crate::random::Stream;
 use crate::setup::{FlowArrivalsSetup, Setup};
 use crate::traffic::arrivals::Poisson;
@@ -188,7 +187,7 @@ impl FlowArrivals {
 impl Totals {
     /// Adds the packets of a flow.
     pub(crate) fn add(&mut self, flow: &Flow) {
-        let counts = flow.sender.counts();
+        let counts = flow.sender.state().counts();
         self.sent += counts.sent;
         self.retransmitted += counts.retransmitted;
         self.timeouts += counts.timeouts;

@@ -159,7 +159,7 @@ impl Host for Simulated {
     }
 
     fn lost(&self) -> u64 {
-        self.sender.counts().lost
+        self.sender.state().counts().lost
     }
 }
 

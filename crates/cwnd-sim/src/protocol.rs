@@ -50,6 +50,17 @@ pub(crate) trait SenderProtocol {
     /// A round trip of the handshake has taken `rtt`. After losses in it an algorithm with a smaller window takes the place of the one that has
     /// had no signal.
     fn on_handshake(&mut self, _now: Time, _rtt: Span, _restarted: Option<Algorithm>) {}
+}
+
+/// The state of a sender, as the recorder and the audit read it. The defaults are those of a sender without congestion control.
+pub(crate) trait SenderState {
+    /// Itself, without its type.
+    fn state(&self) -> &dyn SenderState
+    where
+        Self: Sized,
+    {
+        self
+    }
 
     /// Its facts.
     fn facts(&self) -> Option<&Facts> {

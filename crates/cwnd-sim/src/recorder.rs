@@ -8,7 +8,6 @@ use cwnd_trace::{CbrTrace, Column, FlowArrivalsTrace, FlowTrace, LinkTrace, Paus
 
 use crate::demand::Demands;
 use crate::flow_arrivals::{CLASSES, Totals};
-use crate::protocol::SenderProtocol;
 use crate::setup::Setup;
 use crate::traffic::{self, Source};
 use crate::world::{Sampler, World};
@@ -171,10 +170,10 @@ impl Recorder {
         let (_, others) = world.flows.split_at(self.trace.flows.len());
         let (cbr, members) = others.split_at(self.trace.cbr.len());
         for (column, flow) in self.trace.cbr.iter_mut().zip(cbr) {
-            column.sent.push(flow.sender.counts().sent);
+            column.sent.push(flow.sender.state().counts().sent);
             column.delivered.push(flow.delivered);
             column.dropped.push(flow.dropped);
-            column.rate.push(flow.sender.scheduled_rate().map_or(f64::NAN, |rate| rate as f64));
+            column.rate.push(flow.sender.state().scheduled_rate().map_or(f64::NAN, |rate| rate as f64));
         }
         let mut totals: Vec<Totals> = world.flow_arrivals.iter().map(|group| group.tally.past).collect();
         for flow in members {
@@ -218,8 +217,8 @@ impl Sampler for Recorder {
     fn sample(&mut self, world: &mut World, now: Time) {
         self.trace.at.push(now.as_nanos());
         for (column, flow) in self.trace.flows.iter_mut().zip(&world.flows) {
-            let counts = flow.sender.counts();
-            let Spent { source, peer, .. } = flow.sender.spent(now);
+            let counts = flow.sender.state().counts();
+            let Spent { source, peer, .. } = flow.sender.state().spent(now);
             column.sent.push(counts.sent);
             column.retransmitted.push(counts.retransmitted);
             column.delivered.push(flow.delivered);
@@ -229,14 +228,14 @@ impl Sampler for Recorder {
             column.timeouts.push(counts.timeouts);
             column.source_limited.push(source.as_nanos());
             column.peer_limited.push(peer.as_nanos());
-            column.window.push(flow.sender.window().0);
-            column.in_flight.push(flow.sender.in_flight());
-            column.srtt.push(flow.sender.rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
-            let spacing = flow.sender.spacing();
+            column.window.push(flow.sender.state().window().0);
+            column.in_flight.push(flow.sender.state().in_flight());
+            column.srtt.push(flow.sender.state().rtt().map_or(f64::NAN, |rtt| rtt.smoothed.as_secs_f64()));
+            let spacing = flow.sender.state().spacing();
             column.pacing_rate.push(spacing.map_or(f64::NAN, |spacing| (Packets(1.0) / spacing).0));
             if self.internals {
                 let mut at = 0;
-                flow.sender.inspect(&mut |name, value| {
+                flow.sender.state().inspect(&mut |name, value| {
                     if at == column.internals.len() {
                         column.internals.push((name, self::column(self.trace.at.capacity())));
                     }

@@ -5,7 +5,6 @@ use cwnd_trace::Trace;
 
 use crate::error::{SetupError, SetupPart, StackPanic};
 use crate::flow::Flow;
-use crate::protocol::SenderProtocol;
 use crate::recorder::Recorder;
 use crate::setup::{CheckedSetup, Setup};
 use crate::world::World;
@@ -220,50 +219,50 @@ impl FlowState<'_> {
     /// Packets the sender has sent, those sent again included.
     #[must_use]
     pub fn sent(self) -> u64 {
-        self.flow.sender.counts().sent
+        self.flow.sender.state().counts().sent
     }
 
     /// Packets the sender knows to have arrived.
     #[inline]
     #[must_use]
     pub fn delivered(self) -> u64 {
-        self.flow.sender.counts().delivered
+        self.flow.sender.state().counts().delivered
     }
 
     /// The number of expiries of the sender's retransmission timer.
     #[must_use]
     pub fn timeouts(self) -> u64 {
-        self.flow.sender.counts().timeouts
+        self.flow.sender.state().counts().timeouts
     }
 
     /// Packets the sender found lost.
     #[must_use]
     pub fn lost(self) -> u64 {
-        self.flow.sender.counts().lost
+        self.flow.sender.state().counts().lost
     }
 
     /// The round-trip time, if the sender has a sample.
     #[must_use]
     pub fn rtt(self) -> Option<Rtt> {
-        self.flow.sender.rtt()
+        self.flow.sender.state().rtt()
     }
 
     /// The window its algorithm requests.
     #[must_use]
     pub fn window(self) -> Packets {
-        self.flow.sender.window()
+        self.flow.sender.state().window()
     }
 
     /// The window at which the slow start of its algorithm ends, infinite before it is known; none where it has no slow start, or the flow
     /// is a whole stack.
     #[must_use]
     pub fn slow_start_threshold(self) -> Option<Packets> {
-        self.flow.sender.algorithm().and_then(CongestionControl::slow_start_threshold)
+        self.flow.sender.state().algorithm().and_then(CongestionControl::slow_start_threshold)
     }
 
     /// Shows the internals of its algorithm.
     pub fn inspect(self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.flow.sender.inspect(visit);
+        self.flow.sender.state().inspect(visit);
     }
 }
 

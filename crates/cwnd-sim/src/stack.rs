@@ -11,7 +11,7 @@ use cwnd::{Packets, Rtt, Span, Time};
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack};
 
 use crate::net::packet::{Body, Data, Datagram};
-use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers, collect, collected};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, SenderState, Timers, collect, collected};
 use crate::setup::FlowSetup;
 use crate::traffic::Source;
 use crate::traffic::source::Backlog;
@@ -279,7 +279,9 @@ impl SenderProtocol for Host {
             }
         });
     }
+}
 
+impl SenderState for Host {
     /// For a stack that does not show acknowledged data: sent data that is neither in flight nor lost.
     fn counts(&self) -> Counts {
         let (sent, shown) = (self.sent[0], self.shown());

@@ -10,7 +10,7 @@ use cwnd_udt::wire::Position;
 use cwnd_udt::{Agreed, DataHeader, Message, MessageNumber, Mode, Seq, Settings, SocketId};
 
 use crate::net::packet::{Body, Data};
-use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
+use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, SenderState, Timers};
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
 
@@ -130,7 +130,9 @@ impl SenderProtocol for Sender {
     fn on_wake(&mut self, now: Time) {
         self.core.handle_timeout(now);
     }
+}
 
+impl SenderState for Sender {
     fn facts(&self) -> Option<&Facts> {
         Some(self.core.facts())
     }

@@ -11,7 +11,7 @@ use cwnd_udt::Message;
 use super::{Lists, after_syn, seconds, smoothed};
 use crate::agent;
 use crate::net::packet::{Body, Data};
-use crate::protocol::{SenderProtocol, Timers, collected};
+use crate::protocol::{SenderProtocol, SenderState, Timers, collected};
 use crate::setup::FlowSetup;
 use crate::traffic::source::Backlog;
 
@@ -275,7 +275,9 @@ impl SenderProtocol for Sender {
     fn serve(&mut self, now: Time, body: Option<&Body>, send: impl FnMut(Body) -> bool) -> Timers {
         collected(send, |sent| self.send_to(now, body, sent))
     }
+}
 
+impl SenderState for Sender {
     fn facts(&self) -> Option<&Facts> {
         Some(&self.facts)
     }

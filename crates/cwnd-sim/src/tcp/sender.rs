@@ -17,7 +17,7 @@ use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
 use crate::net::packet::{Ack, Body, Data};
 use crate::pacer::{Pacer, Spacing};
-use crate::protocol::{SenderConfig, SenderProtocol, Timers};
+use crate::protocol::{SenderConfig, SenderProtocol, SenderState, Timers};
 use crate::traffic::source::Backlog;
 
 /// The part of an algorithm's [`Control`] that this sender applies, read after each signal.
@@ -589,7 +589,9 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
             self.algorithm = algorithm;
         }
     }
+}
 
+impl<R: Recovery> SenderState for Sender<R> {
     fn facts(&self) -> Option<&Facts> {
         Some(&self.facts)
     }

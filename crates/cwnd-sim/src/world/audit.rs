@@ -2,7 +2,6 @@
 
 use super::World;
 use crate::endpoint::Sender;
-use crate::protocol::SenderProtocol;
 
 impl World {
     /// Conservation: each sent packet is delivered, dropped or in flight, for every flow and every link.
@@ -51,7 +50,7 @@ impl World {
     pub(crate) fn final_digest(&self) -> u64 {
         let mut digest = self.digest;
         for flow in &self.flows {
-            let counts = flow.sender.counts();
+            let counts = flow.sender.state().counts();
             for value in [counts.sent, counts.retransmitted, counts.lost, counts.timeouts, flow.delivered, flow.marked]
             {
                 digest.mix(value);

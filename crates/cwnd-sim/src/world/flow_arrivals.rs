@@ -5,7 +5,6 @@ use cwnd::Time;
 use super::World;
 use crate::events::Component;
 use crate::flow::Armed;
-use crate::protocol::SenderProtocol;
 
 impl World {
     /// Starts the flows of a group that are requested now.
@@ -67,7 +66,7 @@ impl World {
     pub(super) fn look_for_end(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         let Some(finite) = &mut flow.finite else { return };
-        if flow.sender.acked() < finite.size {
+        if flow.sender.state().acked() < finite.size {
             return;
         }
         let (after, first) = finite.acknowledge(self.now);
