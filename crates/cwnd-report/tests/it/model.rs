@@ -1,8 +1,6 @@
 //! Results on paper as documents and pages, and against the simulator.
 
-mod axes;
-
-use axes::outside;
+use crate::axes::outside;
 use cwnd::Spec;
 use cwnd::units::{BitRate, Bytes, Packets, Span};
 use cwnd_lab::model::{self, Pair, Paths, Setup, Udt};

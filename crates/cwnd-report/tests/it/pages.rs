@@ -2,11 +2,9 @@
 //!
 //! The tests leave their pages in cargo's directory for test files, to be looked at.
 
-mod axes;
-
 use std::sync::Arc;
 
-use axes::outside;
+use crate::axes::outside;
 use cwnd::Spec;
 use cwnd_conform::{Plan, Subject};
 use cwnd_lab::evaluate::{Evaluation, EvaluationRow, Section, Shown};

@@ -1,12 +1,12 @@
 //! The key of a stored cell changes with what decides a run, and with nothing else.
 
-#[path = "../build/sources.rs"]
-mod sources;
+#[path = "../../build/sources.rs"]
+mod build;
 
 use std::fs;
 use std::path::Path;
 
-use sources::Workspace;
+use build::Workspace;
 
 /// A workspace of one crate that uses `libm`, and `libm` uses `below`.
 struct House(tempfile::TempDir);

@@ -2,9 +2,7 @@
 //!
 //! The first test leaves its page at `report.html` in cargo's directory for test files, to be looked at.
 
-mod axes;
-
-use axes::outside;
+use crate::axes::outside;
 use cwnd::Spec;
 use cwnd_report::page::Report;
 use cwnd_report::plot::Shown;
