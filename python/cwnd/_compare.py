@@ -75,8 +75,8 @@ def compare(
         Features of a Linux host for TCP flows: some of ``tso``, ``fq``, ``gro=TIME``, ``autotune=SIZE``,
         ``whole`` and ``min_rto=TIME`` with commas between, such as ``tso,gro=50us``; nothing if not given.
     slow_start : str, optional
-        How slow start grows: ``standard``, ``limited:N`` (RFC 3742) or ``hystart++`` (RFC 9406); that of `era` if not
-        given.
+        How slow start grows: ``standard``, ``limited:N`` (RFC 3742), ``hystart++`` (RFC 9406) or ``search``
+        (draft-chung-ccwg-search); that of `era` if not given.
     era : str, optional
         Stack profile of senders and receivers, such as ``modern`` or ``ns2-2001``; ``modern`` if not given.
     duration : str

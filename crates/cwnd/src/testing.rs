@@ -149,6 +149,7 @@ impl Host<'_> {
         let bit = |at: u8| habits >> at & 1 == 1;
         let slow_start = match bit(0) {
             false => SlowStart::Standard,
+            true if bit(1) && bit(5) => SlowStart::Search,
             true if bit(1) => SlowStart::HyStart,
             true => SlowStart::Limited { max_threshold: 100 },
         };

@@ -350,7 +350,7 @@ by_table!(
     notation::HOSTS,
     ["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"]
 );
-by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++"]);
+by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++", "search"]);
 by_table!(
     RateSchedule,
     "RateSchedule",

@@ -93,6 +93,14 @@ pub static SLOW_STARTS: Notation<SlowStart> = Notation {
             build: |_| Ok(SlowStart::HyStart),
             ..STANDARD
         },
+        Form {
+            name: "search",
+            title: "the first one ends where less arrives than was sent one round trip before",
+            source: "draft-chung-ccwg-search-09",
+            example: "search",
+            build: |_| Ok(SlowStart::Search),
+            ..STANDARD
+        },
     ],
     elsewhere: &[],
 };

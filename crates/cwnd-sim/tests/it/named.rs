@@ -54,6 +54,42 @@ fn hystart_overshoots_by_a_quarter_of_what_slow_start_does() {
     }
 }
 
+/// A fluid under SEARCH leaves slow start at 5.3 bandwidth-delay products, and up to 0.35 more until a bin ends (`window/search.rs`); packets leave
+/// in bursts, so that the band is wider. Only a queue of almost five products holds all packets. One of a single product overflows before, and the
+/// window is cut before SEARCH detects anything. With two products it overflows at a window of three, and the loss would be known at six: SEARCH
+/// saves a fifth at most.
+#[test]
+fn search_leaves_slow_start_at_five_bandwidth_delay_products() {
+    for (mbit, millis) in [(100, 50), (1000, 20), (20, 200)] {
+        let product = (mbit * 1000 * millis) as f64 / 12_000.0;
+        let start = |slow_start, products: f64| {
+            let queue = (products * product) as u32;
+            let mut setup = setup(&[spec("reno")], mbit, Span::from_millis(millis), queue, 4);
+            setup.flows[0].slow_start = Some(slow_start);
+            let trace = run(&setup);
+            (last(&trace.links[0].dropped) as f64, threshold(&trace) / product)
+        };
+        let (lost, exit) = start(SlowStart::Search, 16.0);
+        let case = format!("{mbit} Mbit/s, {millis} ms");
+        assert!(lost == 0.0 && (4.9..6.1).contains(&exit), "{case}: {lost} lost, {exit} products");
+        for (products, least) in [(1.0, 1.0), (2.0, 0.75)] {
+            let [standard, search] = [SlowStart::Standard, SlowStart::Search].map(|way| start(way, products).0);
+            let share = search / standard;
+            assert!(
+                standard > 0.0 && (least..=1.0).contains(&share),
+                "{case}, {products} products: {search}, {standard}"
+            );
+        }
+    }
+}
+
+/// The slow-start threshold of the first flow when it was first finite, packets.
+fn threshold(trace: &Trace) -> f64 {
+    let internal = trace.flows[0].internals.iter().find(|(name, _)| *name == "ssthresh");
+    let (_, values) = internal.expect("window algorithms have one");
+    values.iter().copied().find(|value| value.is_finite()).expect("slow start has ended")
+}
+
 /// The packets in the queue of the bottleneck from `from` on: the mean over time and the standard deviation.
 fn queue(trace: &Trace, from: Span) -> (f64, f64) {
     let link = &trace.links[0];

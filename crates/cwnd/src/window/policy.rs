@@ -15,6 +15,8 @@ pub enum SlowStart {
     },
     /// HyStart++ (RFC 9406): the first slow start ends where the round-trip time rises, after a few careful rounds to make sure.
     HyStart,
+    /// SEARCH (draft-chung-ccwg-search-09): the first slow start ends where less arrives than was sent one round trip before.
+    Search,
 }
 
 /// When the shell halves the window instead of calling the rule.

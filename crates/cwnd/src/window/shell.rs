@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt::Debug;
 
-use super::hystart::HyStart;
+use super::exit::Exit;
 use super::limited::Flights;
 use super::policy::{FirstCut, Policy, RateLimited, SlowStart};
 use crate::control::{CongestionControl, Control, Pacing};
@@ -95,7 +95,8 @@ pub struct Window<R> {
 /// State that few flows have.
 #[derive(Clone, Debug, Default)]
 struct Extras {
-    hystart: Option<HyStart>,
+    /// What ends the first slow start before a loss does.
+    exit: Option<Exit>,
     /// The part of the window that a mark in congestion avoidance leaves, where that is not the rule's.
     ecn_beta: Option<f64>,
     /// What bounds the growth of a window that is not used, where that depends on the packets in flight.
@@ -125,10 +126,10 @@ impl<R: WindowRule> Window<R> {
         let window = bounded(start.window.0, max_window);
         let threshold = start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(MIN_THRESHOLD));
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
-        let hystart = (start.policy.slow_start == SlowStart::HyStart).then(HyStart::default);
+        let exit = Exit::of(start.policy.slow_start);
         let flights = Flights::of(start.policy, window);
-        let needed = hystart.is_some() || flights.is_some();
-        let extras = needed.then(|| Box::new(Extras { hystart, ecn_beta: None, flights }));
+        let needed = exit.is_some() || flights.is_some();
+        let extras = needed.then(|| Box::new(Extras { exit, ecn_beta: None, flights }));
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, extras }
     }
 
@@ -154,9 +155,9 @@ impl<R: WindowRule> Window<R> {
     /// The increase for one acknowledged packet in slow start.
     fn ramp(&self) -> f64 {
         let w = self.state.window;
-        let hystart = self.extras.as_ref().and_then(|extras| extras.hystart.as_ref());
-        if let Some(hystart) = hystart.filter(|_| self.in_initial_slow_start()) {
-            return self.rule.ramp(w).unwrap_or(1.0) / hystart.divisor();
+        let exit = self.extras.as_ref().and_then(|extras| extras.exit.as_ref());
+        if let Some(exit) = exit.filter(|_| self.in_initial_slow_start()) {
+            return self.rule.ramp(w).unwrap_or(1.0) / exit.divisor();
         }
         if let Some(step) = self.rule.ramp(w) {
             return step;
@@ -206,13 +207,12 @@ impl<R: WindowRule> Window<R> {
         self.rule.floor().unwrap_or_else(|| floor.into())
     }
 
-    /// Performs `steps` of [`step`](Self::step) under HyStart++, which bounds the burst and may end the first slow start, or under a limit of
-    /// windows that are not used.
+    /// Performs `steps` of [`step`](Self::step) where the first slow start may end early, or under a limit of windows that are not used.
     #[cold]
     fn step_and_probe(&mut self, steps: u32, acks: u32, view: &View) {
-        let hystart = self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some());
-        let in_bursts = hystart && self.in_initial_slow_start() && self.rule.pacing() == Pacing::Off;
-        let most = if in_bursts { acks.saturating_mul(HyStart::MOST_PER_ACK) } else { MAX_STEPS };
+        let in_bursts = self.in_initial_slow_start() && self.rule.pacing() == Pacing::Off;
+        let exit = self.extras.as_ref().and_then(|extras| extras.exit.as_ref()).filter(|_| in_bursts);
+        let most = exit.and_then(Exit::most_per_ack).map_or(MAX_STEPS, |most| acks.saturating_mul(most));
         let limit = self.limit(view);
         for _ in 0..steps.min(most).min(MAX_STEPS) {
             // A rule does not hear of what the limit withholds: the clock and the estimate of CUBIC stand meanwhile.
@@ -223,8 +223,8 @@ impl<R: WindowRule> Window<R> {
             self.state.window = self.state.window.min(limit);
         }
         let initial = self.in_initial_slow_start();
-        let hystart = self.extras.as_mut().and_then(|extras| extras.hystart.as_mut());
-        if hystart.is_some_and(|hystart| initial && hystart.on_ack(view)) {
+        let exit = self.extras.as_mut().and_then(|extras| extras.exit.as_mut());
+        if exit.is_some_and(|exit| initial && exit.on_ack(view)) {
             self.leave_slow_start(view);
         }
     }
@@ -375,7 +375,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             return;
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
-        if self.extras.as_ref().is_some_and(|extras| extras.hystart.is_some() || extras.flights.is_some()) {
+        if self.extras.as_ref().is_some_and(|extras| extras.exit.is_some() || extras.flights.is_some()) {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;
             let before = self.state.window;
