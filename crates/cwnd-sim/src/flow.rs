@@ -2,7 +2,7 @@
 
 use cwnd::registry::Transport;
 use cwnd::window::Policy;
-use cwnd::{Algorithm, Bytes, Packets, Span, Start, Time};
+use cwnd::{Algorithm, Bytes, Packets, Resume, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
 use crate::access::{AccessLine, InTransit, NonDataBodies};
@@ -184,10 +184,14 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
     // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
     let least = if setup.ecn.is_some_and(AckEcho::tells_each_mark) { 2 } else { 1 };
     let mark_floor = era.policy.mark_floor.max(least);
+    let resume = setup
+        .resume
+        .map(|saved| Resume { window: Packets(saved.window as f64 / f64::from(setup.packet.0)), rtt: saved.rtt });
     Start {
         window: Packets(era.initial_window),
         threshold: None,
         rate: None,
+        resume,
         max_window: Packets(f64::INFINITY),
         packet: setup.packet,
         payload: setup.payload,

@@ -68,7 +68,7 @@ pub use net::setup::{
     QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup, Sharing, Tap, TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
-pub use setup::{CheckedSetup, FlowArrivalsSetup, FlowSetup, RefusedSetup, Sampling, Setup, Variation};
+pub use setup::{CheckedSetup, FlowArrivalsSetup, FlowSetup, RefusedSetup, Sampling, SavedPath, Setup, Variation};
 pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
 pub use tcp::{LinuxHost, Reassembly};

@@ -88,6 +88,8 @@ pub struct FlowSetup {
     pub slow_start: Option<SlowStart>,
     /// The growth of an unused window; none for that of the era.
     pub rate_limited: Option<RateLimited>,
+    /// The capacity that an earlier connection measured, for a window algorithm to jump to half of it (RFC 9959); none for a start without.
+    pub resume: Option<SavedPath>,
     /// Whether packets are ECN-capable, and how the receiver echoes marks.
     pub ecn: Option<AckEcho>,
     /// Acknowledge every second packet or after this time, but the first ones at once, as many as the era has; none: every packet at
@@ -114,6 +116,15 @@ pub struct FlowSetup {
     pub handshake: u32,
     /// The behaviour of sender and receiver.
     pub era: Era,
+}
+
+/// The capacity of a path, as an earlier connection measured it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedPath {
+    /// The window, bytes on the wire.
+    pub window: u64,
+    /// The least round-trip time.
+    pub rtt: Span,
 }
 
 /// Finite flows that arrive at random. The trace has their sums, not each flow.

@@ -150,6 +150,7 @@ impl FlowSetup {
             host: LinuxHost::default(),
             slow_start: None,
             rate_limited: None,
+            resume: None,
             ecn: None,
             delayed_ack: era.delayed_ack.filter(|_| transport == Transport::Acked),
             ack_aggregation: None,

@@ -65,6 +65,6 @@ pub use builtin::{Algorithm, Visitor};
 pub use control::{CongestionControl, Control, Pacing, Probe, ReceiverSide, Stamp};
 pub use nearest::nearest;
 pub use registry::{ALGORITHMS, Entry, Maker, Spec};
-pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
+pub use signal::{Ack, Arrival, Cause, Congestion, Limit, RateSample, Remote, Resume, Rtt, Signal, Start, View};
 pub use units::{BitRate, Bytes, Packets, Rate, Span, Time};
 pub use wrapper::{Wrapped, Wrapper};

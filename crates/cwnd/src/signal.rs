@@ -27,6 +27,9 @@ pub struct Start {
     /// The rate that the initial window makes, if the host knows the round trip: a rule that sets a rate starts at it, past a slow start
     /// and whatever its parameters say of the start. None where the rule has a start of its own, as in every host with packets.
     pub rate: Option<Rate>,
+    /// What an earlier connection knew of the path, for algorithms under the window shell: they jump to half of its window once the path is
+    /// confirmed (Careful Resume, RFC 9959).
+    pub resume: Option<Resume>,
     /// The largest window the host will ever use; [`f64::INFINITY`] for no bound.
     pub max_window: Packets,
     /// The size of a packet on the wire, all headers included.
@@ -45,6 +48,7 @@ impl Default for Start {
             window: Packets(10.0),
             threshold: None,
             rate: None,
+            resume: None,
             max_window: Packets(f64::INFINITY),
             packet: Bytes(1500),
             payload: Bytes(1460),
@@ -52,6 +56,15 @@ impl Default for Start {
             policy: Policy::MODERN,
         }
     }
+}
+
+/// The capacity of a path, as an earlier connection measured it (RFC 9959 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resume {
+    /// saved_cwnd: the window that it used, packets.
+    pub window: Packets,
+    /// saved_rtt: its least round-trip time.
+    pub rtt: Span,
 }
 
 /// The round-trip time as the host knows it, at full resolution: a coarse retransmission timer never shows here.

@@ -12,7 +12,7 @@ use crate::builtin::Algorithm;
 use crate::control::{CongestionControl, Control, Pacing, Probe};
 use crate::entry::Family;
 use crate::registry::Spec;
-use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Rtt, Signal, Start, View};
+use crate::signal::{Ack, Cause, Congestion, Limit, RateSample, Remote, Resume, Rtt, Signal, Start, View};
 use crate::units::{Packets, Rate, Span, Time};
 use crate::window::{FirstCut, Policy, RateLimited, SlowStart};
 
@@ -174,6 +174,7 @@ impl Host<'_> {
             threshold: bit(6).then(|| Packets(f64::from(self.byte()))),
             max_window: Packets(if bit(7) { 1.0 + f64::from(self.byte()) } else { f64::INFINITY }),
             seed: u64::from(self.byte()),
+            resume: (bit(0) && bit(7)).then_some(Resume { window: Packets(300.0), rtt: Span::from_millis(50) }),
             policy,
             ..Start::default()
         }

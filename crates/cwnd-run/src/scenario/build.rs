@@ -356,6 +356,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         host: cross::host(group.host.as_ref(), document, group.algorithm.value()),
         slow_start: group.slow_start.as_ref().or(document.slow_start.as_ref()).map(|growth| *growth.value()),
         rate_limited: group.rate_limited.as_ref().or(document.rate_limited.as_ref()).map(|policy| *policy.value()),
+        resume: group.resume.as_ref().map(|saved| *saved.value()),
         ecn: cross::ecn(group.ecn.as_ref(), group.algorithm.value()),
         class: *group.class.value(),
         handshake: group.handshake,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::{Class, Duplex, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme};
+use cwnd_sim::{Class, Duplex, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme, SavedPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -255,6 +255,10 @@ pub struct FlowGroup {
     /// How far a window grows that is not used; as the scenario says if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_limited: Option<Written<RateLimited>>,
+    /// The window and the round-trip time that an earlier connection had on the path: a window algorithm jumps to half of that window (Careful
+    /// Resume, RFC 9959); no jump if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Written<SavedPath>>,
     /// Packets can carry congestion marks, and acknowledgements echo them like this; no marks if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Ecn>,
@@ -329,6 +333,7 @@ impl FlowGroup {
             paced: false,
             slow_start: None,
             rate_limited: None,
+            resume: None,
             ecn: None,
             delayed_ack: None,
             ack_aggregation: None,

@@ -10,7 +10,7 @@ use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{self, Queue};
 use cwnd_sim::{
     AckEcho, Class, Duplex, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme,
-    Reordering, Sizes, TokenBucket,
+    Reordering, SavedPath, Sizes, TokenBucket,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
@@ -351,6 +351,7 @@ by_table!(
     ["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"]
 );
 by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++", "search"]);
+by_table!(SavedPath, "SavedPath", notation::SAVED_PATHS, ["18.75MB,600ms"]);
 by_table!(
     RateSchedule,
     "RateSchedule",
@@ -555,6 +556,7 @@ mod tests {
         check::<cwnd_sim::Sizes>();
         check::<cwnd_sim::Reordering>();
         check::<cwnd_sim::TokenBucket>();
+        check::<cwnd_sim::SavedPath>();
         check::<crate::scenario::TraceFile>();
         check::<crate::scenario::StepRate>();
         check::<crate::scenario::Amount>();

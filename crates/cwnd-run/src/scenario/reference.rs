@@ -1,8 +1,8 @@
 //! The page about settings written `name:key=value`.
 
 use cwnd_sim::notation::{
-    DUPLEXES, HOSTS, INTERARRIVALS, JITTERS, LOSSES, QUEUES, RATE_SCHEDULES, REORDERINGS, SIZES, SLOW_STARTS,
-    TOKEN_BUCKETS,
+    DUPLEXES, HOSTS, INTERARRIVALS, JITTERS, LOSSES, QUEUES, RATE_SCHEDULES, REORDERINGS, SAVED_PATHS, SIZES,
+    SLOW_STARTS, TOKEN_BUCKETS,
 };
 
 /// `docs/notation.md`: each kind with its forms, their parameters, ranges and defaults.
@@ -23,6 +23,7 @@ pub fn notation() -> String {
         ("Shared channels", DUPLEXES.rows()),
         ("Hosts", HOSTS.rows()),
         ("Slow starts", SLOW_STARTS.rows()),
+        ("Saved paths", SAVED_PATHS.rows()),
         ("Rates of sources", RATE_SCHEDULES.rows()),
         ("Times between arrivals", INTERARRIVALS.rows()),
         ("Sizes of flows", SIZES.rows()),

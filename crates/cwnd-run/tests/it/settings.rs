@@ -127,6 +127,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("paced", &["true"]),
     ("slow_start", &["\"limited:12\"", "\"limited:900\"", "\"hystart++\""]),
     ("rate_limited", &["\"draft-11\""]),
+    ("resume", &["\"300kB,20ms\"", "\"3kB,20ms\""]),
     ("host", &["\"tso,gro=2ms\"", "\"fq\"", "\"whole\"", "\"min_rto=1ms\"", "\"min_rto=200ms\"", "\"autotune=140kB\""]),
     ("both_ways", &["false"]),
     ("hops", &["2"]),

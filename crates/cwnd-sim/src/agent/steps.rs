@@ -170,6 +170,7 @@ fn played(history: &History) -> Vec<String> {
         window: Packets(10.0),
         threshold: None,
         rate: None,
+        resume: None,
         max_window: Packets(history.window),
         packet: Bytes(1500),
         payload: Bytes(1456),

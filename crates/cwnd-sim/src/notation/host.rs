@@ -1,4 +1,4 @@
-//! The tables of hosts, token buckets and slow starts.
+//! The tables of hosts, token buckets, slow starts and saved paths.
 
 use cwnd::notation::{Form, Notation};
 use cwnd::registry::{Measure, Parameter};
@@ -6,6 +6,7 @@ use cwnd::window::SlowStart;
 use cwnd::{Bytes, Span};
 
 use crate::net::setup::TokenBucket;
+use crate::setup::SavedPath;
 use crate::tcp::LinuxHost;
 
 /// What hosts do as those of Linux.
@@ -115,6 +116,31 @@ const STANDARD: Form<SlowStart> = Form {
     required: 0,
     parameters: &[],
     build: |_| Ok(SlowStart::Standard),
+};
+
+/// What an earlier connection knew of a path.
+pub static SAVED_PATHS: Notation<SavedPath> = Notation {
+    what: "the window and the round-trip time of an earlier connection",
+    forms: &[Form {
+        name: "",
+        aliases: &[],
+        title: "a jump to half of the window once the initial window has arrived, if the round-trip time is above half of this one",
+        source: "RFC 9959",
+        example: "18.75MB,600ms",
+        positional: 2,
+        required: 2,
+        parameters: &[
+            Parameter::quantity("window", Measure::Bytes, None, "", "its window on the wire")
+                .at_least(1.0)
+                .at_most(1e15),
+            Parameter::span("rtt", "its least round-trip time").above(0.0),
+        ],
+        build: |values| {
+            let [window, rtt] = ["window", "rtt"].map(|name| values.given(name).unwrap_or_default());
+            Ok(SavedPath { window: window as u64, rtt: Span::from_secs_f64(rtt) })
+        },
+    }],
+    elsewhere: &[],
 };
 
 /// Policers and shapers.

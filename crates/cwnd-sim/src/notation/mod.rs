@@ -9,7 +9,7 @@ mod reordering;
 mod traffic;
 
 pub use duplex::DUPLEXES;
-pub use host::{HOSTS, SLOW_STARTS, TOKEN_BUCKETS};
+pub use host::{HOSTS, SAVED_PATHS, SLOW_STARTS, TOKEN_BUCKETS};
 pub use jitter::JITTERS;
 pub use loss::LOSSES;
 pub use queue::{DEFAULT_RED, DEFAULT_RIO, QUEUES, Queue, QueueSize, Threshold, ThresholdError};

@@ -27,6 +27,7 @@ pub mod mimd;
 pub mod new_aimd;
 mod policy;
 pub mod prague;
+mod resume;
 pub mod rule;
 pub mod scalable;
 mod search;

@@ -6,6 +6,7 @@ use core::fmt::Debug;
 use super::exit::Exit;
 use super::limited::Flights;
 use super::policy::{FirstCut, Policy, RateLimited, SlowStart};
+use super::resume::{Effect, Resumption};
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
@@ -101,6 +102,8 @@ struct Extras {
     ecn_beta: Option<f64>,
     /// What bounds the growth of a window that is not used, where that depends on the packets in flight.
     flights: Option<Flights>,
+    /// What an earlier connection knew of the path.
+    resume: Option<Resumption>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,8 +131,9 @@ impl<R: WindowRule> Window<R> {
         let state = State { window, threshold, epoch_from: 0, open: false, decreased: false, collapsed: false };
         let exit = Exit::of(start.policy.slow_start);
         let flights = Flights::of(start.policy, window);
-        let needed = exit.is_some() || flights.is_some();
-        let extras = needed.then(|| Box::new(Extras { exit, ecn_beta: None, flights }));
+        let resume = start.resume.map(|saved| Resumption::new(saved, window));
+        let needed = exit.is_some() || flights.is_some() || resume.is_some();
+        let extras = needed.then(|| Box::new(Extras { exit, ecn_beta: None, flights, resume }));
         Self { rule, state, initial: window, max_window, policy: start.policy, undo: None, extras }
     }
 
@@ -262,6 +266,36 @@ impl<R: WindowRule> Window<R> {
         most + grown.max(1.0)
     }
 
+    /// Careful Resume takes in an acknowledgement; whether the window grows on it as usual.
+    #[cold]
+    fn resume(&mut self, view: &View, ack: &Ack) -> bool {
+        let before = self.state.window;
+        let resume = self.extras.as_mut().and_then(|extras| extras.resume.as_mut());
+        let effect = resume.map_or(Effect::Usual, |resume| resume.on_ack(before, view, ack));
+        match effect {
+            Effect::Usual => return true,
+            Effect::Hold => {}
+            Effect::Window(window) => {
+                self.state.window = self.bounded(window);
+                self.note_reduction(before, false, view);
+            }
+            Effect::Threshold(threshold) => self.grow_up_to(threshold),
+        }
+        false
+    }
+
+    /// Slow start reaches up to `threshold` where the window is smaller.
+    fn grow_up_to(&mut self, threshold: f64) {
+        self.state.threshold = threshold.max(MIN_THRESHOLD);
+        self.state.open &= !self.in_slow_start();
+    }
+
+    /// The bound of Careful Resume on the window that congestion leaves.
+    fn retreat(&mut self, view: &View, event: &Congestion) -> Option<f64> {
+        let resume = self.extras.as_mut()?.resume.as_mut()?;
+        resume.on_congestion(view, event.cause == Cause::Timeout || event.restart)
+    }
+
     /// Counts the packets in flight before an acknowledgement.
     #[cold]
     fn measure(&mut self, view: &View, newly: u32) {
@@ -329,10 +363,11 @@ impl<R: WindowRule> Window<R> {
         self.bounded(self.truncated(after).max(self.floor(cause)).min(before))
     }
 
-    /// Cuts once, by the rule or by the era's first-cut rule.
-    fn cut(&mut self, [before, used]: [f64; 2], cause: Cause, view: &View) {
+    /// Cuts once, by the rule or by the era's first-cut rule; to `most` packets, if there is such a bound.
+    fn cut(&mut self, [before, used]: [f64; 2], cause: Cause, view: &View, most: Option<f64>) {
         let first = self.in_slow_start() || !self.state.decreased;
-        let after = self.reduced([before, used], first && self.policy.first_cut == FirstCut::Half, cause, view);
+        let usual = self.reduced([before, used], first && self.policy.first_cut == FirstCut::Half, cause, view);
+        let after = most.map_or(usual, |most| usual.min(most.max(self.floor(cause))));
         self.rule.epoch(Some(before), after, view);
         self.state.window = after;
         self.state.threshold = after.max(MIN_THRESHOLD);
@@ -356,7 +391,9 @@ impl<R: WindowRule> Window<R> {
 impl<R: WindowRule> CongestionControl for Window<R> {
     #[inline]
     fn control(&self) -> Control {
-        Control { pacing: self.rule.pacing(), ..Control::window(Packets(self.state.window)) }
+        let resumes = self.extras.as_ref().is_some_and(|extras| extras.resume.as_ref().is_some_and(Resumption::paces));
+        let pacing = if resumes { Pacing::Spread { gain: 1.0 } } else { self.rule.pacing() };
+        Control { pacing, ..Control::window(Packets(self.state.window)) }
     }
 
     #[inline(always)]
@@ -364,6 +401,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         self.rule.observe(view, ack);
         if self.extras.is_some() {
             self.measure(view, ack.newly);
+            if !self.resume(view, ack) {
+                return;
+            }
         }
         let held = self.policy.rate_limited == RateLimited::Rfc9002 && view.is_underused();
         let repairing = view.in_recovery && !self.state.collapsed;
@@ -419,6 +459,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         // What the sender may really have had in the network (ns-2's `window()`, whole packets in the truncating eras).
         let before = self.truncated(self.state.window.min(view.peer_window.0).max(MIN_WINDOW));
         let used = self.used(before, view, event);
+        let most = self.retreat(view, event);
         self.open_epoch(before, view);
         if timeout {
             // RFC 5681 section 3.1: the threshold is held where the timer expires again for the same packet. ns-2 halves again.
@@ -428,7 +469,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             }
             self.collapse();
         } else {
-            self.cut([before, used], event.cause, view);
+            self.cut([before, used], event.cause, view, most);
             if event.restart {
                 self.collapse();
             }
@@ -437,6 +478,13 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         self.state.decreased = true;
         self.state.epoch_from = view.next;
         self.note_reduction(window, true, view);
+    }
+
+    fn on_recovered(&mut self, _view: &View) {
+        let resume = self.extras.as_mut().and_then(|extras| extras.resume.as_mut());
+        if let Some(Effect::Threshold(threshold)) = resume.map(Resumption::retreated) {
+            self.grow_up_to(threshold);
+        }
     }
 
     fn on_restart(&mut self, view: &View, idle: Span) {
@@ -458,6 +506,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if let Some((state, rule)) = self.undo.take().map(|undo| *undo) {
             self.state = State { window: self.state.window.max(state.window), ..state };
             self.rule = rule;
+            if let Some(resume) = self.extras.as_mut().and_then(|extras| extras.resume.as_mut()) {
+                let _ = resume.retreated();
+            }
             if let Some(flights) = self.extras.as_mut().and_then(|extras| extras.flights.as_mut()) {
                 flights.restored();
             }
@@ -474,6 +525,9 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("ssthresh", self.state.threshold);
+        if let Some(resume) = self.extras.as_ref().and_then(|extras| extras.resume.as_ref()) {
+            visit("resume", resume.number().into());
+        }
         self.rule.inspect(visit);
     }
 

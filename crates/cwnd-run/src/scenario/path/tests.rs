@@ -144,6 +144,7 @@ fn every_habit_is_in_the_line() {
             ("paced", "true"),
             ("slow_start", "limited:50"),
             ("rate_limited", "linux"),
+            ("resume", "300kB,40ms"),
             ("ecn", "per-packet"),
             ("delayed_ack", "7ms"),
             ("ack_aggregation", "3ms"),
@@ -283,8 +284,22 @@ fn defaults_that_are_written_change_no_line() {
         ("handshake", "0"),
         ("era", "modern"),
     ];
-    let absent =
-        ["name", "stop", "size", "source", "from", "to", "ecn", "max_window", "drop", "mark", "hold", "wake", "timer"];
+    let absent = [
+        "name",
+        "stop",
+        "size",
+        "source",
+        "from",
+        "to",
+        "ecn",
+        "resume",
+        "max_window",
+        "drop",
+        "mark",
+        "hold",
+        "wake",
+        "timer",
+    ];
     written("a flow", keys::<FlowGroup>(), &flow, &absent, &["algorithm"]);
     same(FLOW, "flow.0.", &flow);
     let cbr = [

@@ -4,7 +4,8 @@ use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
 use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
 use cwnd_sim::{
-    CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, Phase, RateChange, Source as Traffic,
+    CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, Phase, RateChange, SavedPath,
+    Source as Traffic,
 };
 use cwnd_text::counted;
 
@@ -53,6 +54,16 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
             }
             _ => None,
         },
+        "resume" => match start(&flow.algorithm) {
+            _ if protocol.is_some() => protocol,
+            Some(algorithm) if algorithm.slow_start_threshold().is_none() => {
+                Some(format!("`{name}` starts in a way of its own"))
+            }
+            _ => flow
+                .resume
+                .filter(|saved| small(saved, flow))
+                .map(|_| format!("half of it is no more than the initial window, {} packets", flow.era.initial_window)),
+        },
         "paced" if flow.paced => match start(&flow.algorithm) {
             _ if protocol.is_some() => protocol,
             Some(algorithm) if algorithm.control().pacing != Pacing::Off => {
@@ -98,6 +109,11 @@ pub(super) fn short(party: &Party<'_>, flow: &FlowSetup) -> Option<String> {
     let largest = flow.era.initial_window + packets as f64;
     (f64::from(max_threshold) >= largest)
         .then(|| format!("no window grows so far with {} in a flow", counted(packets, "packet")))
+}
+
+/// Whether half of a saved window is no larger than the initial one.
+fn small(saved: &SavedPath, flow: &FlowSetup) -> bool {
+    saved.window as f64 / 2.0 <= flow.era.initial_window * f64::from(flow.packet.0)
 }
 
 /// Whether limited slow start makes an algorithm grow less: its first acknowledgements, under a limit that none of them meets.
