@@ -226,7 +226,8 @@ fn what_needs_more_than_synchronous_feedback_says_what() {
     let reason = |text: &str| unmodelled(&Spec::parse(text).expect("registered"));
     for entry in ALGORITHMS {
         let needs_more = matches!(entry.transport, Transport::Datagram | Transport::Routed)
-            || ["bbr", "bbr3", "copa", "dctcp", "fast", "ledbat", "prague", "vegas", "westwood"].contains(&entry.name);
+            || ["bbr", "bbr3", "copa", "dctcp", "fast", "ledbat", "ledbatpp", "prague", "vegas", "westwood"]
+                .contains(&entry.name);
         assert_eq!(reason(entry.name).is_some(), needs_more, "{}", entry.name);
     }
     assert_eq!(reason("vegas:alpha=1"), Some("it follows the delay of a queue, and here is none"));

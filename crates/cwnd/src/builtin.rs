@@ -103,6 +103,7 @@ algorithms! {
     Bbr(rate::bbr::Bbr) => rate::bbr::BBR;
     Copa(rate::copa::Copa) => rate::copa::COPA;
     Ledbat(Window<window::ledbat::Ledbat>) => window::ledbat::LEDBAT;
+    LedbatPp(Window<window::ledbatpp::LedbatPp>) => window::ledbatpp::LEDBATPP;
     Rule(Window<window::rule::Rule>) => window::rule::RULE;
 }
 

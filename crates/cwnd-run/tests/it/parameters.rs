@@ -37,6 +37,11 @@ const QUIET: &[(&str, &str, &str)] = &[
     ("bbr3", "undo=round", "no recovery here turns out to be an error"),
     ("bbr3", "timeout-saves", "no timeout here turns out to be an error"),
     (
+        "ledbatpp",
+        "history=",
+        "no run here lasts for minutes; the tests of `window/delays.rs` show a base delay that is forgotten",
+    ),
+    (
         "ledbat",
         "history=",
         "no run here lasts for minutes; the tests of `window/delays.rs` show a base delay that is forgotten",

@@ -97,6 +97,36 @@ fn a_late_comer_takes_the_link() {
     assert!((0.97..=1.03).contains(&(delay / 0.2)), "{delay} s");
 }
 
+/// draft-irtf-iccrg-ledbat-plus-plus section 4.4: slowdowns take a tenth of the time, and drain the queue. A flow that starts over the full queue
+/// of another sees the empty path in them, so that the two share the link; under LEDBAT the second has all of it.
+#[test]
+fn slowdowns_of_ledbatpp_let_a_late_comer_see_the_path() {
+    let setup = setup(&["ledbatpp", "ledbatpp"], Span::from_secs(60), Span::from_millis(400), Span::from_secs(240));
+    let trace = run(&setup);
+    let settled = Span::from_secs(180);
+    let (rates, delay) = (rates(&trace, settled), mean_after(&trace, &delays(&trace), settled));
+    assert!(rates.iter().all(|rate| *rate >= 0.25 * RATE) && rates[0] + rates[1] >= 0.85 * RATE, "{rates:?}");
+    assert!(delay < 0.06, "{delay} s");
+}
+
+/// A slowdown begins with two packets for two round trips, and the next begins nine times as long after it as it took.
+#[test]
+fn slowdowns_of_ledbatpp_take_a_tenth_of_the_time() {
+    let trace = run(&setup(&["ledbatpp"], Span::ZERO, Span::from_millis(400), Span::from_secs(120)));
+    let (_, slow) = trace.flows[0].internals.iter().find(|(name, _)| *name == "slowdown").expect("it has them");
+    let share = mean_after(&trace, slow, Span::from_secs(20));
+    let starts = slow.windows(2).filter(|pair| pair[0] == 0.0 && pair[1] == 1.0).count();
+    assert!((0.07..=0.13).contains(&share) && starts >= 4, "{share} of the time, {starts} slowdowns");
+}
+
+/// It yields to a flow that fills the queue beyond its target.
+#[test]
+fn ledbatpp_leaves_the_link_to_reno() {
+    let trace = run(&setup(&["ledbatpp", "reno"], Span::from_secs(30), Span::from_millis(200), Span::from_secs(150)));
+    let rates = rates(&trace, Span::from_secs(60));
+    assert!(rates[0] <= 0.05 * RATE && rates[1] >= 0.93 * RATE, "{rates:?}");
+}
+
 const RTT: Span = Span::from_millis(50);
 /// Packets of 1500 bytes per second.
 const RATE: f64 = 1000.0;

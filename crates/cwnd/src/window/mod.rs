@@ -21,6 +21,7 @@ pub mod highspeed;
 pub mod htcp;
 mod hystart;
 pub mod ledbat;
+pub mod ledbatpp;
 mod limited;
 pub mod miad;
 pub mod mimd;
@@ -37,4 +38,4 @@ pub mod vegas;
 pub mod westwood;
 
 pub use policy::{FirstCut, Policy, RateLimited, SlowStart};
-pub use shell::{Window, WindowRule};
+pub use shell::{Slowdown, Window, WindowRule};

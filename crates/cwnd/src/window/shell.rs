@@ -70,6 +70,11 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
         false
     }
 
+    /// A slowdown that the algorithm makes on its own, not for congestion. The shell asks at each acknowledgement on which the window may grow.
+    fn slowdown(&mut self, _view: &View) -> Slowdown {
+        Slowdown::None
+    }
+
     /// The spacing of departures.
     fn pacing(&self) -> Pacing {
         Pacing::Off
@@ -77,6 +82,17 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
 
     /// Named internals for traces.
     fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// A pause of an algorithm, in which the queue drains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slowdown {
+    /// None: the window grows as usual.
+    None,
+    /// It begins with a window of this many packets, and slow start leads back to the present window.
+    Begin(f64),
+    /// It lasts: the window stays.
+    Hold,
 }
 
 /// A window algorithm in its shell.
@@ -325,6 +341,16 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
+    /// Begins a slowdown.
+    #[cold]
+    fn slow_down(&mut self, window: f64, view: &View) {
+        let before = self.state.window;
+        self.state.threshold = before.max(MIN_THRESHOLD);
+        self.state.window = self.bounded(window.min(before));
+        self.state.open = false;
+        self.note_reduction(before, false, view);
+    }
+
     /// Starts an epoch of the rule at `window`, unless one is under way.
     fn open_epoch(&mut self, window: f64, view: &View) {
         if !self.state.open {
@@ -413,6 +439,14 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if ack.marked > 0 {
             self.rise_to_floor(ack.newly);
             return;
+        }
+        match self.rule.slowdown(view) {
+            Slowdown::None => {}
+            Slowdown::Begin(window) => {
+                self.slow_down(window, view);
+                return;
+            }
+            Slowdown::Hold => return,
         }
         let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if self.extras.as_ref().is_some_and(|extras| extras.exit.is_some() || extras.flights.is_some()) {
