@@ -248,6 +248,7 @@ const PARTS: &[(&str, &[(&str, &str)])] = &[
             ("Drafts of reports", "docs/upstream/README.md"),
             ("Traces", "docs/traces.md"),
             ("Reference traces", "docs/references.md"),
+            ("Questions to the drafts", "docs/questions.md"),
             ("Figures", "docs/figures.md"),
             ("JSON", "docs/json.md"),
         ],
