@@ -118,7 +118,7 @@ struct Extras {
     ecn_beta: Option<f64>,
     /// What bounds the growth of a window that is not used, where that depends on the packets in flight.
     flights: Option<Flights>,
-    /// What an earlier connection knew of the path.
+    /// The knowledge of an earlier connection about the path.
     resume: Option<Resumption>,
 }
 

@@ -62,7 +62,7 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
             _ => flow
                 .resume
                 .filter(|saved| small(saved, flow))
-                .map(|_| format!("half of it is no more than the initial window, {} packets", flow.era.initial_window)),
+                .map(|_| format!("half of it is at most the initial window, {} packets", flow.era.initial_window)),
         },
         "paced" if flow.paced => match start(&flow.algorithm) {
             _ if protocol.is_some() => protocol,
