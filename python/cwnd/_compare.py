@@ -63,7 +63,8 @@ def compare(
     ecn : str, optional
         Let packets be marked by a queue with ``ecn=yes`` or ``dualpi2``: ``per-packet`` reports every mark to the
         sender, as DCTCP wants it, ``latch`` repeats one until the sender has answered (RFC 3168), and ``l4s`` reports
-        marks of packets with ECT(1) for algorithms that follow the share of marks, and is ``latch`` for all others.
+        marks of packets with ECT(1) for algorithms that follow the share of marks, and is ``latch`` for all others;
+        ``accecn`` and ``accecn-l4s`` count marks modulo 8 instead (RFC 9768).
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional

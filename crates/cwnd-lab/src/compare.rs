@@ -11,7 +11,6 @@ use cwnd_run::execute::{Interrupted, Progress};
 use cwnd_run::measure::{Better, Domain, Estimate, Estimates, Measure, Until, paired};
 use cwnd_run::run::{FailedRun, Runs, run_each, run_until};
 use cwnd_run::scenario::{Document, Ecn, FlowGroup, Scenario, ScenarioError, Written};
-use cwnd_sim::AckEcho;
 use cwnd_text::{counted, decimal};
 use thiserror::Error;
 
@@ -87,8 +86,8 @@ impl Comparison {
         let with = |groups| Scenario::check(Document { flow: groups, ..base.clone() });
         let group = |algorithm: &Written<Spec>| {
             let scalable = algorithm.value().entry().basis == Basis::MarkedShare;
-            let classic = |echo: &Ecn| *echo.value() == AckEcho::Scalable && !scalable;
-            let ecn = ecn.map(|echo| if classic(echo) { AckEcho::Latch.into() } else { echo.clone() });
+            let classic = |echo: &Ecn| echo.value().is_scalable() && !scalable;
+            let ecn = ecn.map(|echo| if classic(echo) { echo.value().classic().into() } else { echo.clone() });
             FlowGroup { ecn, ..FlowGroup::new(algorithm.clone(), flows) }
         };
         let alone = algorithms.iter().map(|algorithm| with(vec![group(algorithm)])).collect::<Result<_, _>>()?;

@@ -216,6 +216,7 @@ impl Flow {
             payload: setup.payload,
             paced: setup.paced,
             tick: setup.timer,
+            counts_marks: setup.ecn.is_some_and(AckEcho::counts),
             host: setup.host,
         };
         let options = tcp::ReceiverOptions {

@@ -24,6 +24,8 @@ pub(crate) struct SenderConfig {
     pub(crate) paced: bool,
     /// Between two ticks of the clock of its host; none for an exact one.
     pub(crate) tick: Option<Span>,
+    /// Acknowledgements carry a counter of marks.
+    pub(crate) counts_marks: bool,
     pub(crate) host: LinuxHost,
 }
 

@@ -64,7 +64,7 @@ impl Sender {
         let [first, second] = reply.sack;
         let sack =
             if second.is_empty() { [first, Block::default(), second] } else { [first, second, Block::default()] };
-        Ack { sack, marked: reply.marked, ..Ack::of(reply.cumulative, reply.echo) }
+        Ack { sack, marked: reply.marked, bits: reply.bits, ..Ack::of(reply.cumulative, reply.echo) }
     }
 }
 
@@ -93,8 +93,8 @@ impl Receiver {
         let [first, second, third] = ack.sack;
         let sack = [first, if second.is_empty() { third } else { second }];
         let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
-        let Ack { cumulative, echo, marked, .. } = *ack;
-        Reply { cumulative, echo, sack, marked, feedback }
+        let Ack { cumulative, echo, marked, bits, .. } = *ack;
+        Reply { cumulative, echo, sack, marked, bits, feedback }
     }
 }
 

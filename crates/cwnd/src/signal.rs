@@ -224,6 +224,14 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// The newly acknowledged packets without a mark: all but the share [`marked`](Self::marked) of [`acks`](Self::acks), rounded down.
+    #[must_use]
+    pub fn unmarked(&self) -> u32 {
+        let acks = u64::from(self.acks.max(1));
+        let clean = u64::from(self.newly) * (acks - u64::from(self.marked).min(acks)) / acks;
+        u32::try_from(clean).unwrap_or(self.newly)
+    }
+
     /// The whole packets of `acked`, each with an acknowledgement of its own, at the instant of `view`: an acknowledgement in a model
     /// without packets.
     #[must_use]

@@ -49,11 +49,16 @@ pub enum AckEcho {
     /// As [`PerPacket`](Self::PerPacket), and packets leave with ECT(1), which a dual queue takes for those of a scalable sender (RFC 9331
     /// section 4.1).
     Scalable,
+    /// Every acknowledgement carries the number of marked packets modulo 8, and a sender assumes the largest number that fits (RFC 9768,
+    /// without its option).
+    AccEcn,
+    /// As [`AccEcn`](Self::AccEcn), with ECT(1).
+    AccEcnScalable,
 }
 
 impl AckEcho {
     /// All ways.
-    pub const ALL: [Self; 3] = [Self::Latch, Self::PerPacket, Self::Scalable];
+    pub const ALL: [Self; 5] = [Self::Latch, Self::PerPacket, Self::Scalable, Self::AccEcn, Self::AccEcnScalable];
 
     /// Its name in scenarios.
     #[must_use]
@@ -62,6 +67,8 @@ impl AckEcho {
             Self::Latch => "latch",
             Self::PerPacket => "per-packet",
             Self::Scalable => "l4s",
+            Self::AccEcn => "accecn",
+            Self::AccEcnScalable => "accecn-l4s",
         }
     }
 
@@ -74,7 +81,29 @@ impl AckEcho {
     /// Whether a sender learns the share of its packets that were marked.
     #[must_use]
     pub fn tells_each_mark(self) -> bool {
-        matches!(self, Self::PerPacket | Self::Scalable)
+        !matches!(self, Self::Latch)
+    }
+
+    /// Whether packets leave with ECT(1).
+    #[must_use]
+    pub fn is_scalable(self) -> bool {
+        matches!(self, Self::Scalable | Self::AccEcnScalable)
+    }
+
+    /// Whether acknowledgements carry a counter.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        matches!(self, Self::AccEcn | Self::AccEcnScalable)
+    }
+
+    /// The echo by which a classic sender of the same kind takes part, with ECT(0).
+    #[must_use]
+    pub fn classic(self) -> Self {
+        match self {
+            Self::Scalable => Self::Latch,
+            Self::AccEcnScalable => Self::AccEcn,
+            other => other,
+        }
     }
 }
 
@@ -87,8 +116,8 @@ impl Ecn {
     #[inline(always)]
     pub(crate) fn of_data(echo: Option<AckEcho>, data: &Data) -> Self {
         match echo {
-            Some(AckEcho::Scalable) => Self::Scalable,
-            Some(AckEcho::PerPacket) => Self::Capable,
+            Some(AckEcho::Scalable | AckEcho::AccEcnScalable) => Self::Scalable,
+            Some(AckEcho::PerPacket | AckEcho::AccEcn) => Self::Capable,
             Some(AckEcho::Latch) if !data.retransmission => Self::Capable,
             Some(AckEcho::Latch) | None => Self::NotCapable,
         }
@@ -231,8 +260,8 @@ pub(crate) struct Ack {
     pub(crate) duplicate: i32,
     /// The packets from `cumulative` on for which the receiver has room; 0 where it grants what the setup says.
     pub(crate) window: u16,
-    /// Inverted once in a round trip by receivers that measure it (as RFC 9000 section 17.4 has it).
-    pub(crate) spin: bool,
+    /// The [spin bit](Self::spin), and above it the [counter](Self::ace) of marks.
+    pub(crate) bits: u8,
 }
 
 impl Ack {
@@ -240,7 +269,30 @@ impl Ack {
     #[inline(always)]
     pub(crate) fn of(cumulative: u64, echo: Time) -> Self {
         let sack = [Block::default(); 3];
-        Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, spin: false }
+        Self { cumulative, echo, sack, marked: false, duplicate: 0, window: 0, bits: 0 }
+    }
+
+    /// The spin bit: inverted once in a round trip by receivers that measure it (as RFC 9000 section 17.4 has it).
+    #[inline]
+    pub(crate) fn spin(&self) -> bool {
+        self.bits & 1 != 0
+    }
+
+    /// Sets the spin bit.
+    #[inline]
+    pub(crate) fn set_spin(&mut self, spin: bool) {
+        self.bits = self.bits & !1 | u8::from(spin);
+    }
+
+    /// The number of marked packets modulo 8 (ACE, RFC 9768 section 3.2.2); 0 where the receiver does not count.
+    #[inline]
+    pub(crate) fn ace(&self) -> u8 {
+        self.bits >> 1
+    }
+
+    /// Sets that number, below 8.
+    pub(crate) fn set_ace(&mut self, ace: u8) {
+        self.bits = self.bits & 1 | ace << 1;
     }
 
     /// Sets the delay from the echo to the departure of the newest acknowledged packet, nanoseconds, for an acknowledgement that was held back. One that
@@ -301,6 +353,8 @@ pub(crate) struct Reply {
     pub(crate) sack: [Block; 2],
     /// A mark is echoed.
     pub(crate) marked: bool,
+    /// As in [`Ack`].
+    pub(crate) bits: u8,
     /// The sum of XCP's grants or the highest load since the last one; NaN where no router has written.
     pub(crate) feedback: f32,
 }

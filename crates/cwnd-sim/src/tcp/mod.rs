@@ -1,6 +1,7 @@
 //! TCP-like endpoints: packets are acknowledged as they arrive, losses are found and repaired by one of five schemes and a
 //! retransmission timer (RFC 6298).
 
+mod accecn;
 mod aggregate;
 mod linux;
 mod linux_sender;

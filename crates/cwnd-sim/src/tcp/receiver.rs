@@ -3,6 +3,7 @@
 use cwnd::host::{Range, Ranges};
 use cwnd::{Bytes, Span, Time};
 
+use super::accecn::MarkCounter;
 use super::linux::packets_in_segment;
 use super::merging::Merging;
 use super::right_sizing::RightSizing;
@@ -67,7 +68,7 @@ pub(crate) struct Receiver {
     reassembly: Reassembly,
     /// The longest time that an acknowledgement waits for a second packet; zero for no delay.
     delay: Span,
-    linux: Option<Box<LinuxReceiver>>,
+    rest: Option<Box<Rest>>,
     /// The number of packets that are still acknowledged at once.
     quick: u8,
     /// When the acknowledgement held back is due, [`Time::MAX`] if there is none, and the echo it will carry.
@@ -80,11 +81,15 @@ pub(crate) struct Receiver {
     marked: bool,
 }
 
-/// Behaviours of Linux receivers.
+/// Parts that few receivers have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct LinuxReceiver {
+struct Rest {
+    /// Of Linux.
     merging: Option<Merging>,
+    /// Of Linux.
     sizing: Option<RightSizing>,
+    /// Where acknowledgements count marks.
+    marks: Option<MarkCounter>,
     /// The second of two acknowledgements for one packet, which is due now; only with echoes per packet.
     second: Option<Ack>,
 }
@@ -92,12 +97,13 @@ struct LinuxReceiver {
 impl Receiver {
     /// A receiver of nothing yet.
     pub(crate) fn new(options: ReceiverOptions) -> Self {
-        let linux = LinuxReceiver {
+        let rest = Rest {
             merging: options.gro.map(|within| Merging::new(within, packets_in_segment(options.payload))),
             sizing: options.autotune.map(|most| RightSizing::new(options.payload, most)),
+            marks: options.echo.counts().then(MarkCounter::default),
             second: None,
         };
-        let plain = linux.merging.is_none() && linux.sizing.is_none();
+        let plain = rest.merging.is_none() && rest.sizing.is_none() && rest.marks.is_none();
         let may_split = options.echo.tells_each_mark() && options.delay.is_some();
         Self {
             cumulative: 0,
@@ -105,7 +111,7 @@ impl Receiver {
             reported: [0; 2],
             reassembly: options.reassembly,
             delay: options.delay.unwrap_or(Span::ZERO),
-            linux: (!plain || may_split).then(|| Box::new(linux)),
+            rest: (!plain || may_split).then(|| Box::new(rest)),
             quick: if options.delay.is_some() { options.quick } else { 0 },
             due: Time::MAX,
             held_echo: Time::ZERO,
@@ -118,7 +124,7 @@ impl Receiver {
     /// Whether a packet of this number that has no mark is of the plain kind: in order while nothing is missing or marked.
     #[inline(always)]
     pub(crate) fn is_plain(&self, number: u64) -> bool {
-        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.linux.is_none()
+        number == self.cumulative && self.beyond.is_empty() && !self.marked && self.rest.is_none()
     }
 
     /// Handles such a packet as [`on_data`](Self::on_data) would. The acknowledgement to send at once, unless it is held back.
@@ -150,7 +156,7 @@ impl Receiver {
 
     /// Whether it holds no acknowledgement back.
     pub(crate) fn answers_at_once(&self) -> bool {
-        self.delay == Span::ZERO && self.linux.is_none()
+        self.delay == Span::ZERO && self.rest.is_none()
     }
 
     /// Handles a data packet: whether it is new and kept, and the acknowledgement to send at once. On the path of every packet:
@@ -168,17 +174,17 @@ impl Receiver {
     }
 
     fn merging(&mut self) -> Option<&mut Merging> {
-        self.linux.as_deref_mut()?.merging.as_mut()
+        self.rest.as_deref_mut()?.merging.as_mut()
     }
 
     fn sizing(&mut self) -> Option<&mut RightSizing> {
-        self.linux.as_deref_mut()?.sizing.as_mut()
+        self.rest.as_deref_mut()?.sizing.as_mut()
     }
 
     /// The second of two acknowledgements for one packet, if it has not left yet.
     #[inline]
     fn take_second(&mut self) -> Option<Ack> {
-        self.linux.as_deref_mut()?.second.take()
+        self.rest.as_deref_mut()?.second.take()
     }
 
     /// Accepts a packet; the acknowledgement has no window yet.
@@ -198,12 +204,18 @@ impl Receiver {
         } else {
             self.reassemble(data.number)
         };
+        let follows_unmarked = marked && !self.marked;
         self.record_mark(data, marked);
-        if self.linux.is_some() && self.merge(now, data, in_order && !marked, changes) {
+        if self.rest.is_some() && self.merge(now, data, in_order && !marked, changes) {
             return (new, None);
         }
         // RFC 8257 wants a change acknowledged at once. A classic mark may have left a window of one packet, which must not wait.
-        let urgent = changes || marked && self.echo == AckEcho::Latch;
+        // RFC 9768 section 3.2.2.5.1 wants the first mark acknowledged at once, and every second one.
+        let urgent = match self.echo {
+            AckEcho::Latch => marked,
+            AckEcho::PerPacket | AckEcho::Scalable => changes,
+            AckEcho::AccEcn | AckEcho::AccEcnScalable => follows_unmarked,
+        };
         if self.delay > Span::ZERO
             && !self.merges()
             && in_order
@@ -241,8 +253,8 @@ impl Receiver {
         self.merging().into_iter().for_each(Merging::acknowledge);
         self.due = Time::MAX;
         let (new, ack) = self.accept(now, data, marked);
-        if let (Some(ack), Some(linux)) = (ack, self.linux.as_deref_mut()) {
-            linux.second = Some(ack);
+        if let (Some(ack), Some(rest)) = (ack, self.rest.as_deref_mut()) {
+            rest.second = Some(ack);
             self.hold(data.sent_at);
             self.due = now;
         }
@@ -275,7 +287,7 @@ impl Receiver {
     /// Whether packets that arrive together are taken as one.
     #[inline]
     fn merges(&self) -> bool {
-        self.linux.as_ref().is_some_and(|linux| linux.merging.is_some())
+        self.rest.as_ref().is_some_and(|rest| rest.merging.is_some())
     }
 
     /// Adds a packet to the segment that is being merged, if it `fits`; whether the segment waits for more. Where the mark `changes`, its
@@ -283,7 +295,7 @@ impl Receiver {
     #[inline(never)]
     fn merge(&mut self, now: Time, data: &Data, fits: bool, changes: bool) -> bool {
         let due = self.due;
-        let split = self.linux.as_ref().is_some_and(|linux| linux.second.is_some());
+        let split = self.rest.as_ref().is_some_and(|rest| rest.second.is_some());
         let Some(merging) = self.merging() else { return false };
         if !fits || split {
             merging.acknowledge();
@@ -326,14 +338,17 @@ impl Receiver {
 
     /// Whether a packet has a mark and the one before has none, or the other way round, where that matters.
     fn marks_change(&self, marked: bool) -> bool {
-        self.echo.tells_each_mark() && marked != self.marked
+        self.echo.tells_each_mark() && !self.echo.counts() && marked != self.marked
     }
 
     fn record_mark(&mut self, data: &Data, marked: bool) {
         self.marked = match self.echo {
             AckEcho::Latch => marked || self.marked && !data.reacted,
-            AckEcho::PerPacket | AckEcho::Scalable => marked,
+            AckEcho::PerPacket | AckEcho::Scalable | AckEcho::AccEcn | AckEcho::AccEcnScalable => marked,
         };
+        if let Some(counter) = self.rest.as_deref_mut().and_then(|rest| rest.marks.as_mut()) {
+            counter.count(marked);
+        }
     }
 
     fn reassemble(&mut self, number: u64) -> bool {
@@ -361,7 +376,11 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self, number: u64, echo: Time) -> Ack {
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
-        Ack { sack, marked: self.marked, ..Ack::of(self.cumulative, echo) }
+        let mut ack = Ack { sack, marked: self.marked, ..Ack::of(self.cumulative, echo) };
+        if let Some(counter) = self.rest.as_deref().and_then(|rest| rest.marks) {
+            ack.set_ace(counter.ace());
+        }
+        ack
     }
 
     #[inline(never)]
@@ -579,7 +598,7 @@ mod tests {
     fn a_receiver_that_sizes_its_window_says_so_in_each_acknowledgement() {
         let mut receiver = Receiver::new(ReceiverOptions { autotune: Some(4000), ..PLAIN });
         let first = receive(&mut receiver, 0);
-        assert_eq!((first.window, first.spin), (45, true));
+        assert_eq!((first.window, first.spin()), (45, true));
         assert_eq!(receive(&mut Receiver::new(PLAIN), 0).window, 0);
     }
 
@@ -639,6 +658,27 @@ mod tests {
         assert_eq!(echoes(data(2), false), [true, false]);
         assert_eq!(echoes(reacted(3), false), [false, false]);
         assert_eq!(echoes(reacted(4), true), [true, true]);
+    }
+
+    /// RFC 9768 section 3.2.2.5.1: the first mark is acknowledged at once, together with a packet held back; of more marks every second. The
+    /// counter begins at 5 and wraps after 7.
+    #[test]
+    fn an_acknowledgement_counts_marks() {
+        let options = ReceiverOptions { delay: Some(Span::from_millis(40)), echo: AckEcho::AccEcn, ..PLAIN };
+        let mut receiver = Receiver::new(options);
+        let marks = [false, true, true, true, true, true, false, false, true, false, false];
+        let sent: Vec<_> = (0..)
+            .zip(marks)
+            .filter_map(|(number, marked)| {
+                let (new, ack) = receiver.on_data(Time::ZERO, &data(number), marked);
+                assert!(new);
+                ack.map(|ack| (number, ack.cumulative, ack.ace()))
+            })
+            .collect();
+        assert_eq!(sent, [(1, 2, 6), (3, 4, 0), (5, 6, 2), (7, 8, 2), (8, 9, 3), (10, 11, 3)]);
+        // A packet that had arrived counts too.
+        let (new, ack) = receiver.on_data(Time::ZERO, &data(3), true);
+        assert_eq!((new, ack.map(|ack| ack.ace())), (false, Some(4)));
     }
 
     proptest! {

@@ -54,7 +54,7 @@ impl RightSizing {
     /// Writes the window into an acknowledgement that leaves.
     pub(super) fn grant(&mut self, ack: &mut Ack) {
         ack.window = u16::try_from(self.granted).unwrap_or(u16::MAX);
-        ack.spin = self.spin;
+        ack.set_spin(self.spin);
         self.told = true;
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         let mut ack = Ack::of(0, Time::ZERO);
         rounds.map(|packets| {
             // The first packet of a round is the answer to the last acknowledgement of the one before.
-            let spin = ack.spin;
+            let spin = ack.spin();
             for _ in 0..packets {
                 sizing.on_data(1, spin);
                 sizing.grant(&mut ack);

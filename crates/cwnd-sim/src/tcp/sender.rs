@@ -10,6 +10,7 @@ use cwnd::{
     Remote, Span, Time, View, Visitor,
 };
 
+use super::accecn::AceDecoder;
 use super::linux::initial_window;
 use super::linux_sender::{LinuxSender, pacing};
 use super::recovery::{AckOutcome, Rack, Recovery};
@@ -46,6 +47,8 @@ struct Acknowledged<'a> {
     moment: Moment,
     ack: &'a Ack,
     newly: u64,
+    /// Marks, of how many packets or acknowledgements.
+    marks: (u32, u32),
     sample: Option<RateSample>,
     cached: &'a mut CachedControl,
 }
@@ -61,6 +64,8 @@ pub(crate) struct Sender<R> {
     pacer: Pacer,
     /// Behaviours of Linux senders.
     linux: Option<Box<LinuxSender>>,
+    /// Where acknowledgements count marks.
+    ace: Option<Box<AceDecoder>>,
     /// The number of the packet that carries CWR, which confirms a reaction to a mark; 0 before the first mark.
     confirming: u64,
     marked_at_one: MarkedAtOne,
@@ -100,6 +105,7 @@ impl<R: Recovery> Sender<R> {
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now, departures).with_ticks(config.tick),
             linux,
+            ace: config.counts_marks.then(Box::default),
             confirming: 0,
             marked_at_one: config.marked_at_one,
             waiting_for_rto: false,
@@ -164,7 +170,7 @@ impl<R: Recovery> Sender<R> {
     fn on_grant(&mut self, ack: &Ack) {
         if ack.cumulative >= self.acked() {
             self.facts.peer_window = ack.window.into();
-            self.linux.iter_mut().for_each(|linux| linux.set_spin(ack.spin));
+            self.linux.iter_mut().for_each(|linux| linux.set_spin(ack.spin()));
         }
     }
 
@@ -201,13 +207,21 @@ impl<R: Recovery> Sender<R> {
             self.facts.counts.lost += outcome.lost;
             self.on_loss(now, in_flight, outcome);
         }
-        if ack.marked {
+        let marked = match &mut self.ace {
+            None => ack.marked,
+            Some(ace) => ace.on_ack(ack, outcome.newly + u64::from(outcome.unnamed)) > 0,
+        };
+        if marked {
             self.on_mark(now, in_flight);
         }
         // RFC 5681 section 3.2: a duplicate changes no window before the recovery it announces, nor after a timeout, also where it
         // names arrived packets. An algorithm that follows samples receives all of them.
         let handed = outcome.advanced || self.recovery.in_recovery() || self.recovery.samples().is_some();
         if outcome.newly > 0 && handed {
+            let marks = match &mut self.ace {
+                None => (u32::from(ack.marked), 1),
+                Some(ace) => told(ace, outcome.newly),
+            };
             let min_rtt = self.facts.rtt.get().map(|rtt| rtt.min);
             let sample = self.recovery.samples().and_then(|samples| samples.take(min_rtt));
             let acknowledged = Acknowledged {
@@ -216,6 +230,7 @@ impl<R: Recovery> Sender<R> {
                 moment: self.moment(now, in_flight),
                 ack,
                 newly: outcome.newly,
+                marks,
                 sample,
                 cached: &mut self.cached,
             };
@@ -641,9 +656,9 @@ impl Visitor for Acknowledged<'_> {
     fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) {
         let view = shown(self.facts, self.timer, &self.moment);
         let signal = AckSignal {
-            acks: 1,
+            acks: self.marks.1,
             newly: u32::try_from(self.newly).unwrap_or(u32::MAX),
-            marked: u32::from(self.ack.marked),
+            marked: self.marks.0,
             sent_at: self.ack.newest(),
             sample: self.sample,
             remote: Remote::default(),
@@ -659,6 +674,15 @@ impl CachedControl {
         let Control { window, pacing, probe, wake, .. } = algorithm.control();
         let allowed = (window.0 as i64).max(1).cast_unsigned();
         Self { window, allowed, pacing, probe, wake: wake.unwrap_or(Time::MAX) }
+    }
+}
+
+/// The marked ones of `newly` acknowledged packets, of how many. One acknowledgement without a mark stays one.
+fn told(ace: &mut AceDecoder, newly: u64) -> (u32, u32) {
+    let of = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+    match ace.tell(newly) {
+        0 => (0, 1),
+        marks => (of(marks), of(newly)),
     }
 }
 
@@ -689,6 +713,7 @@ mod tests {
             payload: Bytes(1460),
             paced: false,
             tick: None,
+            counts_marks: false,
             host: crate::LinuxHost::default(),
         };
         Sender::new(config, Sack::new(&era), Time::ZERO)

@@ -3,7 +3,8 @@
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, Discipline, Dumbbell, Era, FlowSetup, Loss, QueueLimit, RecoveryScheme, RedSetup, Setup, SetupError, Trace,
+    AckEcho, Discipline, Dumbbell, Era, FlowSetup, Impairments, Loss, QueueLimit, RecoveryScheme, RedSetup, Setup,
+    SetupError, Trace,
 };
 use cwnd_trace::Seen;
 
@@ -67,6 +68,37 @@ fn a_step_drops_nothing_of_flows_with_echoes_per_packet() {
     };
     assert!(dropped(AckEcho::Latch) > Some(0));
     assert_eq!(dropped(AckEcho::PerPacket), Some(0));
+}
+
+/// A flow of DCTCP over a step, whose acknowledgements come back over a link with these impairments.
+fn counted(echo: AckEcho, back: Impairments) -> Trace {
+    let mut setup = setup("dctcp", echo);
+    (setup.links[0].loss, setup.links[1].impairments) = (Loss::None, back);
+    setup.flows[0].delayed_ack = None;
+    run(&setup)
+}
+
+/// Where every acknowledgement arrives and covers one packet, a counter of three bits tells what echoes per packet tell.
+#[test]
+fn a_counter_of_marks_is_exact_where_all_acknowledgements_arrive() {
+    let [each, counts] = [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| counted(echo, Impairments::default()));
+    assert!(each.links[0].marked.last() > Some(&0));
+    assert_eq!(each.flows[0].window, counts.flows[0].window);
+    assert_eq!(each.flows[0].delivered, counts.flows[0].delivered);
+}
+
+/// RFC 9768 appendix A.2.1: thinning to one acknowledgement in four costs nothing, as three bits count the marks of seven packets. One in
+/// sixteen makes a sender assume marks that were not there, "leading to a false high marking rate and poor performance".
+#[test]
+fn thinned_acknowledgements_change_what_a_sender_knows() {
+    let of = |echo, every| {
+        let aggregation = Some(Span::from_millis(8));
+        let trace = counted(echo, Impairments { aggregation, ack_thinning: Some(every), ..Impairments::default() });
+        trace.flows[0].delivered.last().copied().expect("rows")
+    };
+    let [few, many] = [4, 16].map(|every| of(AckEcho::AccEcn, every));
+    assert!(few * 100 >= of(AckEcho::PerPacket, 4) * 99, "{few}");
+    assert!(many * 4 < of(AckEcho::PerPacket, 16), "{many}");
 }
 
 /// RFC 3168 section 5: who does not answer marks must not carry any.

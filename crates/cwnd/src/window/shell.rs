@@ -436,9 +436,14 @@ impl<R: WindowRule> CongestionControl for Window<R> {
         if repairing || held {
             return;
         }
+        let mut steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if ack.marked > 0 {
-            self.rise_to_floor(ack.newly);
-            return;
+            // A rule that counts marks grows for the packets without one.
+            steps = if self.rule.needs_marks() && !self.policy.per_ack { ack.unmarked() } else { 0 };
+            if steps == 0 {
+                self.rise_to_floor(ack.newly);
+                return;
+            }
         }
         match self.rule.slowdown(view) {
             Slowdown::None => {}
@@ -448,7 +453,6 @@ impl<R: WindowRule> CongestionControl for Window<R> {
             }
             Slowdown::Hold => return,
         }
-        let steps = if self.policy.per_ack { ack.acks.min(ack.newly) } else { ack.newly };
         if self.extras.as_ref().is_some_and(|extras| extras.exit.is_some() || extras.flights.is_some()) {
             // A copy, so that a host that makes the view in a visitor need not make it for others.
             let view = *view;

@@ -25,7 +25,7 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
             }
         }
         Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDelSetup { codel, .. }) => {
-            let scalable = flow.ecn == Some(AckEcho::Scalable);
+            let scalable = flow.ecn.is_some_and(AckEcho::is_scalable);
             codel.mark || codel.ce_threshold.is_some() || scalable && codel.l4s_threshold.is_some()
         }
         Discipline::Pie(pie) => pie.mark,

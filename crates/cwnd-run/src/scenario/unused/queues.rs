@@ -98,7 +98,7 @@ impl Found {
         {
             self.add_part(key, queue, word, "it is about marks, of which there are none without `ecn=yes`");
         }
-        let scalable = |party: &Party<'_>| party.flow.is_some_and(|flow| flow.ecn == Some(AckEcho::Scalable));
+        let scalable = |party: &Party<'_>| party.flow.is_some_and(|flow| flow.ecn.is_some_and(AckEcho::is_scalable));
         if let Some(word) = typed(queue.text(), "l4s_threshold")
             && links.iter().flat_map(|link| paths.crossing(*link)).next().is_some()
             && !links.iter().flat_map(|link| paths.forward(*link)).any(scalable)
