@@ -202,7 +202,7 @@ def papers() -> Rows[Paper]:
     --------
     >>> import cwnd
     >>> [paper.name for paper in cwnd.papers()]
-    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3', 'starvation']
+    ['daimd', 'simd', 'exptcp', 'newaimd', 'aiad', 'bbr3', 'starvation', 'l4s-tests']
     """
     return Rows(
         Paper(

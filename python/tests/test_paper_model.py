@@ -16,7 +16,7 @@ import cwnd
 
 def test_papers_are_listed_and_run() -> None:
     by_name = {paper.name: paper for paper in cwnd.papers()}
-    assert set(by_name) == {"daimd", "simd", "exptcp", "newaimd", "aiad", "bbr3", "starvation"}
+    assert set(by_name) == {"daimd", "simd", "exptcp", "newaimd", "aiad", "bbr3", "starvation", "l4s-tests"}
     rows = cwnd.paper("simd", by_name["simd"].results[0].name)
     assert len(rows) > 0
     assert sum(rows.counts.values()) == len(rows)

@@ -88,7 +88,7 @@ enum Command {
     /// Evaluate models: closed forms and synchronous feedback, as tables
     #[command(subcommand)]
     Model(Box<model::Command>),
-    /// Reproduce seven papers: our value and the verdict for each table, figure and claim
+    /// Reproduce eight papers: our value and the verdict for each table, figure and claim
     Paper(paper::Arguments),
     /// Measure the simulator itself
     #[command(subcommand)]
@@ -209,7 +209,7 @@ Examples:
   cwnd compare 'rule:grow=2/w,cut=w*3/4' cubic    a custom rule
   cwnd compare simd --versus reno                 is it fair to Reno?
   cwnd algorithms simd                            its parameters, their ranges, its source
-  cwnd paper                                      seven papers: printed and reproduced values
+  cwnd paper                                      eight papers: printed and reproduced values
   cwnd evaluate simd --quick                      the questions of RFC 9743
   cwnd falsify bbr --property starvation          a path on which a property breaks
   cwnd sweep scenarios/sweep/buffers.toml         a scenario at many points, resumable

@@ -23,6 +23,7 @@ mod exptcp;
 mod files;
 mod findings;
 mod grid;
+mod l4s_tests;
 mod max_error;
 mod model;
 mod newaimd;

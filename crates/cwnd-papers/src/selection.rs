@@ -14,14 +14,22 @@ use super::reproduction::Reproduction;
 use super::row::JudgedRow;
 use super::settings::Settings;
 use super::verdict::Counts;
-use super::{aiad, bbr3, daimd, exptcp, newaimd, simd, starvation};
+use super::{aiad, bbr3, daimd, exptcp, l4s_tests, newaimd, simd, starvation};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Progress, Queue, RunError};
 use cwnd_run::probe::Probe;
 
 /// Every paper, in the order in which they are listed.
-pub const PAPERS: [&Reproduction; 7] =
-    [&daimd::PAPER, &simd::PAPER, &exptcp::PAPER, &newaimd::PAPER, &aiad::PAPER, &bbr3::PAPER, &starvation::PAPER];
+pub const PAPERS: [&Reproduction; 8] = [
+    &daimd::PAPER,
+    &simd::PAPER,
+    &exptcp::PAPER,
+    &newaimd::PAPER,
+    &aiad::PAPER,
+    &bbr3::PAPER,
+    &starvation::PAPER,
+    &l4s_tests::PAPER,
+];
 
 /// Some results of some papers, read and ready to run.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ fn every_paper_and_result_is_listed() {
         "aiad: The general",
         "bbr3: BBRv3 against CUBIC",
         "starvation: Starvation in End-to-End",
+        "l4s-tests: L4S Tests",
     ] {
         assert!(list.contains(wanted), "{wanted}:\n{list}");
     }

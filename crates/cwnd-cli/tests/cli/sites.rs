@@ -34,4 +34,4 @@ fn figures_of_papers_are_links_to_scenarios() {
 }
 
 /// The papers with scenarios that a browser runs within seconds.
-const PAPERS: [&str; 6] = ["bbr3", "daimd", "exptcp", "newaimd", "simd", "starvation"];
+const PAPERS: [&str; 7] = ["bbr3", "daimd", "exptcp", "l4s-tests", "newaimd", "simd", "starvation"];
