@@ -387,6 +387,9 @@ const QUIET: &[[&str; 2]] = &[
     ["delayed_ack=0s", "era="],
     ["delayed_ack=0s", "algorithm=decbit"],
     ["delayed_ack=0s", "gro="],
+    // A sender assumes marks without a queue that marks, once an acknowledgement stands for eight packets.
+    ["flow.0.ecn=accecn", "reverse_"],
+    ["flow.0.ecn=accecn", "gro="],
     // Without delayed acknowledgements no timer expires in a third of a second.
     ["flow.0.timer=", "era="],
     ["flow.0.timer=", "algorithm=decbit"],

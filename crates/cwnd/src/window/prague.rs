@@ -29,6 +29,64 @@ pub struct Prague {
     avoids: bool,
 }
 
+/// How much the path looks like one whose queue has the ECN of RFC 3168 (Linux `prague_classic_ecn_detection` of the L4S team's kernel,
+/// version 0.5 of the module): the round-trip time varies more than behind a queue that marks at a millisecond.
+#[derive(Clone, Debug)]
+struct ClassicQueue {
+    /// Smoothed round-trip time and its mean deviation, microseconds; none before the first sample.
+    rtt: Option<[f64; 2]>,
+    /// The weight of a sample is this power of a half.
+    shift: i32,
+    /// The window after the last cut.
+    threshold: f64,
+    /// From 0, surely not, to [`MOST`](Self::MOST).
+    score: f64,
+}
+
+impl ClassicQueue {
+    /// Below it the path is one of L4S (`L_STICKY`); one more, and it is classic.
+    const STICKY: f64 = 8.0;
+    /// Where the score ends (`C_STICKY`).
+    const MOST: f64 = 2.0 * Self::STICKY + 1.0;
+    /// The mean deviation that says nothing, microseconds (`V0_LG`).
+    const DEVIATION: f64 = 750.0;
+    /// The queue that says nothing, microseconds (`D0_LG`).
+    const QUEUE: f64 = 2000.0;
+    /// The weight before the first cut is this power of a half (`PRAGUE_MAX_SRTT_BITS`).
+    const MOST_SHIFT: i32 = 18;
+
+    fn new() -> Self {
+        Self { rtt: None, shift: Self::MOST_SHIFT, threshold: f64::INFINITY, score: 0.0 }
+    }
+
+    /// A sample of the round-trip time, microseconds.
+    fn on_sample(&mut self, sample: f64) {
+        let [smoothed, deviation] = self.rtt.unwrap_or([sample, 1.0]);
+        let weight = libm::ldexp(1.0, -self.shift);
+        let error = sample - smoothed;
+        self.rtt = Some([smoothed + weight * error, deviation + weight / 2.0 * (error.abs() - deviation)]);
+    }
+
+    /// A round trip has passed: the score moves by the logarithms of the queueing delay and of the deviation. `least` is the least round-trip time, microseconds.
+    fn on_round(&mut self, least: f64) {
+        let Some([smoothed, deviation]) = self.rtt else { return };
+        let queue = (smoothed - least) / Self::QUEUE;
+        let moved = libm::log2((deviation / Self::DEVIATION).max(1e-3)) + libm::log2(queue.max(1.0));
+        self.score = (self.score + moved / 2.0).clamp(0.0, Self::MOST);
+    }
+
+    /// The window is about to be cut: samples get a weight that suits it (`prague_update_rtt_scaling`).
+    fn on_cut(&mut self) {
+        let bits = if self.threshold.is_finite() { libm::ilogb(self.threshold.max(1.0)) } else { 31 };
+        self.shift = (bits + bits / 2 + 1).min(Self::MOST_SHIFT);
+    }
+
+    /// The least share of marks to answer: on a classic path a cut is to 0.69.
+    fn least_share(&self) -> f64 {
+        0.625 * (self.score - Self::STICKY).clamp(0.0, 1.0)
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Parameters {
     g: f64,
@@ -37,6 +95,8 @@ struct Parameters {
     rtt_ref: f64,
     /// Round trips until it applies.
     after: f64,
+    /// The fall-back of Linux, if chosen, with its state.
+    classic: Option<ClassicQueue>,
 }
 
 impl Prague {
@@ -59,12 +119,18 @@ impl WindowRule for Prague {
         let marked = newly * (f64::from(ack.marked) / f64::from(ack.acks.max(1))).min(1.0);
         self.acked += newly;
         self.marked += marked;
+        if let (Some(classic), Some(rtt)) = (&mut self.parameters.classic, view.rtt) {
+            classic.on_sample(rtt.latest.as_secs_f64() * 1e6);
+        }
         if marked > 0.0 && self.alpha.is_none() {
             self.alpha = Some(1.0);
         }
         let (rtt, _) = self.virtual_rtt(view);
         if rtt == 0.0 || view.now.since(self.from) < Span::from_secs_f64(rtt) || self.acked == 0.0 {
             return;
+        }
+        if let (Some(classic), Some(_), Some(rtt)) = (&mut self.parameters.classic, self.alpha, view.rtt) {
+            classic.on_round(rtt.min.as_secs_f64() * 1e6);
         }
         self.alpha = self.alpha.map(|alpha| alpha + self.parameters.g * (self.marked / self.acked - alpha));
         (self.acked, self.marked, self.from) = (0.0, 0.0, view.now);
@@ -87,7 +153,13 @@ impl WindowRule for Prague {
             return w;
         }
         self.cut_at = Some(view.now);
-        w * (1.0 - self.alpha.unwrap_or(1.0) / 2.0)
+        let mut alpha = self.alpha.unwrap_or(1.0);
+        if let Some(classic) = &mut self.parameters.classic {
+            classic.on_cut();
+            alpha = alpha.max(classic.least_share());
+            classic.threshold = w * (1.0 - alpha / 2.0);
+        }
+        w * (1.0 - alpha / 2.0)
     }
 
     fn epoch(&mut self, _before: Option<f64>, _after: f64, _view: &View) {
@@ -109,6 +181,9 @@ impl WindowRule for Prague {
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("alpha", self.alpha.unwrap_or(1.0));
+        if let Some(classic) = &self.parameters.classic {
+            visit("classic", classic.score);
+        }
     }
 }
 
@@ -121,8 +196,8 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
     basis: Basis::MarkedShare,
     source: "draft-briscoe-iccrg-prague-congestion-control-04",
     deviations: &[
-        "A mark between two cuts of one virtual round trip does not cut, and the packets of its acknowledgement do not grow the window.",
-        "No fall-back where a queue of RFC 3168 marks; without marks (a flow without ECN) it is Reno.",
+        "A mark between two cuts of one virtual round trip does not cut, and packets with a mark do not grow the window.",
+        "Without `fallback` nothing detects a queue of RFC 3168; without marks (a flow without ECN) it is Reno.",
         "A loss halves the window also where a mark has cut it in the same round trip.",
     ],
     parameters: &[
@@ -139,11 +214,17 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
             .unit("packets")
             .at_least(1.0)
             .at_most(1000.0),
+        Parameter::switch(
+            "fallback",
+            false,
+            "cuts to 0.69 where round-trip times vary as behind a queue of RFC 3168 (prague_ecn_fallback of the L4S team's Linux)",
+        ),
     ],
     build: |values, start| {
         let [g, floor, rtt_ref, after] = ["g", "floor", "rtt_ref", "after"].map(|name| values.number(name));
+        let classic = values.is("fallback").then(ClassicQueue::new);
         let rule = Prague {
-            parameters: Box::new(Parameters { g, floor, rtt_ref, after }),
+            parameters: Box::new(Parameters { g, floor, rtt_ref, after, classic }),
             alpha: None,
             acked: 0.0,
             marked: 0.0,
@@ -155,3 +236,43 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
     },
     receiver: None,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Deviations of 750 us and queues of up to 2 ms say nothing. Eight times as much deviation moves the score by 1.5 a round trip, four times
+    /// as much queue by 1: after four round trips with both the path is classic.
+    #[test]
+    fn a_score_by_hand() {
+        let mut path = ClassicQueue { rtt: Some([12_000.0, 750.0]), ..ClassicQueue::new() };
+        path.on_round(10_000.0);
+        assert_eq!((path.score, path.least_share()), (0.0, 0.0));
+        path.rtt = Some([18_000.0, 6000.0]);
+        let shares = [(); 4].map(|()| {
+            path.on_round(10_000.0);
+            path.least_share()
+        });
+        assert_eq!((shares, path.score), ([0.0, 0.0, 0.0, 0.625], 10.0));
+        (0..9).for_each(|_| path.on_round(10_000.0));
+        assert_eq!(path.score, 17.0);
+        // Half of the deviation without a queue takes 18 round trips to bring it back to 8.
+        path.rtt = Some([10_000.0, 375.0]);
+        (0..18).for_each(|_| path.on_round(10_000.0));
+        assert_eq!((path.score, path.least_share()), (8.0, 0.0));
+    }
+
+    /// `ilog2(100) = 6` gives 6 + 3 + 1: a sample counts a 1024th, and its deviation half of that.
+    #[test]
+    fn a_weight_by_hand() {
+        let mut path = ClassicQueue::new();
+        path.on_cut();
+        assert_eq!(path.shift, 18);
+        path.threshold = 100.9;
+        path.on_cut();
+        assert_eq!(path.shift, 10);
+        path.rtt = Some([10_000.0, 1000.0]);
+        path.on_sample(20_240.0);
+        assert_eq!(path.rtt, Some([10_010.0, 1000.0 + 9240.0 / 2048.0]));
+    }
+}

@@ -1,7 +1,7 @@
 //! Who marks packets, and who answers marks.
 
 use cwnd::Spec;
-use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, FqCoDelSetup, LinkSetup, RedSetup};
+use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, FqCoDelSetup, Impairments, LinkSetup, Loss, RedSetup};
 
 use super::paths::{Party, Paths};
 
@@ -34,8 +34,15 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
             false
         }
     };
-    let none = !paths.links_of(&party.ways[0]).any(marked);
+    let none = !paths.links_of(&party.ways[0]).any(marked) && !may_assume_marks(party, flow, paths);
     none.then(|| "no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`".to_string())
+}
+
+/// Whether a sender may assume marks that there are not: its acknowledgements count them modulo 8, and one may stand for eight packets.
+fn may_assume_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> bool {
+    let plain = |link: &LinkSetup| link.loss == Loss::None && link.impairments == Impairments::default();
+    let back = || paths.links_of(&party.ways[1]);
+    flow.ecn.is_some_and(AckEcho::counts) && (flow.host.gro.is_some() || !back().all(plain))
 }
 
 /// Why `ecn` has no effect on an algorithm that does not answer marks.
