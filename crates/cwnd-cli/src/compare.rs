@@ -342,6 +342,7 @@ impl Arguments {
                 schedule: (!steps.is_empty()).then_some(Schedule { repeat: None, steps }),
                 trace: self.impairments.trace.clone(),
                 outage: self.impairments.outage.clone(),
+                duplex: self.impairments.duplex.clone(),
                 impairments: self.impairments.keys_forth(),
                 reverse_impairments: self.impairments.keys_back(),
                 ..Dumbbell::default()

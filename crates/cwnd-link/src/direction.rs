@@ -30,10 +30,14 @@ pub(crate) struct Released<'a> {
 }
 
 impl Direction {
-    pub(crate) fn new(name: &str, emulation: &Emulation, seed: u64, header: u32) -> Result<Self, SetupError> {
-        let link = EmulatedLink::new(name, emulation, seed)?;
-        let (payloads, counts, lateness) = (Payloads::default(), Counts::default(), Histogram::default());
-        Ok(Self { link, payloads, header, counts, lateness })
+    /// The two directions of a relay.
+    pub(crate) fn both(emulations: [&Emulation; 2], seed: u64, header: u32) -> Result<[Self; 2], SetupError> {
+        let [forth, back] = emulations;
+        let links = EmulatedLink::both([("forth", forth), ("back", back)], seed)?;
+        Ok(links.map(|link| {
+            let (payloads, counts, lateness) = (Payloads::default(), Counts::default(), Histogram::default());
+            Self { link, payloads, header, counts, lateness }
+        }))
     }
 
     /// Enqueues a datagram that arrived at `at`.

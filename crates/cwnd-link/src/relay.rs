@@ -127,8 +127,7 @@ impl Relay {
     /// [`RelayError::Emulation`] if a link is configured wrongly, [`RelayError::Listen`] if the address cannot be bound.
     pub fn bind(plan: Plan) -> Result<Self, RelayError> {
         let header = if plan.target.is_ipv4() { HEADERS_IPV4 } else { HEADERS_IPV6 };
-        let forth = Direction::new("forth", &plan.forth, plan.seed, header)?;
-        let back = Direction::new("back", &plan.back, plan.seed, header)?;
+        let [forth, back] = Direction::both([&plan.forth, &plan.back], plan.seed, header)?;
         let listener =
             Socket::bind(plan.listen).map_err(|source| RelayError::Listen { address: plan.listen, source })?;
         Ok(Self { plan, clock: Clock::start(), listener, forth, back })

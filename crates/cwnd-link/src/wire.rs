@@ -68,7 +68,7 @@ impl<E: AsFd> Wire<E> {
     /// [`RelayError::Emulation`] if a link is configured wrongly.
     pub fn new(ends: [E; 2], forth: &Emulation, back: &Emulation, seed: u64, spin: Span) -> Result<Self, RelayError> {
         // The device reads packets with their IP header.
-        let directions = [Direction::new("forth", forth, seed, 0)?, Direction::new("back", back, seed, 0)?];
+        let directions = Direction::both([forth, back], seed, 0)?;
         Ok(Self { ends, directions, clock: Clock::start(), spin })
     }
 

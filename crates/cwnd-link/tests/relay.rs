@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cwnd::Span;
 use cwnd_link::{Plan, Relay, Report};
 use cwnd_sim::emulate::Emulation;
-use cwnd_sim::{Loss, QueueLimit};
+use cwnd_sim::{Duplex, Loss, QueueLimit, Sharing};
 
 /// A relay on a thread of its own.
 struct Running {
@@ -71,6 +71,36 @@ fn clients_get_their_own_answers_after_twice_the_delay() {
     let report = relay.stop();
     assert_eq!((report.clients, report.forth.carried, report.back.carried), (3, 3, 3));
     assert!(report.forth.late_max_s.is_some_and(|late| late < 5.0), "{report}");
+}
+
+#[test]
+fn half_duplex_directions_wait_for_each_other() {
+    let (server, target) = socket();
+    // A datagram of 1000 bytes with its headers takes a millisecond, and each turn one more.
+    let sharing = Sharing { access: Span::from_millis(1), burst: 1 };
+    let half = Emulation {
+        duplex: Duplex::Half(sharing),
+        ..Emulation::new(Some(8_000_000), Span::ZERO, QueueLimit::Packets(60))
+    };
+    let relay = Running::start(target, &half, Span::ZERO);
+    let (client, _) = socket();
+    let mut buffer = [0; 2000];
+    client.send_to(&[0; 10], relay.at).expect("the loopback takes it");
+    let (_, back) = server.recv_from(&mut buffer).expect("it arrives");
+    let start = now();
+    for number in 0..10_u8 {
+        client.send_to(&[number; 972], relay.at).expect("the loopback takes it");
+        server.send_to(&[number; 972], back).expect("the loopback takes it");
+    }
+    for number in 0..10_u8 {
+        for socket in [&client, &server] {
+            let length = socket.recv(&mut buffer).expect("it arrives");
+            assert_eq!(buffer[..length], [number; 972]);
+        }
+    }
+    // Twenty turns of 2 ms, where each direction alone would take half of that.
+    assert!(start.elapsed() >= Duration::from_millis(39), "{:?}", start.elapsed());
+    relay.stop();
 }
 
 #[test]

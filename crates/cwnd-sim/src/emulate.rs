@@ -4,15 +4,18 @@
 //! from outside. A datagram is its size and a tag; the owner of the payload keeps it under the tag until the link returns the tag, released
 //! or dropped.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cwnd::{Bytes, Span, Time};
 
 use crate::error::SetupError;
+use crate::net::channel::Channel;
 use crate::net::delivery::DeliveryTrace;
 use crate::net::link::Link;
 use crate::net::packet::{Body, Data, Ecn, Packet};
-use crate::net::setup::{Class, Discipline, Impairments, LinkSetup, Loss, NodeId, Phase, QueueLimit};
+use crate::net::setup::{
+    Class, Discipline, Duplex, HalfDuplex, Impairments, LinkSetup, Loss, NodeId, Phase, QueueLimit,
+};
 use crate::net::steps::Schedule;
 use crate::ring::Budget;
 
@@ -39,6 +42,8 @@ pub struct Emulation {
     pub delay_steps: Schedule<Span>,
     /// Later losses, impairments and queue limits.
     pub phases: Schedule<Phase>,
+    /// Whether it shares a channel with the link in the other [direction](EmulatedLink::both), which has the same value.
+    pub duplex: Duplex,
 }
 
 /// A datagram offered to a link.
@@ -124,23 +129,61 @@ impl Emulation {
             impairments: Impairments::default(),
             delay_steps: Schedule::default(),
             phases: Schedule::default(),
+            duplex: Duplex::Full,
         }
     }
 }
 
+impl Emulation {
+    /// A channel for it, if it is half duplex.
+    fn channel(&self) -> Option<Arc<Mutex<Channel>>> {
+        if let Duplex::Half(sharing) = self.duplex { Some(Channel::new(sharing)) } else { None }
+    }
+}
+
 impl EmulatedLink {
-    /// A link that draws from streams of its own, named after it. Time begins at zero.
+    /// A link that draws from streams of its own, named after it. Time begins at zero. A half-duplex one has its channel alone.
     ///
     /// # Errors
     /// A field of `setup` is out of range.
     pub fn new(name: &str, emulation: &Emulation, seed: u64) -> Result<Self, SetupError> {
+        Self::on(emulation.channel().as_ref(), name, emulation, seed)
+    }
+
+    /// The two directions of a link by their names: [`new`](Self::new) ones, which share a channel if the first is half duplex. Each may be
+    /// used on a thread of its own, with instants of a common clock.
+    ///
+    /// # Errors
+    /// A field of one of them is out of range.
+    pub fn both(directions: [(&str, &Emulation); 2], seed: u64) -> Result<[Self; 2], SetupError> {
+        let channel = directions[0].1.channel();
+        let [forth, back] = directions.map(|(name, emulation)| Self::on(channel.as_ref(), name, emulation, seed));
+        Ok([forth?, back?])
+    }
+
+    /// A link at a channel.
+    fn on(
+        channel: Option<&Arc<Mutex<Channel>>>,
+        name: &str,
+        emulation: &Emulation,
+        seed: u64,
+    ) -> Result<Self, SetupError> {
         let ends = (NodeId(0), NodeId(0));
-        let Emulation { rate, delay, queue, discipline, loss, .. } = *emulation;
+        let Emulation { rate, delay, queue, discipline, loss, duplex, .. } = *emulation;
         let Emulation { rate_steps, deliveries, impairments, delay_steps, phases, .. } = emulation.clone();
+        let half_duplex = match duplex {
+            Duplex::Half(sharing) => Some(HalfDuplex { channel: 0, sharing }),
+            Duplex::Full => None,
+        };
         let plain = LinkSetup::new(name.to_owned(), ends, rate, delay, queue);
-        let setup = LinkSetup { rate_steps, deliveries, discipline, loss, impairments, delay_steps, phases, ..plain };
+        let varying = LinkSetup { rate_steps, deliveries, delay_steps, phases, ..plain };
+        let setup = LinkSetup { discipline, loss, impairments, half_duplex, ..varying };
         setup.check()?;
-        Ok(Self { link: Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX))), clock: Time::ZERO })
+        let mut link = Link::new(&setup, seed, Time::ZERO, &Arc::new(Budget::new(u64::MAX)));
+        if let Some(channel) = channel {
+            link.share(channel);
+        }
+        Ok(Self { link, clock: Time::ZERO })
     }
 
     /// Offers a datagram. An instant before that of an earlier call counts as that one.
@@ -320,6 +363,55 @@ mod tests {
     }
 
     #[test]
+    fn two_directions_share_a_channel() {
+        let sharing = crate::Sharing { access: Span::from_micros(500), burst: 2 };
+        let half = Emulation {
+            duplex: Duplex::Half(sharing),
+            ..Emulation::new(RATE, Span::from_millis(5), QueueLimit::Unlimited)
+        };
+        let [mut forth, mut back] = EmulatedLink::both([("forth", &half), ("back", &half)], 1).expect("well-formed");
+        (0..3).for_each(|tag| forth.offer(ms(0), &datagram(tag)));
+        back.offer(ms(1), &datagram(0));
+        // 0.5 ms and two forth, 0.5 ms and one back, 0.5 ms and the last one forth; 5 ms later each arrives.
+        let due = |link: &mut EmulatedLink| {
+            std::iter::from_fn(|| link.release(ms(99))).map(|one| one.due.as_nanos() / 100_000).collect::<Vec<_>>()
+        };
+        assert_eq!(back.next_due(), Some(Time::from_nanos(1_500_000)), "when the channel becomes free");
+        assert_eq!((due(&mut back), due(&mut forth)), (vec![90], vec![65, 75, 105]));
+        let [mut forth, mut back] =
+            EmulatedLink::both([("forth", &half), ("back", &Emulation { duplex: Duplex::Full, ..half.clone() })], 1)
+                .expect("well-formed");
+        forth.offer(ms(0), &datagram(0));
+        back.offer(ms(0), &datagram(0));
+        assert_eq!(due(&mut back), [80], "the channel of the first is that of both");
+        assert_eq!(due(&mut forth), [65]);
+    }
+
+    #[test]
+    fn a_pair_of_traces_has_the_delays_of_its_light_one() {
+        // Idle for more than 20 ms: a train of 1400 bytes at once and after 3 ms. Otherwise 1400 bytes each 10 ms. The delay is 4 ms until
+        // 50 ms, on its way to 8 ms at 100 ms from then on.
+        let light =
+            crate::LightTrace::parse("0 4 0 3\n50 4 0 3\n100 8 0", Span::from_millis(20)).expect("a light trace");
+        let (delay, delay_steps) = light.delays(Span::from_millis(1));
+        assert_eq!(delay, Span::from_millis(5));
+        let trace = DeliveryTrace::parse("10").expect("a trace").with_light(light);
+        let rate = Some(trace.mean_rate());
+        let emulation = Emulation {
+            deliveries: Some(Arc::new(trace)),
+            delay_steps,
+            ..Emulation::new(rate, delay, QueueLimit::Packets(2))
+        };
+        let mut link = link(&emulation);
+        let full = |tag| Datagram { size: Bytes(1400), ..datagram(tag) };
+        (0..5).for_each(|tag| link.offer(ms(1), &full(tag)));
+        link.offer(ms(75), &full(5));
+        // They leave the line at 1, 4, 10 and 20 ms, and at 75 ms, when the delay is 1 ms and 6 ms.
+        assert_eq!(link.gone(), Some(4));
+        assert_eq!(releases(&mut link, ms(99)), [(6, 0), (9, 1), (15, 2), (25, 3), (82, 5)]);
+    }
+
+    #[test]
     fn flows_take_turns() {
         let discipline = Discipline::Drr(DrrSetup { quantum: Bytes(1000) });
         let mut link = link(&Emulation { discipline, ..Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited) });
@@ -351,7 +443,8 @@ mod tests {
             Emulation { rate: Some(0), ..good.clone() },
             Emulation { loss: Loss::Bernoulli(1.5), ..good.clone() },
             Emulation { impairments: duplicated(-0.1), ..good.clone() },
-            Emulation { impairments: reordered(f64::NAN, Span::ZERO), ..good },
+            Emulation { impairments: reordered(f64::NAN, Span::ZERO), ..good.clone() },
+            Emulation { duplex: Duplex::Half(crate::Sharing { burst: 0, ..crate::Sharing::default() }), ..good },
         ];
         assert!(bad.iter().all(|emulation| EmulatedLink::new("test", emulation, 1).is_err()));
     }

@@ -61,6 +61,7 @@ pub use digest::DIGEST_FORMAT;
 pub use era::{Era, MarkedAtOne, Recovery};
 pub use error::{SetupError, SetupPart, StackPanic};
 pub use net::delivery::{DeliveryTrace, DeliveryTraceError};
+pub use net::light::{LightTrace, LightTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, Duplex, Fault, FqCoDelSetup,
@@ -73,7 +74,7 @@ pub use simulation::{FlowState, Simulation, State};
 pub use tcp::recovery::RecoveryScheme;
 pub use tcp::{LinuxHost, Reassembly};
 pub use topology::{Dumbbell, ParkingLot};
-pub use traffic::{CbrSetup, Interarrival, Pages, Pause, RateChange, RateSchedule, Sizes, Source};
+pub use traffic::{CbrSetup, Interarrival, Pages, Pause, RateChange, RateSchedule, Sizes, Source, Video};
 
 /// Simulates `setup`. `progress` is called now and then with the simulated time in nanoseconds; once it says `false` the run ends
 /// with [`SetupError::Interrupted`].

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use cwnd::Span;
 use cwnd_run::scenario::{self, Stage, Step, TraceFile, Written};
-use cwnd_sim::{Jitter, Reordering, TokenBucket};
+use cwnd_sim::{Duplex, Jitter, Reordering, TokenBucket};
 
 use crate::arguments::{probability, whole};
 
@@ -39,10 +39,13 @@ pub struct Impairments {
     /// Clear the ECN field of every packet
     #[arg(long, help_heading = "Impairments")]
     bleach_ecn: bool,
+    /// Let the two directions share one channel in turns, such as half:access=200us,burst=16
+    #[arg(long, value_name = "DUPLEX", help_heading = "Impairments")]
+    pub duplex: Option<Written<Duplex>>,
     /// Change the link at a time, such as "20s loss=0.3 jitter=wifi:7ms": the keys of a `schedule` step in scenarios; may be repeated
     #[arg(long, value_name = "AT KEY=VALUE", help_heading = "Impairments")]
     pub step: Vec<TypedStep>,
-    /// Transmit at the instants of a packet-delivery trace of Mahimahi instead of at --rate
+    /// Transmit at the instants of a packet-delivery trace of Mahimahi instead of at --rate, or of CellReplay's two: HEAVY,light=LIGHT,idle=20ms
     #[arg(long, value_name = "FILE", help_heading = "Impairments")]
     pub trace: Option<Written<TraceFile>>,
     /// Transmit nothing in this period, such as 10s..10.5s, while packets wait; may be repeated
@@ -94,6 +97,7 @@ impl Impairments {
             && self.step.is_empty()
             && self.thin_acks.is_none()
             && self.trace.is_none()
+            && self.duplex.is_none()
             && self.outage.is_empty()
     }
 

@@ -7,7 +7,7 @@ use cwnd::{BitRate, Bytes, Span};
 use cwnd_run::scenario::{self, Followed, Queue, Stage, Written, with_outages};
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::notation::{LOSSES, QUEUES};
-use cwnd_sim::{LinkSetup, Loss, NodeId, QueueLimit, Schedule};
+use cwnd_sim::{Duplex, LinkSetup, Loss, NodeId, QueueLimit, Schedule, SetupError};
 
 use crate::arguments::whole;
 use crate::failure::Failure;
@@ -58,7 +58,8 @@ impl EmulatedLink {
         }
         let impairments = keys.map(|keys| keys.setup()).unwrap_or_default();
         let loss = *self.loss.value();
-        let forth = Emulation { loss, impairments, ..self.line()? };
+        let duplex = self.impairments.duplex.as_ref().map_or(Duplex::Full, |duplex| *duplex.value());
+        let forth = Emulation { loss, impairments, duplex, ..self.line()? };
         let forth = self.changing(forth)?;
         let loss = *self.loss_back.as_ref().unwrap_or(&self.loss).value();
         Ok([forth.clone(), Emulation { loss, ..forth }])
@@ -79,6 +80,12 @@ impl EmulatedLink {
         if varies && self.impairments.step.iter().any(|typed| typed.step.rate.is_some()) {
             return Err(fault("`rate` cannot change next to --outage or --trace".to_owned()));
         }
+        let follows = !link.delay_steps.steps.is_empty();
+        if follows && self.impairments.step.iter().any(|typed| typed.step.extra_delay.is_some()) {
+            return Err(fault(
+                "`extra_delay` cannot be next to a --trace with a light one, which has the delays".to_owned(),
+            ));
+        }
         let Emulation { rate, delay, queue, discipline, loss, ref impairments, .. } = link;
         let ends = (NodeId(0), NodeId(1));
         let plain = LinkSetup::new(String::new(), ends, rate, delay, queue);
@@ -89,6 +96,7 @@ impl EmulatedLink {
         scenario::Schedule { repeat: None, steps }.follow(&mut setup, sized).map_err(fault)?;
         let LinkSetup { rate_steps, delay_steps, phases, .. } = setup;
         let rate_steps = if varies { link.rate_steps.clone() } else { rate_steps };
+        let delay_steps = if follows { link.delay_steps.clone() } else { delay_steps };
         Ok(Emulation { rate_steps, delay_steps, phases, ..link })
     }
 
@@ -125,8 +133,18 @@ impl EmulatedLink {
             .map_err(|error| Failure::Input(format!("--queue: cannot be `{given}`: accepted is {error}")))?;
         let bits = rate.0.round() as u64;
         let rate_steps = Schedule { steps: with_outages(bits, &[], &outages), repeat: None };
-        Ok(Emulation { rate_steps, deliveries, discipline, ..Emulation::new(Some(bits), delay, limit) })
+        let light = deliveries.as_ref().and_then(|trace| trace.light());
+        let (delay, delay_steps) = light.map_or((delay, Schedule::default()), |light| light.delays(delay));
+        Ok(Emulation { rate_steps, deliveries, discipline, delay_steps, ..Emulation::new(Some(bits), delay, limit) })
     }
+}
+
+/// A fault in the links of these options.
+pub(crate) fn refusal(error: &SetupError) -> Failure {
+    Failure::Input(match error {
+        SetupError::Range { field: "duplex", accepted, .. } => format!("--duplex: accepted is {accepted}"),
+        error => error.to_string(),
+    })
 }
 
 /// The packet size in which bandwidth-delay products and RED's averages are counted: UDT's default, headers included.

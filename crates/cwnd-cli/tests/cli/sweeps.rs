@@ -39,6 +39,20 @@ fn page(cwnd: &Cwnd, directory: &str) -> String {
 }
 
 #[test]
+fn traces_are_relative_to_the_scenario_of_a_sweep() {
+    let cwnd = Cwnd::new();
+    fs::create_dir(cwnd.path().join("paths")).expect("a directory");
+    let pair = "[dumbbell]\ntrace = \"up.trace,light=up.light,idle=5ms\"\nqueue = \"droptail:9p\"";
+    cwnd.file("paths/short.toml", &SHORT.replacen("[dumbbell]", pair, 1).replace("rate = \"10mbit\"\n", ""));
+    cwnd.file("paths/up.trace", "1\n2\n");
+    cwnd.file("paths/up.light", "0 5 0 3\n100 5\n");
+    cwnd.file("s.toml", "scenario = \"paths/short.toml\"\n[grid]\n\"flow.0.algorithm\" = [\"reno\", \"simd\"]\n");
+    let result = cwnd.run(&["sweep", "s.toml", "--no-store"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert!(result.err.contains("0 failed"), "{}", result.err);
+}
+
+#[test]
 fn shards_together_are_the_whole_and_nothing_is_run_twice() {
     let cwnd = cwnd();
     let sweep = |more: &[&str]| cwnd.run(&[&["sweep", "s.toml", "--store", "cells"][..], &CHUNK, more].concat());

@@ -90,6 +90,7 @@ pub(super) fn read(
     let sweep = Sweep {
         title: written.title,
         by,
+        file: external.as_ref().map_or(name, |(file, _)| file).to_owned(),
         base: toml::to_string(&base.with(overrides)?.document::<toml::Table>()?)
             .expect("a document that was read as TOML can be written"),
         listed: listed.iter().map(|set| set.iter().map(|(key, at)| (*key, at.value.clone())).collect()).collect(),

@@ -49,6 +49,8 @@ pub struct Sweep {
     title: Option<String>,
     /// The measure that points are ranked by.
     by: By,
+    /// The file that the base scenario stands in; traces are relative to its directory.
+    file: String,
     /// The base scenario as TOML, overrides laid over it.
     base: String,
     /// The keys that points set, listed ones first, in the order of the file.
@@ -185,7 +187,7 @@ impl Sweep {
     /// The path of its base in one line, see [`Document::path`]; empty where points have to complete the base.
     #[must_use]
     pub fn path(&self) -> String {
-        let base = Source::read("sweep", &self.base, &[]).and_then(|source| Document::of(&source));
+        let base = Source::read(&self.file, &self.base, &[]).and_then(|source| Document::of(&source));
         base.map_or_else(|_| String::new(), |base| base.path())
     }
 
@@ -230,7 +232,7 @@ impl Sweep {
     #[must_use]
     pub fn scenario(&self, point: &Point) -> Scenario {
         let items: Vec<String> = self.items(&point.values).collect();
-        let laid = Source::read("sweep", &self.base, &items);
+        let laid = Source::read(&self.file, &self.base, &items);
         let scenario = laid.and_then(|laid| outside::scenario(&laid, &self.outside));
         scenario.expect("every point was checked when the sweep was read")
     }

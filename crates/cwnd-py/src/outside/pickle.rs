@@ -26,7 +26,7 @@ impl Pickled for Start {
     type State = (f64, Option<f64>, Option<f64>, f64, u32, u32, u64);
 
     fn state(&self) -> Self::State {
-        let Self { window, threshold, rate, max_window, packet, payload, seed, policy: _ } = *self;
+        let Self { window, threshold, rate, max_window, packet, payload, seed, policy: _, resume: _ } = *self;
         let (threshold, rate) = (threshold.map(|packets| packets.0), rate.map(|rate| rate.0));
         (window.0, threshold, rate, max_window.0, packet.0, payload.0, seed)
     }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use cwnd::quantity::QuantityError;
 use cwnd::{BitRate, Span};
-use cwnd_sim::{DeliveryTrace, Discipline, Jitter, LinkSetup, Loss, Phase, QueueLimit, Reordering, TokenBucket};
+use cwnd_sim::{
+    DeliveryTrace, Discipline, Jitter, LightTrace, LinkSetup, Loss, Phase, QueueLimit, Reordering, TokenBucket,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,9 +99,14 @@ pub enum StepRate {
     Rate(BitRate),
 }
 
-/// The name of a file with a packet-delivery trace of Mahimahi, or with a table of rate, delay and loss if it ends in `.csv`.
+/// The name of a file with a packet-delivery trace of Mahimahi, or with a table of rate, delay and loss if it ends in `.csv`. A delivery
+/// trace may be the heavy one of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceFile(PathBuf);
+pub struct TraceFile {
+    file: PathBuf,
+    /// The file with the light trace, and the idle time after which a line follows it.
+    light: Option<(PathBuf, Span)>,
+}
 
 /// The file that a link follows.
 #[derive(Clone, Debug)]
@@ -116,16 +123,36 @@ impl TraceFile {
     /// # Errors
     /// [`Fault::Trace`] names the file, and the line that is wrong: it cannot be read, or is no trace.
     pub fn read_in(&self, directory: &Path) -> Result<Followed, Fault> {
-        let path = directory.join(&self.0);
-        let fault = |reason: &dyn std::fmt::Display| Fault::Trace(format!("`{}`: {reason}", path.display()));
-        let bytes = read_limited(&path, MOST_OF_TRACE).map_err(|error| fault(&error))?;
-        let text = String::from_utf8(bytes).map_err(|error| fault(&error))?;
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
-            LinkTrace::parse(&text).map(Followed::Table).map_err(|error| fault(&error))
-        } else {
-            DeliveryTrace::parse(&text).map(Arc::new).map(Followed::Deliveries).map_err(|error| fault(&error))
+        let path = directory.join(&self.file);
+        let text = text_of(&path)?;
+        let is_table = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let Some((light, idle)) = &self.light else {
+            return if is_table {
+                LinkTrace::parse(&text).map(Followed::Table).map_err(|error| fault(&path, &error))
+            } else {
+                DeliveryTrace::parse(&text)
+                    .map(Arc::new)
+                    .map(Followed::Deliveries)
+                    .map_err(|error| fault(&path, &error))
+            };
+        };
+        if is_table {
+            return Err(fault(&path, &"a table has no light trace; accepted is a packet-delivery trace of Mahimahi"));
         }
+        let heavy = DeliveryTrace::parse(&text).map_err(|error| fault(&path, &error))?;
+        let path = directory.join(light);
+        let light = LightTrace::parse(&text_of(&path)?, *idle).map_err(|error| fault(&path, &error))?;
+        Ok(Followed::Deliveries(Arc::new(heavy.with_light(light))))
     }
+}
+
+fn text_of(path: &Path) -> Result<String, Fault> {
+    let bytes = read_limited(path, MOST_OF_TRACE).map_err(|error| fault(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| fault(path, &error))
+}
+
+fn fault(path: &Path, reason: &dyn fmt::Display) -> Fault {
+    Fault::Trace(format!("`{}`: {reason}", path.display()))
 }
 
 /// Bytes of a trace: of one of deliveries, an hour at a hundred megabits.
@@ -163,13 +190,14 @@ pub(super) fn vary(
         match trace.value().read_in(directory).map_err(|fault| Located::at(&format!("{key}.trace"), fault))? {
             Followed::Deliveries(deliveries) => {
                 link.rate = Some(deliveries.mean_rate());
+                if let Some(light) = deliveries.light() {
+                    refuse_delays(true, (link, trace), key)?;
+                    (link.delay, link.delay_steps) = light.delays(link.delay);
+                }
                 link.deliveries = Some(deliveries);
             }
             Followed::Table(followed) => {
-                if followed.has_delays() && !link.delay_steps.steps.is_empty() {
-                    let accepted = "one without delays next to a `schedule` with `extra_delay`";
-                    return Err(range(key, "trace", &format!("`{trace}`"), accepted));
-                }
+                refuse_delays(followed.has_delays(), (link, trace), key)?;
                 followed.apply(link);
                 table = Some(followed);
             }
@@ -184,6 +212,15 @@ pub(super) fn vary(
     let outages: Vec<Stage> = outages.iter().map(|outage| *outage.value()).collect();
     link.rate_steps.steps = with_outages(rate, &link.rate_steps.steps, &outages);
     Ok(table)
+}
+
+/// Refuses a trace with delays for a link that has some already.
+fn refuse_delays(has: bool, (link, trace): (&LinkSetup, &Written<TraceFile>), key: &str) -> Result<(), Located> {
+    if !has || link.delay_steps.steps.is_empty() {
+        return Ok(());
+    }
+    let accepted = "one without delays next to a `schedule` with `extra_delay`";
+    Err(range(key, "trace", &format!("`{trace}`"), accepted))
 }
 
 /// Lets `link`, which is complete otherwise, lose packets as a table has it.
@@ -490,14 +527,42 @@ impl StepRate {
 
 impl Quantity for TraceFile {
     const NAME: &'static str = "TraceFile";
-    const EXPECTED: &'static str = "the name of a file with a packet-delivery trace of Mahimahi (on each line a millisecond at which 1504 bytes can leave), or, ending in `.csv`, a table of times, rates, delays and losses";
-    const EXAMPLES: &'static [&'static str] = &["traces/train.trace", "traces/train.csv"];
+    const EXPECTED: &'static str = "the name of a file with a packet-delivery trace of Mahimahi (on each line a millisecond at which 1504 bytes can leave), or, ending in `.csv`, a table of times, rates, delays and losses; or the pair of traces of CellReplay, `HEAVY,light=LIGHT,idle=TIME`";
+    const EXAMPLES: &'static [&'static str] =
+        &["traces/train.trace", "traces/train.csv", "traces/train.trace,light=traces/train.light,idle=20ms"];
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        if text.is_empty() { Err(refused(text, Self::EXPECTED)) } else { Ok(Self(text.into())) }
+        let begin = [",light=", ",idle="].iter().filter_map(|option| text.find(option)).min().unwrap_or(text.len());
+        let (file, options) = text.split_at(begin);
+        if file.is_empty() || file.starts_with("light=") || file.starts_with("idle=") {
+            return Err(refused(text, if text.is_empty() { Self::EXPECTED } else { PAIR }));
+        }
+        let (mut light, mut idle) = (None, None);
+        for option in options.split(',').skip(1) {
+            match option.split_once('=') {
+                Some(("light", name)) if !name.is_empty() && light.is_none() => light = Some(PathBuf::from(name)),
+                Some(("idle", time)) if idle.is_none() => {
+                    let time = Span::read(time).ok().filter(|time| *time <= LONGEST_IDLE);
+                    idle = Some(time.ok_or_else(|| refused(text, PAIR))?);
+                }
+                _ => return Err(refused(text, PAIR)),
+            }
+        }
+        let light = match (light, idle) {
+            (Some(light), Some(idle)) => Some((light, idle)),
+            (None, None) => None,
+            _ => return Err(refused(text, PAIR)),
+        };
+        Ok(Self { file: file.into(), light })
     }
 }
+
+const PAIR: &str = "`HEAVY,light=LIGHT,idle=TIME`: the names of a packet-delivery trace and of the light trace that belongs to it, without commas, and \
+                    the time from `0s` to `1h` after which an idle link follows the light one";
+
+/// No train lasts for longer.
+const LONGEST_IDLE: Span = Span::from_secs(3600);
 
 impl<Q: Quantity> Quantity for OrNone<Q> {
     const NAME: &'static str = Q::NAME;

@@ -694,10 +694,37 @@ to = "c"
     assert!(error.starts_with("test.toml:5:1: `extra_rtt` cannot be missing: accepted is at least 106us"), "{error}");
 }
 
+/// When the slowest of the answers to a request arrives, seconds.
+fn query_completion(overrides: &[&str]) -> f64 {
+    let text = include_str!("../../../../scenarios/incast.toml");
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    let setup = Scenario::read("incast.toml", text, &overrides).expect("valid").setup(1).into_setup();
+    let trace = cwnd_sim::run(&setup, &mut |_| true).expect("runs");
+    let times = trace.flows.iter().map(|flow| flow.completed.expect("it is complete"));
+    times.max().map_or(f64::NAN, |last| last as f64 / 1e9)
+}
+
+#[test]
+fn an_incast_takes_the_time_of_its_formula() {
+    // A handshake, three quarters of a round trip to the receiver, and 44 packets of each server at 1 Gbit/s.
+    let alone = |servers: f64| 1.75 * 200e-6 + servers * 44.0 * 12e-6;
+    let plain = ["variation.start=0s", "variation.rtt=0", "variation.jitter=0", "dumbbell.queue=droptail:100000p"];
+    for servers in [2, 16] {
+        let count = format!("flow.0.count={servers}");
+        let measured = query_completion(&[&plain[..], &[&count]].concat());
+        let formula = alone(f64::from(servers));
+        assert!((measured / formula - 1.0).abs() < 1e-3, "{servers}: {measured} against {formula}");
+    }
+    // The slowest of 64 waits for two timeouts, the second of which is twice as long, and for no more than all answers and some round trips.
+    let measured = query_completion(&[]);
+    assert!((0.6..0.602 + alone(64.0)).contains(&measured), "{measured}");
+}
+
 /// A scenario in a directory of its own next to a trace.
 fn with_trace(trace: &str, keys: &str) -> Result<Scenario, String> {
     let directory = tempfile::tempdir().expect("a directory for the test");
     std::fs::write(directory.path().join("up.trace"), trace).expect("it can be written");
+    std::fs::write(directory.path().join("up.light"), "0 7 0 3\n50 5 0\n100 9").expect("it can be written");
     let name = directory.path().join("test.toml").display().to_string();
     let text = format!("[dumbbell]\nrtt = \"40ms\"\n{keys}\n[[flow]]\nalgorithm = \"reno\"\n");
     Scenario::read(&name, &text, &[]).map_err(|error| error.to_string())
@@ -715,6 +742,20 @@ fn a_trace_lies_beside_its_scenario_and_sets_the_rate() {
 }
 
 #[test]
+fn a_pair_of_traces_has_the_rate_of_the_heavy_and_the_delay_of_the_light_one() {
+    let pair = "trace = \"up.trace,light=up.light,idle=9ms\"\nqueue = \"droptail:3p\"";
+    let setup = with_trace("1\n5\n10\n", pair).expect("valid").setup(1).into_setup();
+    let link = &setup.links[0];
+    assert_eq!(link.rate, Some(3 * 1400 * 8 * 100));
+    // A quarter of 40 ms, and 7 ms at first. It falls to 5 ms in 50 ms, rounded down, and rises to 9 ms.
+    let ms = Span::from_millis;
+    assert_eq!(link.delay, ms(10) + ms(5));
+    let delays = [(0, 17), (1, 16), (26, 15), (63, 16), (75, 17), (88, 18)];
+    assert_eq!(link.delay_steps.steps, delays.map(|(at, delay)| (ms(at), ms(delay))));
+    assert_eq!(link.delay_steps.repeat, Some(ms(100)));
+}
+
+#[test]
 fn errors_of_traces_name_the_file_and_the_line() {
     let cases = [
         ("1\n2\n1\n", "trace = \"up.trace\"", "up.trace`: line 3: 1 ms lies before the 2 ms of the line before"),
@@ -727,6 +768,23 @@ fn errors_of_traces_name_the_file_and_the_line() {
             "none with a `schedule`",
         ),
         ("1\n", "trace = \"up.trace\"\noutage = [\"1s..2s\"]", "`outage` cannot be `1s..2s`"),
+        ("1\n", "trace = \"up.trace,light=up.trace,idle=9ms\"", "up.trace`: line 1: expected `DELAY`, a whole number"),
+        ("1\n", "trace = \"up.trace,light=no.light,idle=9ms\"", "no.light`: No such file"),
+        ("x\n", "trace = \"up.trace,light=up.light,idle=9ms\"", "up.trace`: line 1: expected a whole number"),
+        ("1\n", "trace = \"up.trace,light=up.light\"", "expected `HEAVY,light=LIGHT,idle=TIME`"),
+        ("1\n", "trace = \"up.trace,light=up.light,idle=2h\"", "from `0s` to `1h`"),
+        ("1\n", "trace = \"light=up.light,idle=9ms\"", "expected `HEAVY,light=LIGHT,idle=TIME`"),
+        ("1\n", "trace = \"up.csv,light=up.light,idle=9ms\"", "up.csv`: No such file"),
+        (
+            "1\n",
+            "trace = \"up.trace,light=up.light,idle=9ms\"\nschedule = { steps = [{ at = \"1s\", extra_delay = \"1ms\" }] }",
+            "accepted is one without delays next to a `schedule` with `extra_delay`",
+        ),
+        (
+            "1\n",
+            "trace = \"up.trace,light=up.light,idle=9ms\"\nduplex = \"half\"",
+            "`full` with a `shaper` or a `trace`",
+        ),
     ];
     for (trace, keys, expected) in cases {
         let error = with_trace(trace, keys).expect_err("must be refused");

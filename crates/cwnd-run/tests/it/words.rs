@@ -42,7 +42,7 @@ const EARLY: [&str; 15] = [
     "gentle=yes",
 ];
 
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     Family { key: "/dumbbell/queue", plain: "red:20p", words: &EARLY, paths: queues },
     Family {
         key: "/dumbbell/queue",
@@ -131,6 +131,7 @@ const FAMILIES: [Family; 14] = [
         words: &["loss_bad=0.5", "loss_good=0.01", "loss_good=0.5"],
         paths: queues,
     },
+    Family { key: "/cbr/0/rate", plain: "video:3kB", words: &["key=1", "key=5", "every=3", "fps=12.5"], paths: rates },
     Family {
         key: "/cbr/0/rate",
         plain: "square:3mbit,1mbit,step=100ms",

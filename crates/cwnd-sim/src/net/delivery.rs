@@ -5,12 +5,17 @@ use std::sync::Arc;
 use cwnd::{Bytes, Time};
 use thiserror::Error;
 
+use super::light::{self, LightTrace, Trains};
+
 /// A packet-delivery trace of Mahimahi (Netravali et al., USENIX ATC 2015): instants in milliseconds at each of which a link can
-/// transmit 1504 bytes, repeated without end.
+/// transmit 1504 bytes, repeated without end. With a [light trace](Self::with_light) it is the heavy one of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryTrace {
     /// Milliseconds; ascending, the last one is the period.
     instants: Vec<u64>,
+    /// Bytes at each.
+    opportunity: Bytes,
+    light: Option<Arc<LightTrace>>,
 }
 
 /// A text is no delivery trace.
@@ -49,6 +54,8 @@ pub(crate) struct Deliveries {
     index: usize,
     /// Bytes it can still carry.
     left: u32,
+    /// What comes first where a light trace belongs to it.
+    trains: Option<Box<Trains>>,
 }
 
 impl DeliveryTrace {
@@ -72,24 +79,37 @@ impl DeliveryTrace {
         if instants.last().is_none_or(|period| *period == 0) {
             Err(DeliveryTraceError::Empty)
         } else {
-            Ok(Self { instants })
+            Ok(Self { instants, opportunity: OPPORTUNITY, light: None })
         }
     }
 
-    /// The mean rate, bit/s.
+    /// This as the heavy trace next to a light one. A line that has been idle follows a train of the light trace; what the train does not
+    /// carry follows the heavy one, until the line is idle again. An opportunity of either carries 1400 bytes.
+    #[must_use]
+    pub fn with_light(self, light: LightTrace) -> Self {
+        Self { opportunity: light::OPPORTUNITY, light: Some(Arc::new(light)), ..self }
+    }
+
+    /// The light trace of the pair.
+    #[must_use]
+    pub fn light(&self) -> Option<&LightTrace> {
+        self.light.as_deref()
+    }
+
+    /// The mean rate, bit/s; of a pair, that of the heavy trace.
     #[must_use]
     pub fn mean_rate(&self) -> u64 {
-        let bits = self.instants.len() as u64 * u64::from(OPPORTUNITY.0) * 8;
+        let bits = self.instants.len() as u64 * u64::from(self.opportunity.0) * 8;
         (bits * 1000).div_ceil(self.period())
     }
 
-    /// Bytes that could have been carried until `now`.
+    /// Bytes that could have been carried until `now`; of a pair, by the heavy trace.
     pub(crate) fn capacity(&self, now: Time) -> u64 {
         let millis = now.as_nanos() / MILLISECOND;
         let (whole, rest) = (millis / self.period(), millis % self.period());
         // The instants of 0 of the repetition that begins now have come too, and before it all those of the ones before.
         let begun = self.instants.partition_point(|instant| *instant <= rest) as u64;
-        (whole * self.instants.len() as u64 + begun) * u64::from(OPPORTUNITY.0)
+        (whole * self.instants.len() as u64 + begun) * u64::from(self.opportunity.0)
     }
 
     fn period(&self) -> u64 {
@@ -99,13 +119,24 @@ impl DeliveryTrace {
 
 impl Deliveries {
     pub(crate) fn new(trace: Arc<DeliveryTrace>) -> Self {
-        Self { trace, begin: 0, index: 0, left: OPPORTUNITY.0 }
+        let trains = trace.light.as_ref().map(|light| Box::new(Trains::new(Arc::clone(light))));
+        Self { begin: 0, index: 0, left: trace.opportunity.0, trains, trace }
     }
 
     /// Transmits a packet that is there at `from` (nanoseconds), behind those before it; when its last byte leaves. An opportunity at
     /// `from` itself is used, and what a packet leaves of one only by packets that are there by then, as in Mahimahi's `LinkQueue`,
     /// where a packet misses the opportunities of the millisecond of its arrival.
     pub(crate) fn carry(&mut self, from: u64, size: Bytes) -> u64 {
+        let Some(trains) = &mut self.trains else { return self.carry_heavily(from, size) };
+        let carried = trains.carry(from, size);
+        let left = carried.unwrap_or_else(|(from, rest)| self.carry_heavily(from, rest));
+        if let Some(trains) = &mut self.trains {
+            trains.end(left);
+        }
+        left
+    }
+
+    fn carry_heavily(&mut self, from: u64, size: Bytes) -> u64 {
         if self.at() < from {
             self.seek(from);
         }
@@ -130,7 +161,7 @@ impl Deliveries {
         if self.index == self.trace.instants.len() {
             (self.begin, self.index) = (self.begin + self.trace.period(), 0);
         }
-        self.left = OPPORTUNITY.0;
+        self.left = self.trace.opportunity.0;
     }
 
     /// Goes on to the first opportunity at `from` or later, which lies after the present one.
@@ -143,20 +174,21 @@ impl Deliveries {
         }
         let later = &self.trace.instants[self.index..];
         self.index += later.partition_point(|instant| self.begin + *instant < millis);
-        self.left = OPPORTUNITY.0;
+        self.left = self.trace.opportunity.0;
     }
 }
 
 /// The size of an opportunity: a frame of Ethernet with the four bytes that Mahimahi's TUN devices add.
 const OPPORTUNITY: Bytes = Bytes(1504);
 
-const MILLISECOND: u64 = 1_000_000;
+pub(super) const MILLISECOND: u64 = 1_000_000;
 
 /// A year; sums of instants stay far within 64 bits.
-const MAX_INSTANT: u64 = 31_536_000_000;
+pub(super) const MAX_INSTANT: u64 = 31_536_000_000;
 
 #[cfg(test)]
 mod tests {
+    use cwnd::Span;
     use proptest::prelude::*;
 
     use super::*;
@@ -191,6 +223,48 @@ mod tests {
         assert_eq!(carried(&mut deliveries, 2005, [1504; 2]), [2005, 2006], "at the end of a repetition");
     }
 
+    /// Trains of 1400 bytes at once, 1400 after 4 ms and, from 100 ms on, at once alone; heavily, 1400 bytes every 10 ms.
+    fn pair(idle: u64) -> Deliveries {
+        let light = LightTrace::parse("0 0 0 4\n100 0 0\n200 0", Span::from_millis(idle)).expect("a light trace");
+        Deliveries::new(Arc::new(DeliveryTrace::parse("10").expect("a trace").with_light(light)))
+    }
+
+    #[test]
+    fn a_train_comes_first_and_the_heavy_trace_follows() {
+        let mut pair = pair(5);
+        // The first packet opens the train at 3 ms, the second takes its end, the others wait for the heavy trace.
+        assert_eq!(carried(&mut pair, 3, [1400; 5]), [3, 7, 10, 20, 30]);
+        assert_eq!(carried(&mut pair, 34, [1400]), [40], "idle for 4 ms, which is too short for another train");
+        assert_eq!(carried(&mut pair, 45, [1400]), [50], "exactly as long as `idle`");
+        assert_eq!(carried(&mut pair, 56, [1400; 4]), [56, 60, 60, 70], "an opportunity of each trace at 60 ms");
+        assert_eq!(carried(&mut pair, 123, [1400; 2]), [123, 130], "the second train has one opportunity");
+        assert_eq!(carried(&mut pair, 207, [1400; 2]), [207, 211], "the first train again");
+    }
+
+    #[test]
+    fn a_train_that_is_not_used_in_time_is_gone() {
+        // The second packet comes 5 ms into a train whose last opportunity was after 4 ms.
+        let mut late = pair(5);
+        assert_eq!((carried(&mut late, 3, [1400]), carried(&mut late, 8, [1400])), ([3], [10]));
+        let mut timely = pair(5);
+        assert_eq!((carried(&mut timely, 3, [1400]), carried(&mut timely, 5, [1400])), ([3], [7]));
+        // Without a time, every packet that finds the line idle opens a train.
+        let mut eager = pair(0);
+        assert_eq!([3, 4, 5].map(|at| carried(&mut eager, at, [1400])), [[3], [4], [5]]);
+    }
+
+    #[test]
+    fn a_packet_larger_than_an_opportunity_takes_several() {
+        // 1500 bytes: 1400 at once and 100 after 4 ms. Of the next, 1300 there and 200 with the heavy trace; then 1200 and 300.
+        assert_eq!(carried(&mut pair(5), 0, [1500; 3]), [4, 10, 20]);
+    }
+
+    #[test]
+    fn the_capacity_of_a_pair_is_that_of_its_heavy_trace() {
+        let trace = pair(5).trace;
+        assert_eq!((trace.mean_rate(), trace.capacity(Time::from_nanos(25 * MILLISECOND))), (1_120_000, 2800));
+    }
+
     #[test]
     fn capacity_is_what_the_opportunities_carry() {
         let trace = DeliveryTrace::parse("0\n2\n2\n10").expect("a trace");
@@ -221,7 +295,7 @@ mod tests {
             let mut instants: Vec<u64> = gaps.iter().map(|gap| { at += gap; at }).collect();
             instants.push(at + last);
             let period = at + last;
-            let mut ours = Deliveries::new(Arc::new(DeliveryTrace { instants: instants.clone() }));
+            let mut ours = Deliveries::new(Arc::new(DeliveryTrace { instants: instants.clone(), opportunity: OPPORTUNITY, light: None }));
             let mut walk = (0..).flat_map(|n| instants.iter().map(move |instant| n * period + instant));
             let (mut now, mut left) = (walk.next().expect("endless"), 1504);
             let mut free = 0;

@@ -4,6 +4,7 @@ pub(crate) mod bucket;
 pub(crate) mod channel;
 pub(crate) mod delivery;
 pub(crate) mod far_end;
+pub(crate) mod light;
 pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod loss;

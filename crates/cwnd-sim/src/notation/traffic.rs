@@ -5,7 +5,7 @@ use cwnd::quantity;
 use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
 use cwnd::{Packets, Span};
 
-use crate::traffic::{Interarrival, RateChange, RateSchedule, Sizes};
+use crate::traffic::{Interarrival, RateChange, RateSchedule, Sizes, Video};
 
 /// Every rule by which the rate of a source changes.
 pub static RATE_SCHEDULES: Notation<RateSchedule> = Notation {
@@ -75,6 +75,36 @@ pub static RATE_SCHEDULES: Notation<RateSchedule> = Notation {
                 REST_OF,
             ],
             build: |values| stepping(values, RateChange::MultiplicativeWalk(values.number("factor"))),
+            ..CBR
+        },
+        Form {
+            name: "video",
+            aliases: &["frames", "i-frames"],
+            title: "frames of this size, each at once, with a key frame (I-frame) first and then in turn; a packet that a frame does not fill \
+                    leaves with the next one",
+            example: "video:3750B,key=10,every=30,fps=30",
+            parameters: &[
+                Parameter::quantity("frame", Measure::Bytes, None, "", "the size of a frame, headers included")
+                    .at_least(1.0)
+                    .at_most(1e9),
+                Parameter::number("key", 10.0, "the size of a key frame as a multiple of that")
+                    .at_least(1.0)
+                    .at_most(1e6),
+                Parameter::number("every", 30.0, "frames from one key frame to the next")
+                    .at_least(1.0)
+                    .at_most(1e6)
+                    .whole(),
+                Parameter::number("fps", 30.0, "frames per second").above(0.0).at_most(1000.0),
+            ],
+            build: |values| {
+                let (frame, per_second) = (values.number("frame"), values.number("fps"));
+                let key = libm::round(frame * values.number("key"));
+                if key > 1e9 {
+                    return Err(InvalidParameter::new("key", "a key frame of at most 1 GB"));
+                }
+                let every = values.number("every") as u32;
+                Ok(RateSchedule::video(Video { frame: frame as u64, key: key as u64, every, per_second }))
+            },
             ..CBR
         },
     ],
@@ -246,6 +276,29 @@ mod tests {
         let factor =
             RateSchedule { floor: 1, ..RateSchedule::stepping(MBIT, five, RateChange::MultiplicativeWalk(5.0 / 3.0)) };
         assert_eq!(read("multiplicative-walk:1mbit,factor=5/3,step=5s,floor=1bit"), Some(factor));
+        let video = Video { frame: 2000, key: 5000, every: 15, per_second: 24.5 };
+        assert_eq!(read("video:2kB,key=2.5,every=15,fps=24.5"), Some(RateSchedule::video(video)));
+        let usual = Video { frame: 1000, key: 10_000, every: 30, per_second: 30.0 };
+        assert_eq!(read("video:1kB"), Some(RateSchedule::video(usual)));
+        for text in [
+            "video:0B",
+            "video:2GB",
+            "video:1B,key=0.5",
+            "video:2kB,key=1e6,every=1",
+            "video:1kB,fps=0",
+            "video:1kB,fps=NaN",
+        ]
+        .into_iter()
+        .chain([
+            "video:1kB,every=0",
+            "video:1kB,every=1.5",
+            "video:1kB,fps=1e4",
+            "video:-1B",
+            "video:1kB,floor=1bit",
+            "video",
+        ]) {
+            assert_eq!(read(text), None, "{text}");
+        }
         for text in [
             "2mbit",
             "cbr:2",

@@ -16,7 +16,7 @@ pub struct CbrSetup {
     pub from: NodeId,
     /// Where its receiver is.
     pub to: NodeId,
-    /// When it starts. The seed delays its first packet by up to a packet's time, unless it varies no starts at all.
+    /// When it starts. The seed delays its first packet by up to a packet's time, that of a video by up to a frame's, unless it varies no starts at all.
     pub start: Time,
     /// When it stops; none for never.
     pub stop: Option<Time>,

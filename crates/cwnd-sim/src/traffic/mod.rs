@@ -6,6 +6,7 @@ mod clock;
 mod rate;
 mod size;
 pub(crate) mod source;
+mod video;
 pub(crate) mod web;
 
 pub use arrivals::Interarrival;
@@ -13,4 +14,5 @@ pub use cbr::CbrSetup;
 pub use rate::{RateChange, RateSchedule};
 pub use size::Sizes;
 pub use source::{Pause, Source};
+pub use video::Video;
 pub use web::Pages;

@@ -5,6 +5,7 @@ use cwnd::{Bytes, Span, Time};
 use crate::error::{SetupError, SetupPart, in_range};
 use crate::net::setup::MAX_RATE;
 use crate::random::Stream;
+use crate::traffic::Video;
 
 /// A rate that holds for a step and changes at its end. All rates count whole packets on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +40,8 @@ pub enum RateChange {
     /// B' is U[0, m B]; m above 0. Its logarithm drifts by ln m - 1 each step, so that with m below e the rate decays to 0: there
     /// must be a `floor`.
     MultiplicativeWalk(f64),
+    /// Frames rather than single packets; B0 is their mean rate, and neither steps nor bounds matter.
+    Frames(Video),
 }
 
 /// A schedule being followed.
@@ -65,6 +68,12 @@ impl RateSchedule {
         Self { initial, step, change, floor: 0, ceiling: MAX_RATE, rest_of: None }
     }
 
+    /// The frames of a video.
+    #[must_use]
+    pub fn video(video: Video) -> Self {
+        Self::stepping(video.mean_rate(), Span::MAX, RateChange::Frames(video))
+    }
+
     /// The rates of the steps from `start` on, each with its begin.
     pub(crate) fn rates(&self, start: Time, stream: Stream) -> impl Iterator<Item = (Time, u64)> {
         let first = (start, Rates::new(*self, start, stream));
@@ -87,6 +96,7 @@ impl RateSchedule {
         in_range(per_second <= MOST_PACKETS, part, field, "at most 10^9 packets per second")?;
         match self.change {
             RateChange::Square(other) => in_range(other <= MAX_RATE, part, field, "at most 1 Pbit/s"),
+            RateChange::Frames(video) => video.check(part, field),
             RateChange::MultiplicativeWalk(factor) => {
                 in_range(
                     factor > 0.0 && factor.is_finite(),
@@ -130,7 +140,7 @@ impl Rates {
         self.step_end += step;
         let now = self.scheduled as f64;
         let next = match change {
-            RateChange::Constant => return,
+            RateChange::Constant | RateChange::Frames(_) => return,
             RateChange::Square(other) => [initial, other][(self.steps % 2) as usize],
             RateChange::Walk(reach) => self.draw(now - reach as f64, now + reach as f64),
             RateChange::Uniform => self.draw(0.0, initial as f64),

@@ -3,7 +3,8 @@
 use cwnd::{Bytes, Span, Time};
 
 use super::clock::Clock;
-use super::rate::RateSchedule;
+use super::rate::{RateChange, RateSchedule};
+use super::video::Player;
 use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::random::Stream;
 
@@ -57,6 +58,7 @@ enum Supply {
     /// Packets below this number while the application is on.
     Store(u64),
     Clock(Box<Clock>),
+    Video(Box<Player>),
 }
 
 impl Source {
@@ -98,6 +100,9 @@ impl Backlog {
             Source::Bulk if stop.is_none() && pauses.is_empty() => return Self(None),
             Source::Bulk => Supply::Store(u64::MAX),
             Source::Packets(packets) => Supply::Store(*packets),
+            Source::Rate(RateSchedule { change: RateChange::Frames(video), .. }) => {
+                Supply::Video(Box::new(Player::new(*video, packet, start, clock().0)))
+            }
             Source::Rate(schedule) => Supply::Clock(Box::new(Clock::new(*schedule, packet, start, clock()))),
         };
         let mut switches: Vec<Time> = pauses.iter().flat_map(|pause| [pause.from, pause.to]).chain(stop).collect();
@@ -146,8 +151,12 @@ impl Backlog {
     /// The rate at which it hands packets over, bit/s; none where that has no meaning.
     pub(crate) fn rate(&self) -> Option<u64> {
         let application = self.0.as_deref()?;
-        let Supply::Clock(clock) = &application.supply else { return None };
-        Some(if application.is_on() { clock.rate() } else { 0 })
+        let rate = match &application.supply {
+            Supply::Store(_) => return None,
+            Supply::Clock(clock) => clock.rate(),
+            Supply::Video(player) => player.rate(),
+        };
+        Some(if application.is_on() { rate } else { 0 })
     }
 
     /// Everything sent has been acknowledged.
@@ -176,13 +185,17 @@ impl Application {
             if let Some(switches) = self.switches.as_mut().filter(|switches| switches.times.last() == Some(&at)) {
                 switches.times.pop();
                 switches.on = !switches.on;
-                if switches.on
-                    && let Supply::Clock(clock) = &mut self.supply
-                {
-                    clock.restart(at);
+                match &mut self.supply {
+                    Supply::Clock(clock) if switches.on => clock.restart(at),
+                    Supply::Video(player) if switches.on => player.restart(at),
+                    _ => {}
                 }
-            } else if let Supply::Clock(clock) = &mut self.supply {
-                self.handed += u64::from(clock.pass());
+            } else {
+                self.handed += match &mut self.supply {
+                    Supply::Store(_) => 0,
+                    Supply::Clock(clock) => u64::from(clock.pass()),
+                    Supply::Video(player) => player.pass(),
+                };
             }
             self.update();
         }
@@ -194,6 +207,7 @@ impl Application {
         let on = self.is_on();
         self.until = match &self.supply {
             Supply::Clock(clock) if on => clock.due().min(switch),
+            Supply::Video(player) if on => player.due().min(switch),
             _ => switch,
         };
         if let Supply::Store(packets) = self.supply {

@@ -7,7 +7,7 @@ use cwnd_sim::{
     AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FlowArrivalsSetup,
     FlowSetup, FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause,
     PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule,
-    Setup, SetupError, Sizes, Source, Trace, Variation,
+    Setup, SetupError, Sizes, Source, Trace, Variation, Video,
 };
 use proptest::prelude::*;
 
@@ -315,6 +315,9 @@ fn schedules() -> impl Strategy<Value = RateSchedule> {
         Just(RateChange::Uniform),
         (0..50 * MBIT).prop_map(RateChange::AdditiveWalk),
         (0.5..3.0_f64).prop_map(RateChange::MultiplicativeWalk),
+        (1_u64..20_000, 1_u64..9, 1_u32..9, 1.0..200.0_f64).prop_map(|(frame, key, every, per_second)| {
+            RateChange::Frames(Video { frame, key: frame * key, every, per_second })
+        }),
     ];
     (0..20 * MBIT, 1_u64..500, change).prop_map(|(initial, step, change)| RateSchedule {
         floor: 1000,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     CbrSetup, Class, Dumbbell, Era, FlowArrivalsSetup, Interarrival, Pages, Pause, QueueLimit, RateChange,
-    RateSchedule, Sampling, Setup, Sizes, Source, Trace, Variation,
+    RateSchedule, Sampling, Setup, Sizes, Source, Trace, Variation, Video,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -131,6 +131,26 @@ fn a_clocked_source_is_the_limit_and_its_window_does_not_grow() {
             assert_eq!(last(&flow.source_limited), 10_000_000_000, "{}: all the time", era.name);
         }
     }
+}
+
+#[test]
+fn a_video_leaves_frame_by_frame_at_its_mean_rate() {
+    // Each second a key frame of 37.5 kB and 29 of 3.75 kB; the window has room for each of them.
+    let video = Video { frame: 3750, key: 37_500, every: 30, per_second: 30.0 };
+    let mut setup = clear(Span::from_secs(10));
+    setup.flows[0].source = Source::Rate(RateSchedule::video(video));
+    setup.flows[0].era = Era { initial_window: 64.0, ..Era::MODERN };
+    setup.sampling = Some(Sampling { interval: MS * 10, internals: false });
+    let trace = run(&setup);
+    let flow = &trace.flows[0];
+    // 25 packets at 0 s, 2 or 3 every 33 ms, and at 10 s the key frame of the next second.
+    assert_eq!(last(&flow.sent), 10 * (37_500 + 29 * 3750) / 1500 + 25);
+    let sent = |after: u64| value(&trace, &flow.sent, MS * after);
+    assert_eq!([10, 30, 40, 990, 1010].map(sent), [25, 25, 27, 97, 122]);
+    assert_eq!(
+        trace.flows[0].demand,
+        cwnd_trace::Demand::Stages(vec![cwnd_trace::DemandStage { from: 0, rate: 1_170_000 }])
+    );
 }
 
 #[test]

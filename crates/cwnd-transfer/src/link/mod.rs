@@ -13,7 +13,7 @@ use cwnd_text::to_json;
 
 use crate::arguments::{above_zero, whole};
 use crate::connect::socket_address;
-use crate::emulated::EmulatedLink;
+use crate::emulated::{self, EmulatedLink};
 use crate::failure::{Failure, with_exit_codes};
 use crate::signals;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return tunnel::run(&arguments.link, arguments.server.as_deref(), &arguments.command);
     };
     let relay = Relay::bind(arguments.plan(listen, target)?).map_err(|error| match error {
-        RelayError::Emulation(error) => Failure::Input(error.to_string()),
+        RelayError::Emulation(error) => emulated::refusal(&error),
         error => Failure::Run(error.to_string()),
     })?;
     let stop = Arc::new(AtomicBool::new(false));

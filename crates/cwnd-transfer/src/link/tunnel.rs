@@ -11,7 +11,7 @@ use cwnd_text::to_json;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::emulated::EmulatedLink;
+use crate::emulated::{self, EmulatedLink};
 use crate::failure::Failure;
 use crate::signals;
 
@@ -22,7 +22,7 @@ pub(super) fn run(link: &EmulatedLink, server: Option<&str>, words: &[String]) -
     }
     let [forth, back] = link.emulations()?;
     let failed = |error: RelayError| match error {
-        RelayError::Emulation(error) => Failure::Input(error.to_string()),
+        RelayError::Emulation(error) => emulated::refusal(&error),
         error => Failure::Run(error.to_string()),
     };
     signals::listen(|| ())?;

@@ -73,6 +73,13 @@ fn options_that_would_be_ignored_are_refused() {
             "link 127.0.0.1:0 127.0.0.1:9 --policer 1mbit,burst=100B",
             "--policer: cannot be 1mbit,burst=100B: accepted is a burst of at least 1500B",
         ),
+        ("link 127.0.0.1:0 127.0.0.1:9 --duplex half", "--duplex: accepted is `full` for a link without a `rate`"),
+        (
+            "link 127.0.0.1:0 127.0.0.1:9 --rate 1mbit --queue red:9p,min=1p,max=2p --duplex half:burst=2",
+            "--duplex: accepted is `full` with this queue; `half` with `droptail`",
+        ),
+        ("link 127.0.0.1:0 127.0.0.1:9 --rate 1mbit --duplex half:access=2s", "invalid value 'half:access=2s'"),
+        ("link 127.0.0.1:0 127.0.0.1:9 --trace x,idle=1s", "invalid value 'x,idle=1s' for '--trace <FILE>'"),
         ("perf 127.0.0.1:9 --ack-every 2", "--ack-every: nothing arrives here without --server or --reverse"),
         ("link --tun --clients 3 -- true", "the argument '--tun' cannot be used with '--clients <N>'"),
         ("send x --server-key k", "invalid value 'k' for '--server-key <KEY>'"),
@@ -86,6 +93,18 @@ fn an_emulated_link_takes_traces_of_deliveries_but_no_tables() {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/leo.csv");
     let expected = "error: --trace: accepted is a packet-delivery trace of Mahimahi; a scenario takes tables";
     Udt::new().refuses(&["link", "127.0.0.1:0", "127.0.0.1:9", "--trace", table], expected);
+}
+
+#[test]
+fn an_emulated_link_takes_a_pair_of_traces_whose_delays_are_its_own() {
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/cellular");
+    let pair = format!("{traces}.heavy,light={traces}.light,idle=20ms");
+    let udt = Udt::new();
+    let link = ["link", "127.0.0.1:0", "127.0.0.1:9", "--trace", &pair, "--queue", "droptail:9p"];
+    let result = udt.run(&[&link[..], &["--duration", "50ms"]].concat());
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let expected = "error: --step: `extra_delay` cannot be next to a --trace with a light one, which has the delays";
+    udt.refuses(&[&link[..], &["--step", "1s extra_delay=5ms"]].concat(), expected);
 }
 
 /// The error of the connection is printed once, and is no fault of the input.

@@ -2,7 +2,7 @@
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd_sim::{Class, Discipline, FlowSetup, Interarrival, LinkSetup, RateChange, RateSchedule};
+use cwnd_sim::{Class, Discipline, FlowSetup, Interarrival, LinkSetup, RateChange, RateSchedule, Video};
 use cwnd_text::counted;
 use serde_json::Value;
 
@@ -103,6 +103,12 @@ impl Found {
     fn rate(&mut self, key: &str, written: &Written<RateSchedule>, start: Span, duration: Span) {
         let RateSchedule { initial, step, change, floor, ceiling, .. } = *written.value();
         let within = |rate: u64| rate.clamp(floor, ceiling);
+        if let RateChange::Frames(Video { frame, key: key_frame, .. }) = change {
+            if key_frame == frame {
+                self.add_word(key, written, "every", "a key frame is as large as any other");
+            }
+            return;
+        }
         if change == RateChange::Constant {
             self.bounds(key, written, [initial, initial]);
             return;

@@ -59,10 +59,9 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
             Some(algorithm) if algorithm.slow_start_threshold().is_none() => {
                 Some(format!("`{name}` starts in a way of its own"))
             }
-            _ => flow
-                .resume
-                .filter(|saved| small(saved, flow))
-                .map(|_| format!("half of it is at most the initial window, {} packets", flow.era.initial_window)),
+            _ => flow.resume.filter(|saved| small(saved, flow)).map(|_| {
+                format!("half of it is at most the initial window, {}", counted(flow.era.initial_window, "packet"))
+            }),
         },
         "paced" if flow.paced => match start(&flow.algorithm) {
             _ if protocol.is_some() => protocol,
@@ -164,7 +163,8 @@ pub(crate) fn is_drawn(setup: &CheckedSetup) -> bool {
         let fifo = matches!(link.discipline, Discipline::DropTail | Discipline::Drr(_) | Discipline::CoDel(_));
         !fifo || impairs(&link.first_phase()) || later.into_iter().any(impairs)
     };
-    let steps = |change: RateChange| !matches!(change, RateChange::Constant | RateChange::Square(_));
+    let steps =
+        |change: RateChange| !matches!(change, RateChange::Constant | RateChange::Square(_) | RateChange::Frames(_));
     let draws = |flow: &FlowSetup| {
         let source = matches!(flow.source, Traffic::Rate(schedule) if steps(schedule.change));
         source || start(&flow.algorithm).is_none_or(|algorithm| algorithm.slow_start_threshold().is_none())
