@@ -50,6 +50,8 @@ const until = (page, holds, ...values) => page.waitForFunction(holds, { timeout:
 /** Waits until a run later than `before` is shown whole. */
 const settled = (page, before = 0) => until(page, (before) => Number(document.documentElement.dataset.shown ?? 0) > before, before);
 const shown = (page) => page.evaluate(() => Number(document.documentElement.dataset.shown ?? 0));
+/** The fragment of a link to a scenario. */
+const fragment_of = (text) => `#s=1.${deflateRawSync(Buffer.from(text)).toString('base64url')}`;
 const text_of = (page, selector) => page.$eval(selector, (one) => one.textContent);
 const value_of = (page, selector) => page.$eval(selector, (one) => one.value);
 
@@ -119,20 +121,49 @@ await check('a rule shows its expressions when it is chosen', async () => {
   const chosen = await open();
   await settled(chosen);
   await chosen.select('#controls .group:first-of-type .head select', 'rule');
-  const shown = await chosen.$$eval('#controls .group:first-of-type .wide', (fields) => fields.filter((field) => field.checkVisibility()).map((field) => field.querySelector('input')?.placeholder));
+  const inputs = await chosen.$$eval('#controls .group:first-of-type .wide', (fields) => fields.filter((field) => field.checkVisibility()).map((field) => field.querySelector('input')).map(({ placeholder, clientWidth }) => ({ placeholder, clientWidth })));
   await chosen.close();
-  assert(shown.join(' ').startsWith('1/w w/2'), `in sight: ${shown.join(', ')}`);
+  assert(inputs.map(({ placeholder }) => placeholder).join(' ').startsWith('1/w w/2'), `in sight: ${JSON.stringify(inputs)}`);
+  assert(inputs.every(({ clientWidth }) => clientWidth >= 200), `an expression has too little room: ${JSON.stringify(inputs)}`);
 });
-for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', `#s=1.${deflateRawSync(Buffer.alloc(64 << 20)).toString('base64url')}`]]) {
+for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', fragment_of(Buffer.alloc(64 << 20))], ['a long line', fragment_of(`a=${'['.repeat(60_000)}`)], ['an empty scenario', fragment_of('')]]) {
   await check(`${name} shows an error and runs nothing`, async () => {
     const linked = await open(fragment);
     await until(linked, () => !document.querySelector('#message').hidden);
     assert(await shown(linked) === 0, 'something was run');
     const text = await text_of(linked, '#message');
     await linked.close();
+    assert(text.length < 1200 && !text.startsWith(':'), `${text.length} characters: ${text.slice(0, 100)}`);
     return text;
   });
 }
+await check('the addresses of the history come back', async () => {
+  const visited = await open();
+  await settled(visited);
+  const first = await text_of(visited, '#digest');
+  const go = async (fragment) => {
+    const before = await shown(visited);
+    await visited.evaluate((fragment) => { location.hash = fragment; }, fragment);
+    return before;
+  };
+  await settled(visited, await go(cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=1')));
+  const linked = await text_of(visited, '#digest');
+  const before = await go('#s=7.AAAA');
+  await until(visited, () => !document.querySelector('#message').hidden);
+  await visited.goBack();
+  await settled(visited, before);
+  assert(await text_of(visited, '#digest') === linked && await visited.$eval('#message', (one) => one.hidden), 'the refusal is still there');
+  await settled(visited, await go(''));
+  assert(await text_of(visited, '#digest') === first, 'without a fragment the page shows something else than at first');
+  await visited.close();
+});
+await check('groups that are not run are counted', async () => {
+  const groups = '[[flow]]\nalgorithm = "reno"\n'.repeat(9);
+  const linked = await open(`${fragment_of(`duration = "2s"\nwarmup = "1s"\nseeds = 1\n[dumbbell]\nrate = "5mbit"\nrtt = "20ms"\n${groups}`)}&each=alone`);
+  await settled(linked);
+  await until(linked, () => document.querySelector('#warnings').textContent.includes('8 of 9 groups'));
+  await linked.close();
+});
 /** Before a page: it has this many processors, and counts the workers that it has and those that it ended. */
 function counted(processors) {
   Object.defineProperty(Navigator.prototype, 'hardwareConcurrency', { get: () => processors });

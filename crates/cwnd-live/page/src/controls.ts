@@ -113,7 +113,8 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
 }
 
 function parameters(group: Table, values: [string, string][], { known }: Algorithm, changed: Changed): HTMLElement[] {
-  return known.parameters.map(({ name, help, unit, default: usual, accepted }) => {
+  const own = known.family === 'own';
+  const fields = known.parameters.map(({ name, help, unit, default: usual, accepted }) => {
     const given = values.find(([key]) => key === name)?.[1];
     const box = field(name, given, usual, (text) => {
       const rest = values.filter(([key]) => key !== name);
@@ -122,10 +123,12 @@ function parameters(group: Table, values: [string, string][], { known }: Algorit
       changed(false);
     });
     // Expressions are longer than numbers.
-    box.classList.toggle('wide', known.family === 'own');
-    box.append(small(`${help}${unit ? `, in ${unit}` : ''}; ${accepted}`));
+    box.classList.toggle('wide', own);
+    box.append(small(`${help}${unit ? `, in ${unit}` : ''}${own ? '' : `; ${accepted}`}`));
     return box;
   });
+  // All expressions are made of the same.
+  return own && known.parameters[0] ? [...fields, note(`Each is an expression of ${known.parameters[0].accepted}. docs/live.md has examples.`)] : fields;
 }
 
 function queue(scenario: Table, hello: Hello, changed: Changed, rebuild: () => void): HTMLElement {
@@ -310,14 +313,24 @@ function row(...content: HTMLElement[]): HTMLElement {
 
 function note(text: string): HTMLElement {
   const one = element('p', 'note');
-  one.textContent = text;
+  one.append(...marked(text));
   return one;
 }
 
 function small(text: string): HTMLElement {
   const one = document.createElement('small');
-  one.textContent = text;
+  one.append(...marked(text));
   return one;
+}
+
+/** A text whose words between backticks are code. */
+function marked(text: string): (string | HTMLElement)[] {
+  return text.split('`').map((part, nth) => {
+    if (nth % 2 === 0) return part;
+    const code = document.createElement('code');
+    code.textContent = part;
+    return code;
+  });
 }
 
 function element(tag: string, name: string): HTMLElement {

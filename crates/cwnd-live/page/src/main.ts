@@ -139,6 +139,12 @@ function keepLink(): void {
   if (coming.address) history.replaceState(null, '', coming.address);
 }
 
+/** Shows what the page begins with. */
+function begin(): void {
+  const preset = hello?.presets[0];
+  if (preset) load(preset.document, preset.apart, preset.id);
+}
+
 function load(document: Table, apart: boolean, preset: string): void {
   take(document, apart, preset);
   if (pacing) pace();
@@ -475,7 +481,8 @@ function table(): void {
   $('#sharing').hidden = groups.length === 0;
   const percent = (estimate: Estimate | null) => cell(estimate, 100);
   $('#shares').innerHTML = rows('Flows', [titled('share', '%'), titled('max-min share', '%')], groups.map(({ label, share, fair_share }) => [escape(label), percent(share), percent(fair_share)]));
-  $('#warnings').replaceChildren(...[...new Set(runs.flatMap((run) => run.warnings))].map((text) => {
+  const cut = completed === results.id && results.labels.length > results.runs.length ? [`${results.runs.length} of ${results.labels.length} groups are run: a page shows no more of them alone`] : [];
+  $('#warnings').replaceChildren(...[...cut, ...new Set(runs.flatMap((run) => run.warnings))].map((text) => {
     const item = document.createElement('li');
     item.textContent = text;
     return item;
@@ -562,19 +569,37 @@ function refuse(text: string, was_read: boolean, place?: Place): void {
   asked = { ...asked, answered: true, settings: '' };
   status('not run', true);
   const known = place && place.line > 0 ? place : undefined;
-  const where = known ? (was_read ? `line ${known.line}: ` : `${known.text.trim()}: `) : '';
-  message(where + text);
+  const line = known ? excerpt(known) : { text: '', column: 1 };
+  const where = was_read && known ? `line ${known.line}: ` : line.text.trim() && `${line.text.trim()}: `;
+  const whole = where + shortened(text);
+  message(whole);
   if (!was_read) return;
-  text_fault(where + text);
+  text_fault(whole);
   if (!known) return;
   const field = $<HTMLTextAreaElement>('#toml');
   const pre = document.createElement('pre');
-  pre.textContent = `${known.line} | ${known.text}\n${' '.repeat(String(known.line).length)} | ${' '.repeat(known.column - 1)}${'^'.repeat(known.width)}`;
+  const width = Math.min(known.width, Math.max(1, [...line.text].length - line.column + 1));
+  pre.textContent = `${known.line} | ${line.text}\n${' '.repeat(String(known.line).length)} | ${' '.repeat(line.column - 1)}${'^'.repeat(width)}`;
   $('#toml-error').append(pre);
   const from = field.value.split('\n').slice(0, known.line - 1).reduce((sum, line) => sum + line.length + 1, 0) + known.column - 1;
   field.focus();
   field.setSelectionRange(from, from + known.width);
   field.scrollTop = Math.max(0, known.line - 4) * parseFloat(getComputedStyle(field).lineHeight);
+}
+
+/** The line of a place, of a long one the part around the column, with the column in what is left. */
+function excerpt({ text, column }: Place): { text: string; column: number } {
+  const letters = [...text];
+  if (letters.length <= LONGEST_LINE) return { text, column };
+  const from = Math.min(Math.max(column - LONGEST_LINE / 2, 0), letters.length - LONGEST_LINE);
+  const [before, after] = [from > 0 ? '…' : '', from + LONGEST_LINE < letters.length ? '…' : ''];
+  return { text: before + letters.slice(from, from + LONGEST_LINE).join('') + after, column: column - from + before.length };
+}
+
+/** The reason for a refusal, without the middle of a long one: it quotes what was given. */
+function shortened(text: string): string {
+  const letters = [...text];
+  return letters.length <= LONGEST_REASON ? text : `${letters.slice(0, LONGEST_REASON / 2).join('')} … ${letters.slice(-LONGEST_REASON / 2).join('')}`;
 }
 
 /** Says what is wrong with the text of the scenario. */
@@ -699,9 +724,14 @@ document.addEventListener('keydown', ({ key }) => {
   }
 });
 addEventListener('hashchange', () => {
-  if (location.hash !== coming.address) engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
+  if (location.hash.length <= 1) begin();
+  // After a refusal the address before it is not shown either.
+  else if (location.hash !== coming.address || asked.settings === '') engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
 });
 
+/** Characters of a line, and of a reason, that a refusal shows. */
+const LONGEST_LINE = 120;
+const LONGEST_REASON = 800;
 /** Between two pictures of what is beside the curves, while these move. */
 const REST_MS = 120;
 /** Rows of a paced run that stay: ten minutes at 20 ms. */
