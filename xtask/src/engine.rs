@@ -8,8 +8,8 @@ use crate::workspace::{Workspace, run};
 
 /// Builds `cwnd-wasm` in the profile of modules, and returns where the module is.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
-    let arguments = ["build", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
-    run(&mut workspace.cargo(&arguments))?;
+    let arguments = ["rustc", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
+    run(workspace.cargo(&arguments).args(["--", "-C", SHORT_NUMBERS]))?;
     let built = workspace.target().join(TARGET).join(PROFILE).join("cwnd_wasm.wasm");
     let directory = workspace.target().join("engine");
     let module = directory.join("cwnd.wasm");
@@ -26,3 +26,5 @@ pub(crate) fn has_target() -> bool {
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
+/// Numbers of functions and addresses have as many bytes as they need, and not the five that a linker can still change.
+const SHORT_NUMBERS: &str = "link-arg=--compress-relocations";

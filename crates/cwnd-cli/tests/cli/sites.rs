@@ -27,6 +27,8 @@ fn figures_of_papers_are_links_to_scenarios() {
         .collect();
     assert!(links.len() > 50, "{} links", links.len());
     assert_eq!(papers, BTreeSet::from(PAPERS));
+    // No scenario of AIAD reads a file; 100 Mbit/s for 200 s are 2.5 million packets of 1000 B.
+    assert!(page.contains("Without a link") && page.contains("<code>cwnd paper aiad</code>"), "a paper is left out");
     for model in ["model-response.html", "model-convergence.html"] {
         assert!(page.contains(&format!("href=\"{model}\"")), "{model}");
         assert!(cwnd.path().join("site").join(model).exists(), "{model}");

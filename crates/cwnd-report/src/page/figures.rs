@@ -15,12 +15,15 @@ use crate::plot::paper::palette;
 /// The page with the links to run the results of `papers` on the page `./` of its directory. `others` are further pages: file and title.
 #[must_use]
 pub fn figures_html(papers: &[(Published, Vec<ResultCells>)], others: &[(&str, &str)]) -> String {
-    let papers = papers.iter().map(|(published, results)| OfPaper {
-        paper: &published.paper,
-        figures: results.iter().map(|cells| OfResult::of(&published.paper, cells)).filter(OfResult::runs).collect(),
+    let papers = papers.iter().map(|(published, results)| {
+        let results = results.iter().map(|cells| OfResult::of(&published.paper, cells));
+        let (figures, without): (Vec<_>, Vec<_>) = results.partition(OfResult::runs);
+        let without = without.iter().filter(|result| result.others > 0).map(|result| result.place).collect();
+        OfPaper { paper: &published.paper, figures, without }
     });
-    let papers = papers.filter(|paper| !paper.figures.is_empty()).collect();
-    render(&FiguresPage { title: "Papers and models", palette: palette(), revision: VERSION, papers, others })
+    let papers = papers.filter(|paper| !(paper.figures.is_empty() && paper.without.is_empty())).collect();
+    let most = PACKETS * 1e-6;
+    render(&FiguresPage { title: "Papers and models", palette: palette(), revision: VERSION, papers, others, most })
 }
 
 /// The most data packets of a run that has a link: a browser takes a second or two for them.
@@ -41,12 +44,16 @@ struct FiguresPage<'a> {
     revision: &'a str,
     papers: Vec<OfPaper<'a>>,
     others: &'a [(&'a str, &'a str)],
+    /// The most data packets of a run with a link, millions.
+    most: f64,
 }
 
 /// A paper.
 struct OfPaper<'a> {
     paper: &'a Paper,
     figures: Vec<OfResult<'a>>,
+    /// Places of the results of which no run has a link.
+    without: BTreeSet<&'a str>,
 }
 
 /// A figure, table or claim.

@@ -386,7 +386,7 @@ impl Document {
 
     /// The value of a dotted key; none for one that has none.
     pub(super) fn value(&self, path: &str) -> Option<toml::Value> {
-        let root = toml::Value::try_from(self).ok()?;
+        let root = toml::Value::Table(self.to_toml().parse().ok()?);
         let next = |value: toml::Value, key: &str| match value {
             toml::Value::Array(mut items) => {
                 let index = key.parse::<usize>().ok().filter(|index| *index < items.len())?;
