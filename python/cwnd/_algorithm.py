@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cwnd._native import Ack, Congestion, Control, Start, View
 
@@ -384,6 +384,24 @@ class WindowRule(_Copied, ABC):
             Congestion avoidance begins here.
         """
         return False
+
+    def slowdown(self, view: View) -> float | Literal["hold"] | None:  # noqa: ARG002  (for those who override it)
+        """Say whether the rule slows down by itself, not for congestion: for algorithms that let the queue drain.
+
+        Asked at each acknowledgement on which the window may grow.
+
+        Parameters
+        ----------
+        view : View
+            The state of the connection.
+
+        Returns
+        -------
+        float, "hold" or None
+            A window in packets, at least 1, where a slowdown begins: slow start leads from there back to the present
+            window. ``"hold"`` while it lasts: the window stays. None where the window grows as usual.
+        """
+        return None
 
     def inspect(self) -> Mapping[str, float]:
         """Show internals to the trace, where they become columns. Always the same names in the same order.

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -310,6 +310,7 @@ def raising(method: str) -> type[cwnd.WindowRule] | type[cwnd.CongestionControl]
         "epoch",
         "ramp",
         "slow_start_done",
+        "slowdown",
         "inspect",
         "control",
         "on_ack",
@@ -404,6 +405,24 @@ def test_models_pass_packets_at_once() -> None:
     assert Fluid.acked > 100
 
 
+def test_a_slowdown_holds_the_window_that_it_began_with() -> None:
+    class Slow(Reno):
+        slow = -1.0
+        lows: ClassVar[list[float]] = []
+
+        def slowdown(self, view: cwnd.View) -> float | Literal["hold"] | None:
+            if view.now < self.slow + 0.2:
+                Slow.lows.append(view.window)
+                return "hold"
+            if view.now > self.slow + 2.0:
+                self.slow = view.now
+                return 2.0
+            return None
+
+    cwnd.run(scenario(Slow))
+    assert set(Slow.lows) == {2.0}
+
+
 # What each method may return, and what it is asked in.
 NUMBER = "a finite number of packets"
 ANSWERS: dict[str, tuple[str, list[Any]]] = {
@@ -416,6 +435,7 @@ ANSWERS: dict[str, tuple[str, list[Any]]] = {
     "cuts_flight": ("True or False", [None, "yes"]),
     "ramp": ("a finite number of packets or None", ["1", float("nan")]),
     "slow_start_done": ("True or False", [None, "yes"]),
+    "slowdown": ("a number of packets from 1 on, 'hold' or None", ["stop", 0.5, float("nan"), [1.0]]),
     "inspect": ("a dictionary of names and numbers", [None, 3, {"a": "b"}]),
     "spread": ("a number above 0 or None", ["1", 0.0, float("nan")]),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cwnd::window::WindowRule;
+use cwnd::window::{Slowdown, WindowRule};
 use cwnd::{Ack as Acked, Pacing, View as Seen};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
@@ -32,7 +32,15 @@ struct Methods {
     epoch: Option<Py<PyAny>>,
     ramp: Option<Py<PyAny>>,
     slow_start_done: Option<Py<PyAny>>,
+    slowdown: Option<Py<PyAny>>,
     inspect: Option<Py<PyAny>>,
+}
+
+/// The answer of `slowdown`, if it is not None.
+#[derive(FromPyObject)]
+enum AskedSlowdown {
+    Begin(f64),
+    Word(String),
 }
 
 impl Rule {
@@ -110,6 +118,7 @@ impl Methods {
             epoch: own("epoch")?,
             ramp: own("ramp")?,
             slow_start_done: own("slow_start_done")?,
+            slowdown: own("slowdown")?,
             inspect: own("inspect")?,
         })
     }
@@ -141,6 +150,7 @@ impl Methods {
             epoch: optional(&self.epoch),
             ramp: optional(&self.ramp),
             slow_start_done: optional(&self.slow_start_done),
+            slowdown: optional(&self.slowdown),
             inspect: optional(&self.inspect),
         }
     }
@@ -218,6 +228,24 @@ impl WindowRule for Rule {
         self.ask(false, |py, rule| {
             let called = Called { object: &rule.object, name: "slow_start_done" };
             called.read(&called.call(py, slow_start_done, (w, View::from(*view)))?, "True or False", |_| true)
+        })
+    }
+
+    fn slowdown(&mut self, view: &Seen) -> Slowdown {
+        let Some(slowdown) = self.methods.slowdown.as_ref() else { return Slowdown::None };
+        self.ask(Slowdown::None, |py, rule| {
+            let called = Called { object: &rule.object, name: "slowdown" };
+            let good = |asked: &Option<AskedSlowdown>| match asked {
+                None => true,
+                Some(AskedSlowdown::Begin(packets)) => *packets >= 1.0 && packets.is_finite(),
+                Some(AskedSlowdown::Word(word)) => word == "hold",
+            };
+            let returned = called.call(py, slowdown, (View::from(*view),))?;
+            Ok(match called.read(&returned, "a number of packets from 1 on, 'hold' or None", good)? {
+                None => Slowdown::None,
+                Some(AskedSlowdown::Begin(packets)) => Slowdown::Begin(packets),
+                Some(AskedSlowdown::Word(_)) => Slowdown::Hold,
+            })
         })
     }
 
