@@ -174,7 +174,10 @@ def test_packets_can_be_marked() -> None:
     queue = "red:50p,min=5p,max=5p,weight=1,ecn=yes"
     result = cwnd.compare(["dctcp"], queue=queue, ecn="per-packet", **SHORT)
     assert result["dctcp"]["queue_delay_mean_s"].mean < 12 * 12_000 / 20e6
-    with pytest.raises(cwnd.ArgumentError, match=r"ecn: unknown value `always` \(accepted: latch, per-packet, l4s, accecn, accecn-l4s\)"):
+    with pytest.raises(
+        cwnd.ArgumentError,
+        match=r"ecn: unknown value `always` \(accepted: latch, per-packet, l4s, accecn, accecn-l4s\)",
+    ):
         cwnd.compare(["dctcp"], ecn="always", **SHORT)
 
 
