@@ -209,7 +209,8 @@ mod tests {
         assert!((least..5.0).contains(&found.largest), "{found:?}, at least {least}");
     }
 
-    /// Every scenario of C4 is in the list, and every one of the list is there.
+    /// Every scenario of C4 is in the list, and every one of the list is there. The satellite starts from a saved window, which only window
+    /// algorithms take: docs/access.md has it by itself.
     #[test]
     fn the_list_has_all_scenarios_of_c4() {
         let list = List::read().unwrap();
@@ -218,7 +219,8 @@ mod tests {
         listed.dedup();
         let entries = std::fs::read_dir(root().join("scenarios/access")).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut files: Vec<String> = names.filter(|name| name.starts_with("c4-")).collect();
+        let mut files: Vec<String> =
+            names.filter(|name| name.starts_with("c4-") && name != "c4-satellite.toml").collect();
         files.sort();
         assert_eq!(listed, files);
     }
