@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cwnd::{Bytes, Time};
 use thiserror::Error;
 
-use super::light::{self, LightTrace, Trains};
+use super::light::{self, LightTrace, MAX_INSTANT, MILLISECOND, Trains};
 
 /// A packet-delivery trace of Mahimahi (Netravali et al., USENIX ATC 2015): instants in milliseconds at each of which a link can
 /// transmit 1504 bytes, repeated without end. With a [light trace](Self::with_light) it is the heavy one of a pair.
@@ -180,11 +180,6 @@ impl Deliveries {
 
 /// The size of an opportunity: a frame of Ethernet with the four bytes that Mahimahi's TUN devices add.
 const OPPORTUNITY: Bytes = Bytes(1504);
-
-pub(super) const MILLISECOND: u64 = 1_000_000;
-
-/// A year; sums of instants stay far within 64 bits.
-pub(super) const MAX_INSTANT: u64 = 31_536_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use cwnd::{Bytes, Span};
 use thiserror::Error;
 
-use super::delivery::{MAX_INSTANT, MILLISECOND};
 use super::steps::Schedule;
 
 /// The light trace of CellReplay (Sentosa et al., NSDI 2025), as its emulator `mm-cellular` reads it: the deliveries to a line that was
@@ -237,6 +236,9 @@ fn number(line: usize, text: Option<&str>, most: u64, expected: &'static str) ->
     number.ok_or_else(|| LightTraceError::Number { line, expected, text: text.chars().take(40).collect() })
 }
 
+pub(super) const MILLISECOND: u64 = 1_000_000;
+/// A year; sums of instants stay far within 64 bits.
+pub(super) const MAX_INSTANT: u64 = 31_536_000_000;
 /// The bytes of an opportunity: `PACKET_SIZE` in cellular_queue.hh of CellReplay at 2ca662c.
 pub(super) const OPPORTUNITY: Bytes = Bytes(1400);
 
