@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from cwnd import _arguments as arguments
 from cwnd import _native
@@ -23,6 +24,7 @@ def compare(
     rtt: str | None = None,
     queue: str | None = None,
     loss: str | float | None = None,
+    dumbbell: Mapping[str, object] | None = None,
     ecn: str | None = None,
     flows: int = 2,
     versus: Algorithm | None = None,
@@ -40,8 +42,8 @@ def compare(
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
 
-    Where none of `rate`, `rtt`, `queue`, `loss`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given, the
-    path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring
+    Where none of `rate`, `rtt`, `queue`, `loss`, `dumbbell`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given,
+    the path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring
     starts after 25 s, and each algorithm also runs against Reno. Any of them replaces all of that by the defaults
     below.
 
@@ -60,6 +62,9 @@ def compare(
         (packets) or ``kB``; ``droptail:1bdp`` if not given.
     loss : str or float, optional
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet; none if not given.
+    dumbbell : mapping, optional
+        Further keys of ``[dumbbell]`` in scenarios, such as ``{"impairments": {"jitter": "wifi:7ms"}, "duplex": "half"}``;
+        none if not given. ACKs meet what ``reverse_impairments`` has.
     ecn : str, optional
         Let packets be marked by a queue with ``ecn=yes`` or ``dualpi2``: ``per-packet`` reports every mark to the
         sender, as DCTCP wants it, ``latch`` repeats one until the sender has answered (RFC 3168), and ``l4s`` reports
@@ -128,6 +133,8 @@ def compare(
     }
     if loss is not None:
         settings["loss"] = loss if isinstance(loss, str) else _number("loss", loss)
+    if dumbbell is not None:
+        settings["dumbbell"] = _further(arguments.mapping("dumbbell", dumbbell))
     others = {
         "rate": (rate, "100mbit"),
         "rtt": (rtt, "50ms"),
@@ -150,13 +157,23 @@ def compare(
     differences = flag("paired", paired)
     given = (named, versus, count, (least, rule, most), settings)
     compared = _native.compare(*given)
-    shown = {"versus": versus and label(versus), **settings, "flows": count, "seeds": least, "until": rule}
+    shown = {"versus": versus and label(versus), **settings, "dumbbell": dumbbell, "flows": count, "seeds": least, "until": rule}
     names = [label(algorithm) for algorithm in named or []]
     command = ", ".join(
         [repr(names)] * bool(names) + [f"{key}={value!r}" for key, value in shown.items() if value is not None]
     )
     # The given object may be changed later.
     return Comparison(compared, differences, Made("compare", copy.deepcopy(given)), f"cwnd.compare({command})")
+
+
+def _further(keys: Mapping[str, object]) -> str:
+    for key in ("rate", "rtt", "queue", "loss"):
+        if key in keys:
+            raise ArgumentError(f"dumbbell: give `{key}` as the argument of that name")
+    try:
+        return json.dumps(plain(keys))
+    except TypeError as error:
+        raise ArgumentError(f"dumbbell: {error}") from None
 
 
 def _number(name: str, value: object) -> str:

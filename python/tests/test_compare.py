@@ -185,3 +185,27 @@ def test_an_argument_that_changes_nothing_is_named() -> None:
     result = cwnd.compare(["reno"], ecn="latch", rate="10mbit", duration="2s", warmup="1s", seeds=1)
     (warning,) = result.warnings
     assert warning.startswith("reno: ecn=latch has no effect: no queue on its path marks packets")
+
+
+def test_further_keys_of_the_path() -> None:
+    plain = cwnd.compare(["reno"], **SHORT)
+    noisy = cwnd.compare(["reno"], dumbbell={"impairments": {"jitter": "wifi:7ms"}, "duplex": "half"}, **SHORT)
+    assert noisy["reno"]["goodput_bps"].mean < plain["reno"]["goodput_bps"].mean
+    as_scenario = cwnd.Scenario.dumbbell("reno", flows=2, **SHORT)
+    as_scenario["dumbbell"] |= {"impairments": {"jitter": "wifi:7ms"}, "duplex": "half"}
+    assert cwnd.run(as_scenario).digests == noisy["reno"].result.digests
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"rate": "1mbit"}, "^dumbbell: give `rate` as the argument of that name$"),
+        ({"impairments": {"jiter": "5ms"}}, "dumbbell: unknown field `jiter`"),
+        ({"duplex": "simplex"}, "dumbbell: .*simplex"),
+        ({"loss_model": object()}, "dumbbell: .*object"),
+        (["jitter"], "dumbbell: "),
+    ],
+)
+def test_wrong_keys_of_the_path_are_named(keys: Any, message: str) -> None:
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.compare(["reno"], dumbbell=keys, **SHORT)

@@ -203,13 +203,16 @@ type Settings = BTreeMap<String, String>;
 
 /// Whether nothing describes the path, or who uses it how.
 fn has_no_path(settings: &Settings) -> bool {
-    let path = ["rate", "rtt", "queue", "loss", "ecn", "era", "recovery", "host", "slow_start"];
+    let path = ["rate", "rtt", "queue", "loss", "dumbbell", "ecn", "era", "recovery", "host", "slow_start"];
     path.iter().all(|key| !settings.contains_key(*key))
 }
 
 fn document(settings: &Settings) -> Result<Document, Failure> {
     let base = Document::default();
-    let path = Dumbbell::default();
+    let path = settings.get("dumbbell").map(|keys| {
+        serde_json::from_str(keys).map_err(|error| Failure::Argument(format!("dumbbell: {error}")))
+    });
+    let path: Dumbbell = path.transpose()?.unwrap_or_default();
     let duration: Written<Span> = read(settings, "duration")?.unwrap_or(base.duration);
     let warmup = read(settings, "warmup")?;
     if has_no_path(settings) {
