@@ -47,5 +47,5 @@ presets![
     "live/": "two-flows", "slow-start", "bufferbloat", "rtt-unfairness", "cubic-bbr3", "dctcp", "daimd-converges", "aiad", "simd",
     "exp-tcp", "new-aimd", "udt";
     "": "l4s";
-    "access/": "wifi", "lte", "leo", "satellite", "dsl", "operator-policer";
+    "access/": "wifi", "wifi-channel", "wifi-microwave", "lte", "leo", "satellite", "dsl", "docsis", "modem-behind-router", "operator-policer", "video";
 ];

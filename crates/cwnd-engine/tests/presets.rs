@@ -282,3 +282,45 @@ fn a_dual_queue_keeps_a_delay_for_each() {
     assert!((19.5..23.0).contains(&prague) && (30.0..40.0).contains(&cubic), "{prague} {cubic}");
     assert!((one - other).abs() < 20.0, "{one} {other}");
 }
+
+#[test]
+fn pie_in_a_cable_modem_leaves_the_download_its_rate() {
+    let download = |queue: &str| goodputs(&runs("docsis", &["seeds=3", &format!("dumbbell.reverse_queue={queue}")]))[0];
+    let (pie, bloated) = (download("pie:250ms,target=10ms"), download("droptail:1000ms"));
+    assert!(pie > 190.0 && bloated < 0.85 * pie, "{pie} {bloated}");
+}
+
+#[test]
+fn turns_of_single_packets_cost_a_channel_a_third_of_its_rate() {
+    let rate = |duplex: &str| goodputs(&runs("wifi-channel", &["seeds=1", &format!("dumbbell.duplex={duplex}")]))[0];
+    let (bursts, single) = (rate("half:access=100us,burst=16"), rate("half:access=100us"));
+    assert!((54.0..54.5).contains(&bursts) && (32.5..33.5).contains(&single), "{bursts} {single}");
+}
+
+#[test]
+fn a_shaper_moves_the_queue_from_the_modem_into_the_router() {
+    let (modem, router) = (
+        delay_ms(&runs("modem-behind-router", &["seeds=1"])),
+        delay_ms(&runs("modem-behind-router", &["seeds=1", "link.0.impairments.shaper=\"19mbit,burst=3kB\""])),
+    );
+    assert!(modem > 200.0 && router < 10.0, "{modem} {router}");
+}
+
+#[test]
+fn key_frames_cost_a_scalable_sender_more_than_their_rate() {
+    let prague = |rate: &str| goodputs(&runs("video", &["seeds=2", &format!("cbr.0.rate={rate}")]))[0];
+    let (frames, steady) = (prague("video:7400B,key=10,every=30,fps=30"), prague("cbr:2.31mbit"));
+    assert!(frames < 0.8 * steady, "{frames} {steady}");
+}
+
+#[test]
+fn an_oven_costs_more_than_its_time_and_reverses_the_order() {
+    let off = [("link.1", "60mbit"), ("link.2", "30mbit")].map(|(link, rate)| {
+        let steps = format!("{link}.schedule.steps.0");
+        [format!("{steps}.rate={rate}"), format!("{steps}.corrupt=0")]
+    });
+    let off: Vec<&str> = off.iter().flatten().map(String::as_str).chain(["seeds=3"]).collect();
+    let (on, off) = (goodputs(&runs("wifi-microwave", &["seeds=3"])), goodputs(&runs("wifi-microwave", &off)));
+    let total = |of: &[f64]| of.iter().sum::<f64>();
+    assert!(total(&on) < 0.4 * total(&off) && on[1] > on[0] && off[0] > 3.0 * off[1], "{on:?} {off:?}");
+}
