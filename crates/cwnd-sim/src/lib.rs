@@ -65,7 +65,7 @@ pub use net::light::{LightTrace, LightTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
     Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, Duplex, Fault, FqCoDelSetup,
-    GilbertElliott, HalfDuplex, Impairments, Jitter, LinkId, LinkSetup, Loss, NodeId, Noise, Phase, PieSetup,
+    GilbertElliott, HalfDuplex, Impairments, Jitter, LinkId, LinkSetup, Loss, Mangling, NodeId, Noise, Phase, PieSetup,
     QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup, Sharing, Tap, TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;

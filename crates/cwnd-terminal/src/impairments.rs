@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use cwnd::Span;
 use cwnd_run::scenario::{self, Stage, Step, TraceFile, Written};
-use cwnd_sim::{Duplex, Jitter, Reordering, TokenBucket};
+use cwnd_sim::{Duplex, Jitter, Mangling, Reordering, TokenBucket};
 
 use crate::arguments::{probability, whole};
 
@@ -39,6 +39,9 @@ pub struct Impairments {
     /// Clear the ECN field of every packet
     #[arg(long, help_heading = "Impairments")]
     bleach_ecn: bool,
+    /// Overwrite the ECN field of packets that have one: ect0 and ect1 erase marks, ce marks every packet
+    #[arg(long, value_name = "FIELD", help_heading = "Impairments")]
+    mangle_ecn: Option<Written<Mangling>>,
     /// Let the two directions share one channel in turns, such as half:access=200us,burst=16
     #[arg(long, value_name = "DUPLEX", help_heading = "Impairments")]
     pub duplex: Option<Written<Duplex>>,
@@ -73,11 +76,17 @@ impl FromStr for TypedStep {
 impl Impairments {
     /// The keys of a scenario; none if no option is given.
     pub fn keys(&self) -> Option<scenario::Impairments> {
-        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, duplicate, bleach_ecn, .. } =
-            self.clone();
+        let Self { jitter, reorder, policer, shaper, aggregate, thin_acks, corrupt, duplicate, .. } = self.clone();
+        let Self { bleach_ecn, mangle_ecn, .. } = self.clone();
         let buckets = policer.is_some() || shaper.is_some();
         let shares = corrupt.is_some() || duplicate.is_some();
-        let any = buckets || jitter.is_some() || reorder.is_some() || aggregate.is_some() || shares || bleach_ecn;
+        let any = buckets
+            || jitter.is_some()
+            || reorder.is_some()
+            || aggregate.is_some()
+            || shares
+            || bleach_ecn
+            || mangle_ecn.is_some();
         any.then_some(scenario::Impairments {
             jitter,
             reorder,
@@ -88,6 +97,7 @@ impl Impairments {
             corrupt,
             duplicate,
             bleach_ecn,
+            mangle_ecn,
         })
     }
 

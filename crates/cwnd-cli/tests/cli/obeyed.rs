@@ -45,12 +45,13 @@ const OTHERS: [&str; 9] =
     ["bench sim", "doctor", "evaluate", "falsify", "overlay", "paper", "sweep status", "trace diff", "trace reference"];
 
 /// The value for each flag; none for those without a value. One with a space is for that command.
-const VALUES: [(&str, &str); 76] = [
+const VALUES: [(&str, &str); 77] = [
     ("--duplex", "half:access=1ms"),
     ("--step", "150ms loss=0.3"),
     ("--corrupt", "0.02"),
     ("--duplicate", "0.02"),
     ("--bleach-ecn", ""),
+    ("--mangle-ecn", "ce"),
     ("--allow-unclear", ""),
     ("--by", "loss_rate"),
     ("--min-checks", "1"),

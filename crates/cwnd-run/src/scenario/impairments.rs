@@ -1,7 +1,7 @@
 //! Impairments of links in scenarios.
 
 use cwnd::Span;
-use cwnd_sim::{Jitter, Reordering, TokenBucket};
+use cwnd_sim::{Jitter, Mangling, Reordering, TokenBucket};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub struct Impairments {
     /// Clears the ECN field of every packet: marks and the capability itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bleach_ecn: bool,
+    /// Overwrites the ECN field of every packet that has one, as faulty routers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mangle_ecn: Option<Written<Mangling>>,
 }
 
 impl Impairments {
@@ -56,6 +59,7 @@ impl Impairments {
             corruption: self.corrupt.unwrap_or(0.0),
             duplication: self.duplicate.unwrap_or(0.0),
             bleach: self.bleach_ecn,
+            mangling: self.mangle_ecn.as_ref().map(|mangling| *mangling.value()),
             reordering: self.reorder.as_ref().map(|reordering| *reordering.value()),
         }
     }

@@ -9,8 +9,8 @@ use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
 use cwnd_sim::notation::{self, Queue};
 use cwnd_sim::{
-    AckEcho, Class, Duplex, Era, Interarrival, Jitter, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme,
-    Reordering, SavedPath, Sizes, TokenBucket,
+    AckEcho, Class, Duplex, Era, Interarrival, Jitter, LinuxHost, Loss, Mangling, RateSchedule, Reassembly,
+    RecoveryScheme, Reordering, SavedPath, Sizes, TokenBucket,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
@@ -286,6 +286,13 @@ choice!(
     "per-packet"
 );
 
+choice!(
+    Mangling,
+    "Mangling",
+    "the value that a router writes into the ECN field of packets whose senders take part: `ect0` and `ect1` erase marks, `ce` marks every packet",
+    "ect0"
+);
+
 /// Settings whose texts a table reads and explains.
 macro_rules! by_table {
     ($type:ty, $name:literal, $table:path, $examples:expr) => {
@@ -544,6 +551,7 @@ mod tests {
         check::<RecoveryScheme>();
         check::<Class>();
         check::<AckEcho>();
+        check::<Mangling>();
         check::<LinuxHost>();
         check::<Reassembly>();
         check::<Queue>();

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use cwnd::quantity::QuantityError;
 use cwnd::{BitRate, Span};
 use cwnd_sim::{
-    DeliveryTrace, Discipline, Jitter, LightTrace, LinkSetup, Loss, Phase, QueueLimit, Reordering, TokenBucket,
+    DeliveryTrace, Discipline, Jitter, LightTrace, LinkSetup, Loss, Mangling, Phase, QueueLimit, Reordering,
+    TokenBucket,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,9 @@ pub struct Step {
     /// Whether the ECN field is cleared from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bleach_ecn: Option<bool>,
+    /// What the ECN field of packets that have one is overwritten with from then on, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mangle_ecn: Option<Written<OrNone<Mangling>>>,
     /// The size of the queue from then on; the rest of it must be that of the link's queue. Packets that wait remain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Written<Queue>>,
@@ -348,6 +352,7 @@ impl Step {
             corrupt: None,
             duplicate: None,
             bleach_ecn: None,
+            mangle_ecn: None,
             queue: None,
             over: None,
         }
@@ -371,7 +376,7 @@ impl Step {
     /// The keys that it has of losses, impairments and the queue: each with its value as written, and how a step loses it.
     pub(super) fn phase_keys(&self) -> Vec<PhaseKey> {
         let text = |given: Option<&dyn fmt::Display>| given.map(ToString::to_string);
-        let keys: [(&'static str, Option<String>, Without); 10] = [
+        let keys: [(&'static str, Option<String>, Without); 11] = [
             ("loss", text(self.loss.as_ref().map(|given| given as _)), |step| Self { loss: None, ..step }),
             ("jitter", text(self.jitter.as_ref().map(|given| given as _)), |step| Self { jitter: None, ..step }),
             ("reorder", text(self.reorder.as_ref().map(|given| given as _)), |step| Self { reorder: None, ..step }),
@@ -391,6 +396,10 @@ impl Step {
             }),
             ("bleach_ecn", text(self.bleach_ecn.as_ref().map(|given| given as _)), |step| Self {
                 bleach_ecn: None,
+                ..step
+            }),
+            ("mangle_ecn", text(self.mangle_ecn.as_ref().map(|given| given as _)), |step| Self {
+                mangle_ecn: None,
                 ..step
             }),
             ("queue", text(self.queue.as_ref().map(|given| given as _)), |step| Self { queue: None, ..step }),
@@ -484,6 +493,9 @@ impl Step {
         }
         if let Some(bleach) = self.bleach_ecn {
             impairments.bleach = bleach;
+        }
+        if let Some(mangle) = &self.mangle_ecn {
+            impairments.mangling = mangle.value().0;
         }
         if let Some(queue) = &self.queue {
             let (limit, own) = sized(queue, key)?;

@@ -148,6 +148,24 @@ fn marks_and_a_bleached_field() {
     assert_eq!(bleached.flows[0].marked.last(), Some(&0));
 }
 
+/// Chosen packets are marked before the link: it erases these marks, or marks all.
+#[test]
+fn marks_and_a_mangled_field() {
+    let marks = |mangle: &str, ecn: &str| {
+        let keys = format!("impairments = {{ mangle_ecn = \"{mangle}\" }}");
+        let trace = recorded(&scenario(&keys, &format!("ecn = \"{ecn}\"\nmark = \"data:30,31\"")));
+        (trace.flows[0].marked.last().copied(), trace.flows[0].delivered.last().copied())
+    };
+    for ecn in ["latch", "per-packet", "l4s"] {
+        assert_eq!(marks("ect0", ecn).0, Some(0), "{ecn}");
+        assert_eq!(marks("ect1", ecn).0, Some(0), "{ecn}");
+    }
+    let (marked, delivered) = marks("ce", "per-packet");
+    assert!(delivered > Some(100) && marked == delivered, "{marked:?} of {delivered:?}");
+    let plain = run(&setup(&scenario("impairments = { mangle_ecn = \"ce\" }", "")));
+    assert_eq!(plain.flows[0].marked.last(), Some(&0), "a sender without ECN");
+}
+
 #[test]
 fn damaged_packets_take_their_time_on_the_line() {
     let damaged = run(&setup(&scenario("impairments = { corrupt = 0.02 }", "")));

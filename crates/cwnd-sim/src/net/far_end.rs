@@ -7,7 +7,7 @@ use cwnd::{Span, Time};
 use super::noise::Noisy;
 use super::packet::{Body, Ecn, Packet};
 use super::phases::Phases;
-use super::setup::{Impairments, LinkSetup, ReorderBy};
+use super::setup::{Impairments, LinkSetup, Mangling, ReorderBy};
 use super::tap::Holds;
 use crate::random::{Stream, threshold};
 
@@ -63,7 +63,8 @@ struct Conduct {
     by: ReorderBy,
     /// Threshold of the probability.
     corrupt: u64,
-    bleach: bool,
+    /// The value of the ECN field of packets that have one; none for the value that they come with.
+    ecn: Option<Ecn>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -119,14 +120,15 @@ impl FarEnd {
         };
         let [draws, reorder, corruption] = &mut self.draws;
         let jitter = conduct.jitter.as_mut().map(|noisy| (noisy.draw(draws), noisy.overtakes()));
-        let Conduct { reorder: probability, by, aggregation, thinning, corrupt, bleach, .. } = *conduct;
+        let Conduct { reorder: probability, by, aggregation, thinning, corrupt, ecn, .. } = *conduct;
         let by = reorder.chance(probability).then_some(by);
         let by = self.holds.as_mut().and_then(|holds| holds.hold(&packet)).or(by);
         if corrupt > 0 && corruption.chance(corrupt) {
             self.corrupted.push(packet);
             return;
         }
-        let packet = if bleach { Packet { ecn: Ecn::NotCapable, ..packet } } else { packet };
+        let ecn = ecn.filter(|_| packet.ecn != Ecn::NotCapable).unwrap_or(packet.ecn);
+        let packet = Packet { ecn, ..packet };
         let packet = self.aggregate(packet, aggregation, thinning);
         let due = match jitter {
             Some((jitter, true)) => packet.due + jitter,
@@ -237,11 +239,15 @@ impl Doubling {
 
 impl Conduct {
     fn new(impairments: &Impairments) -> Self {
-        let Impairments { aggregation, ack_thinning: thinning, jitter, reordering, corruption, bleach, .. } =
-            *impairments;
+        let Impairments { aggregation, ack_thinning: thinning, jitter, reordering, corruption, .. } = *impairments;
+        let mangled = impairments.mangling.map(|mangling| match mangling {
+            Mangling::Classic => Ecn::Capable,
+            Mangling::Scalable => Ecn::Scalable,
+            Mangling::Congestion => Ecn::Congestion,
+        });
         Self {
             corrupt: threshold(corruption),
-            bleach,
+            ecn: if impairments.bleach { Some(Ecn::NotCapable) } else { mangled },
             aggregation,
             thinning,
             jitter: jitter.map(Noisy::new),
@@ -251,8 +257,8 @@ impl Conduct {
     }
 
     fn does_nothing(&self) -> bool {
-        let Self { aggregation, jitter, reorder, corrupt, bleach, .. } = self;
-        aggregation.is_none() && jitter.is_none() && *reorder == 0 && *corrupt == 0 && !bleach
+        let Self { aggregation, jitter, reorder, corrupt, ecn, .. } = self;
+        aggregation.is_none() && jitter.is_none() && *reorder == 0 && *corrupt == 0 && ecn.is_none()
     }
 }
 

@@ -15,7 +15,7 @@ use cwnd::{Bytes, Span, Time};
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::dualpi2::{DualPi2Setup, DualPi2Variant};
 pub use self::duplex::{Duplex, HalfDuplex, Sharing};
-pub use self::impairments::{Impairments, ReorderBy, Reordering, TokenBucket};
+pub use self::impairments::{Impairments, Mangling, ReorderBy, Reordering, TokenBucket};
 pub use self::jitter::{Jitter, Noise};
 pub use self::phase::Phase;
 pub use self::router::{DecBitSetup, VcpSetup, XcpSetup};

@@ -74,6 +74,7 @@ fn every_key_of_a_path_is_in_its_line() {
         ("corrupt", "0.01"),
         ("duplicate", "0.01"),
         ("bleach_ecn", "true"),
+        ("mangle_ecn", "ce"),
     ];
     for (key, value) in impairments {
         let quoted = if ["thin_acks", "corrupt", "duplicate", "bleach_ecn"].contains(&key) {
@@ -250,7 +251,7 @@ fn defaults_that_are_written_change_no_line() {
         ("duplicate", "0"),
         ("bleach_ecn", "false"),
     ];
-    written("impairments", keys::<Impairments>(), &impairments, &["reorder", "policer", "shaper"], &[]);
+    written("impairments", keys::<Impairments>(), &impairments, &["reorder", "policer", "shaper", "mangle_ecn"], &[]);
     let row = [("hops", "3"), ("rate", "100mbit"), ("rtt", "50ms"), ("queue", "droptail:1bdp"), ("loss", "0.0")];
     written("a row", keys::<ParkingLot>(), &row, &[], &[]);
     same(ROW, "parking_lot.", &row);

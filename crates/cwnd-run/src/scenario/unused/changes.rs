@@ -4,7 +4,7 @@ use cwnd::Span;
 use cwnd_sim::{LinkSetup, QueueLimit};
 
 use super::Found;
-use super::links::{NO_ACKS, bleaches_nothing, carries_acks};
+use super::links::{NO_ACKS, carries_acks, without_ecn};
 use super::paths::Paths;
 use crate::scenario::document::Document;
 use crate::scenario::quantity::Written;
@@ -106,7 +106,7 @@ impl Found {
                 kept.steps[index] = removed;
                 let why = match name {
                     "thin_acks" if !carries_acks(link, paths) => Some(NO_ACKS),
-                    "bleach_ecn" => bleaches_nothing(link, paths),
+                    "bleach_ecn" | "mangle_ecn" => without_ecn(link, paths),
                     _ => None,
                 };
                 if let Some(why) = why {

@@ -117,19 +117,14 @@ impl Found {
     }
 
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
-        let Some(Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, duplicate, bleach_ecn, .. }) =
-            impairments
-        else {
-            return;
-        };
+        let Some(impairments) = impairments else { return };
+        let Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, duplicate, .. } = impairments;
+        self.ecn_field(key, impairments, link, paths);
         if let Some(corrupt) = corrupt.filter(|corrupt| *corrupt == 0.0) {
             self.add(format!("{key}.corrupt"), &corrupt, "no packet is damaged");
         }
         if let Some(duplicate) = duplicate.filter(|duplicate| *duplicate == 0.0) {
             self.add(format!("{key}.duplicate"), &duplicate, "no packet arrives twice");
-        }
-        if *bleach_ecn && let Some(why) = bleaches_nothing(link, paths) {
-            self.add(format!("{key}.bleach_ecn"), &true, why);
         }
         if let Some(jitter) = jitter.as_ref().filter(|jitter| jitter.value().is_nothing()) {
             self.add(format!("{key}.jitter"), jitter, "packets wait for whole nanoseconds, and less than this");
@@ -150,6 +145,21 @@ impl Found {
             self.add(format!("{key}.aggregate"), aggregate, "packets do not wait for one another");
         }
         self.thinning(format!("{key}.thin_acks"), *thin_acks, link, paths);
+    }
+
+    /// What becomes of the ECN field.
+    fn ecn_field(&mut self, key: &str, impairments: &Impairments, link: usize, paths: &Paths<'_>) {
+        let idle = without_ecn(link, paths);
+        if impairments.bleach_ecn
+            && let Some(why) = idle
+        {
+            self.add(format!("{key}.bleach_ecn"), &true, why);
+        }
+        if let Some(mangle) = &impairments.mangle_ecn
+            && let Some(why) = idle.or(impairments.bleach_ecn.then_some(CLEARED))
+        {
+            self.add(format!("{key}.mangle_ecn"), mangle, why);
+        }
     }
 
     fn thinning(&mut self, key: String, thinned: Option<u32>, link: usize, paths: &Paths<'_>) {
@@ -182,10 +192,11 @@ pub(super) fn carries_acks(link: usize, paths: &Paths<'_>) -> bool {
     paths.flows().any(|(party, flow)| acknowledges(flow) && crossing(party))
 }
 
+const CLEARED: &str = "`bleach_ecn` clears the field";
 pub(super) const NO_ACKS: &str = "no acknowledgement of TCP crosses this link";
 
-/// Why it changes nothing that the link at this index clears the ECN field; none if it may.
-pub(super) fn bleaches_nothing(link: usize, paths: &Paths<'_>) -> Option<&'static str> {
+/// Why it changes nothing what the link at this index does to the ECN field; none if it may.
+pub(super) fn without_ecn(link: usize, paths: &Paths<'_>) -> Option<&'static str> {
     let crosses = |party: &Party<'_>| party.ways[0].contains(&LinkId(link as u32));
     let capable = |(party, flow): (&Party<'_>, &FlowSetup)| {
         flow.ecn.is_some() && crosses(party) && without_marks(party, flow, paths).is_none()

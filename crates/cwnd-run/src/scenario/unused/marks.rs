@@ -1,7 +1,9 @@
 //! Who marks packets, and who answers marks.
 
 use cwnd::Spec;
-use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, FqCoDelSetup, Impairments, LinkSetup, Loss, RedSetup};
+use cwnd_sim::{
+    AckEcho, Class, Discipline, FlowSetup, FqCoDelSetup, Impairments, LinkSetup, Loss, Mangling, Phase, RedSetup,
+};
 
 use super::paths::{Party, Paths};
 
@@ -34,6 +36,8 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
             false
         }
     };
+    let marks_all = |phase: &Phase| phase.impairments.mangling == Some(Mangling::Congestion);
+    let marked = |link: &LinkSetup| marked(link) || link.all_phases().iter().any(marks_all);
     let none = !paths.links_of(&party.ways[0]).any(marked) && !may_assume_marks(party, flow, paths);
     none.then(|| "no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`".to_string())
 }

@@ -29,6 +29,40 @@ pub struct Impairments {
     pub duplication: f64,
     /// Every packet loses its ECN field at the far end: marks and the capability itself.
     pub bleach: bool,
+    /// The ECN field of every packet that has one is overwritten at the far end, before `bleach` clears it.
+    pub mangling: Option<Mangling>,
+}
+
+/// The value that a faulty router writes into the ECN field of packets whose senders take part (RFC 9000 section 13.4.2.2 has senders look for it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mangling {
+    /// ECT(0): marks are gone, and packets of scalable senders look like classic ones.
+    Classic,
+    /// ECT(1): marks are gone, and packets of classic senders look like scalable ones.
+    Scalable,
+    /// CE: every packet is marked.
+    Congestion,
+}
+
+impl Mangling {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Classic, Self::Scalable, Self::Congestion];
+
+    /// The value of a name; none for another text.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mangling| mangling.name() == name)
+    }
+
+    /// The name in scenarios.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "ect0",
+            Self::Scalable => "ect1",
+            Self::Congestion => "ce",
+        }
+    }
 }
 
 /// A token bucket, which begins full; it fills at `rate` and each packet takes its size.

@@ -29,7 +29,8 @@ impl LinkSetup {
     }
 
     /// All phases in order of time, the first one included.
-    pub(crate) fn all_phases(&self) -> Vec<Phase> {
+    #[must_use]
+    pub fn all_phases(&self) -> Vec<Phase> {
         let later = self.phases.steps.iter().map(|(_, phase)| phase.clone());
         std::iter::once(self.first_phase()).chain(later).collect()
     }
