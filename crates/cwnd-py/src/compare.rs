@@ -209,9 +209,9 @@ fn has_no_path(settings: &Settings) -> bool {
 
 fn document(settings: &Settings) -> Result<Document, Failure> {
     let base = Document::default();
-    let path = settings.get("dumbbell").map(|keys| {
-        serde_json::from_str(keys).map_err(|error| Failure::Argument(format!("dumbbell: {error}")))
-    });
+    let path = settings
+        .get("dumbbell")
+        .map(|keys| serde_json::from_str(keys).map_err(|error| Failure::Argument(format!("dumbbell: {error}"))));
     let path: Dumbbell = path.transpose()?.unwrap_or_default();
     let duration: Written<Span> = read(settings, "duration")?.unwrap_or(base.duration);
     let warmup = read(settings, "warmup")?;

@@ -167,7 +167,7 @@ impl Runs {
         let grew = (unused > HELD_SHARE).then(|| {
             format!(
                 "a flow was limited by its source or receiver {:.0} % of the time and grew its unused window, as the \
-                 reproduced sources do (an era of ns-2, or a profile of `udt` other than `udt4`)",
+                 reproduced sources do (`rate_limited = \"none\"`, as in eras of ns-2, or a profile of `udt` other than `udt4`)",
                 unused * 100.0
             )
         });

@@ -262,7 +262,7 @@ fn scenario_files() {
         ),
         (
             changed("\"reno\"", "\"tfrc\"\nsize = \"9p\""),
-            "error: x.toml:10:8: `size` cannot be 9p: accepted is none for `tfrc`, which sends nothing twice",
+            "error: x.toml:10:8: `size` cannot be 9p for `tfrc`, which sends nothing twice",
         ),
         (
             changed("[dumbbell]", "flow = 5\n[dumbbell]").replace("[[flow]]\nalgorithm = \"reno\"\ncount = 2\n", ""),

@@ -398,7 +398,7 @@ fn options_that_change_nothing_are_named_as_typed() {
         ),
         (
             &["--outage", "100ms..200ms", "--shaper", "9mbit,burst=9kB"],
-            "error: --shaper: cannot be 9mbit,burst=9kB: accepted is none with rates that change (`schedule`, `--outage`) or a `--trace`",
+            "error: --shaper: cannot be 9mbit,burst=9kB with rates that change (`schedule`, `--outage`) or a `--trace`",
         ),
     ] {
         let arguments: Vec<&str> = ["compare", "reno"].iter().chain(&short).chain(more).copied().collect();

@@ -138,8 +138,8 @@ fn an_overlay_takes_any_run() {
         assert_eq!((result.code, result.err.trim_end()), (Some(2), why));
     };
     let text = cwnd.file("notes.txt", "hello\n");
-    let known = "error: notes.txt: it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), \
-                 events of tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
+    let known = "error: notes.txt: it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV \
+                 that begins with `seed,time_s,flow,algorithm`), events of tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
     refused(&["overlay", &text], known);
     let offsets = ["--offset", "0s", "--offset", "1s"];
     let why = "error: --offset: 2 offsets for 1 input: accepted is one, or one for each input";

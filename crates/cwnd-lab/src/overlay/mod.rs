@@ -201,8 +201,8 @@ pub enum ImportFault {
 }
 
 /// The message about the kinds of files that [`recognise`] knows.
-const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV), events of \
-                          tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
+const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario (TOML), the traces of flows of `cwnd run` (CSV that \
+                          begins with `seed,time_s,flow,algorithm`), events of tcp:tcp_probe, outputs of `ss -ti`, qlog, pcap or pcapng";
 
 /// Reads the flows of a recording called `file`; segments have `mss` bytes where the source does not report it.
 ///
@@ -217,7 +217,7 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
     let whole = |flows: Vec<RecordedFlow>| (flows, None);
     let read = match source {
         Source::Capture => capture::read(bytes, mss).map(whole).map_err(|fault| error((None, fault))),
-        Source::Qlog => qlog::read(bytes).map_err(|(line, fault)| error((Some(line), fault))),
+        Source::Qlog => qlog::read(bytes, mss).map_err(|(line, fault)| error((Some(line), fault))),
         Source::Kernel | Source::Simulated => {
             // Names of processes may be anything; the fields that are read are ASCII.
             let text = String::from_utf8_lossy(bytes);

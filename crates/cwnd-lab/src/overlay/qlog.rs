@@ -17,23 +17,24 @@ pub(super) const MARKS: [&str; 2] = ["\"qlog_version\"", "urn:ietf:params:qlog:"
 /// Precedes every record of a JSON text sequence (RFC 7464).
 pub(super) const SEPARATOR: u8 = 0x1e;
 
-/// Reads the connections of a file, one for each of its traces, and the line in which the last record of a sequence is cut, if it is.
-pub(super) fn read(bytes: &[u8]) -> Result<(Vec<RecordedFlow>, Option<usize>), Located> {
+/// Reads the connections of a file, one for each of its traces, and the line in which the last record of a sequence is cut, if it is. Packets
+/// have `mss` bytes where it gives no length of any.
+pub(super) fn read(bytes: &[u8], mss: u32) -> Result<(Vec<RecordedFlow>, Option<usize>), Located> {
     // A record that is a line by itself, and not the whole document on one line.
     let first = bytes.split(|byte| *byte == b'\n').next().and_then(|line| serde_json::from_slice::<Begin>(line).ok());
     let is_sequence = bytes.first() == Some(&SEPARATOR) || first.is_some_and(|first| first.traces.is_none());
     if is_sequence {
-        sequence(bytes).map(|(flow, cut)| (vec![flow], cut))
+        sequence(bytes, mss).map(|(flow, cut)| (vec![flow], cut))
     } else {
-        document(bytes).map(|flows| (flows, None))
+        document(bytes, mss).map(|flows| (flows, None))
     }
 }
 
 /// A document that holds all of its events.
-fn document(bytes: &[u8]) -> Result<Vec<RecordedFlow>, Located> {
+fn document(bytes: &[u8], mss: u32) -> Result<Vec<RecordedFlow>, Located> {
     let file: File = serde_json::from_slice(bytes).map_err(|error| json(error.line(), &error))?;
     let flows = file.traces.into_iter().map(|trace| {
-        let mut connection = Connection::new(&trace.head);
+        let mut connection = Connection::new(&trace.head, mss);
         for (event, nth) in trace.events.iter().zip(1..) {
             connection.event(event).map_err(|fault| match fault {
                 ImportFault::Json(why) => (1, ImportFault::Json(format!("event {nth}: {why}"))),
@@ -46,9 +47,9 @@ fn document(bytes: &[u8]) -> Result<Vec<RecordedFlow>, Located> {
 }
 
 /// A head, and a record for each event. A writer that was ended leaves a part of its last record, which is passed over: its line.
-fn sequence(bytes: &[u8]) -> Result<(RecordedFlow, Option<usize>), Located> {
+fn sequence(bytes: &[u8], mss: u32) -> Result<(RecordedFlow, Option<usize>), Located> {
     let end = bytes.trim_ascii_end().len();
-    let mut connection = Connection::new(&TraceHead::default());
+    let mut connection = Connection::new(&TraceHead::default(), mss);
     let mut line = 1;
     for text in bytes.split(|byte| *byte == SEPARATOR || *byte == b'\n') {
         if !text.trim_ascii().is_empty() {
@@ -59,7 +60,7 @@ fn sequence(bytes: &[u8]) -> Result<(RecordedFlow, Option<usize>), Located> {
                 Err(error) => return Err(json(line, &error)),
             };
             match &record.trace {
-                Some(head) => connection = Connection::new(head),
+                Some(head) => connection = Connection::new(head, mss),
                 None => connection.event(&record).map_err(|fault| (line, fault))?,
             }
         }
@@ -131,13 +132,15 @@ struct Connection {
     milliseconds: f64,
     /// Payload of the packets that are in flight, by number space and number.
     sent: BTreeMap<(u8, u64), u64>,
-    /// The largest packet.
+    /// The largest packet; 0 before the first with a length.
     packet: f64,
+    /// A packet until then.
+    usual: f64,
     now: Sample,
 }
 
 impl Connection {
-    fn new(head: &TraceHead) -> Self {
+    fn new(head: &TraceHead, mss: u32) -> Self {
         let common = &head.common_fields;
         let name = head.vantage_point["name"].as_str().or(common["group_id"].as_str()).unwrap_or("connection");
         let format = common["time_format"].as_str().unwrap_or_default();
@@ -152,6 +155,7 @@ impl Connection {
             milliseconds: 0.0,
             sent: BTreeMap::new(),
             packet: 0.0,
+            usual: f64::from(mss.max(1)),
             now: Sample {
                 at: 0,
                 window: f64::NAN,
@@ -204,7 +208,7 @@ impl Connection {
         let payload: f64 = streams.filter_map(payload).sum();
         let payload = payload.clamp(0.0, MOST_PACKET) as u64;
         if self.packet == 0.0 && length > 0.0 {
-            self.rescale(USUAL_PACKET / length.min(MOST_PACKET));
+            self.rescale(self.usual / length.min(MOST_PACKET));
         }
         self.packet = self.packet.max(length.clamp(0.0, MOST_PACKET));
         let is_first = self.flow.mss == 0 && payload > 0;
@@ -247,7 +251,7 @@ impl Connection {
 
     fn metrics(&mut self, data: &Value) {
         let bytes = |name: &str| number(&data[name]);
-        let packet = if self.packet > 0.0 { self.packet } else { USUAL_PACKET };
+        let packet = if self.packet > 0.0 { self.packet } else { self.usual };
         if let Some(window) = bytes("congestion_window") {
             self.now.window = window / packet;
         }
@@ -304,7 +308,5 @@ fn number(value: &Value) -> Option<f64> {
 const MOST_PACKET: f64 = 65_536.0;
 /// Bytes that no window has.
 const MOST_WINDOW: f64 = 1e15;
-/// Bytes of a packet, where none was seen before a metric.
-const USUAL_PACKET: f64 = 1200.0;
 /// Nanoseconds that no time of a recording reaches.
 const MOST_TIME: f64 = 1e19;

@@ -297,6 +297,13 @@ fn qlog_of_others() {
         (1_050_000_000, 2400, 10.0, 1, Some(1))
     );
     assert!((last.srtt - 0.0495).abs() < 1e-12);
+    // Without the length of any packet, one has as many bytes as the caller says.
+    let unsized_packets = logged().replace(r#""raw":{"length":1280},"#, "");
+    let windows = [1448, 1280].map(|mss| {
+        let recording = import("x.qlog", unsized_packets.as_bytes(), mss).expect("readable");
+        recording.flows[0].samples[1].window
+    });
+    assert_eq!(windows, [12_800.0 / 1448.0, 10.0]);
     let said = |text: &str| import("x.qlog", text.as_bytes(), 1448).expect_err("unreadable").to_string();
     assert!(said(&logged().replace("48", "{")).starts_with("x.qlog, line 1: no event of qlog 0.3 or later: "));
 }

@@ -77,13 +77,13 @@ pub enum Fault {
         most: u64,
     },
     /// A value outside its range.
-    #[error("`{key}` cannot be {given}: accepted is {accepted}")]
+    #[error("`{key}` {}", refusal(given, accepted))]
     Range {
         /// The key.
         key: &'static str,
         /// Its value.
         given: String,
-        /// The accepted values.
+        /// The accepted values, or `none` and where.
         accepted: String,
     },
     /// The simulator refuses the setup that the scenario describes.
@@ -150,6 +150,15 @@ impl std::error::Error for ScenarioError {
     }
 }
 
+/// The sentence about a value that is not accepted, without its key: `cannot be 0: accepted is …`, or `cannot be 2 without …` where no
+/// value is.
+fn refusal(given: &str, accepted: &str) -> String {
+    match accepted.strip_prefix("none ") {
+        Some(condition) => format!("cannot be {given} {condition}"),
+        None => format!("cannot be {given}: accepted is {accepted}"),
+    }
+}
+
 impl ScenarioError {
     /// For a scenario that was made of arguments: the key that the fault is at, and a sentence about its value that does not name it.
     /// None where it is at none of the keys.
@@ -158,7 +167,7 @@ impl ScenarioError {
         let Place::Key(key) = &self.place else { return None };
         let key = key.rsplit('.').next().filter(|key| !key.is_empty() && key.parse::<u32>().is_err())?;
         let reason = match &self.fault {
-            Fault::Range { given, accepted, .. } => format!("cannot be {given}: accepted is {accepted}"),
+            Fault::Range { given, accepted, .. } => refusal(given, accepted),
             Fault::Samples { flows, rows, most } => format!(
                 "{} with {} each are more than {most} samples: take fewer flows or a shorter duration",
                 counted(flows, "flow"),

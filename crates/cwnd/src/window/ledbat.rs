@@ -72,11 +72,11 @@ pub const LEDBAT: Entry<Window<Ledbat>> = Entry {
         .above(0.0)
         .at_most(MOST_TARGET),
         Parameter::number("gain", 1.0, "packets per round trip added to an empty queue (GAIN)").above(0.0).at_most(1.0),
-        Parameter::number("history", 10.0, "minutes whose least delay is the base delay (BASE_HISTORY)")
+        Parameter::number("history", 10.0, "minutes over which the smallest delay is the base delay (BASE_HISTORY)")
             .at_least(1.0)
             .at_most(MOST_MINUTES as f64)
             .whole(),
-        Parameter::number("filter", 4.0, "samples whose least is the current delay (CURRENT_FILTER)")
+        Parameter::number("filter", 4.0, "samples of which the smallest is the current delay (CURRENT_FILTER)")
             .at_least(1.0)
             .at_most(MOST_SAMPLES as f64)
             .whole(),

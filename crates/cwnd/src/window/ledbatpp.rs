@@ -109,7 +109,7 @@ fn round_trip(view: &View) -> Span {
 /// Registered as `ledbatpp`.
 pub const LEDBATPP: Entry<Window<LedbatPp>> = Entry {
     name: "ledbatpp",
-    title: "LEDBAT++: LEDBAT with 60 ms in the queue, and regular pauses that let latecomers see the empty path",
+    title: "LEDBAT++: 60 ms in the queue, and slowdowns to two packets for a tenth of the time, which show latecomers the empty path",
     family: Family::Baseline,
     transport: Transport::Acked,
     basis: Basis::Delay,
@@ -122,11 +122,11 @@ pub const LEDBATPP: Entry<Window<LedbatPp>> = Entry {
         Parameter::quantity("target", Measure::Span, Some(TARGET), "", "queueing delay to settle at (TARGET)")
             .above(0.0),
         Parameter::number("constant", 1.0, "factor of the decrease above the target (Constant)").above(0.0),
-        Parameter::number("history", 10.0, "minutes whose least delay is the base delay")
+        Parameter::number("history", 10.0, "minutes over which the smallest delay is the base delay")
             .at_least(1.0)
             .at_most(MOST_MINUTES as f64)
             .whole(),
-        Parameter::number("filter", 4.0, "samples whose least is the current delay")
+        Parameter::number("filter", 4.0, "samples of which the smallest is the current delay")
             .at_least(1.0)
             .at_most(MOST_SAMPLES as f64)
             .whole(),
