@@ -16,7 +16,7 @@ use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_arrivals, mser5,
     peer_limited_share, seconds_of_cbr, source_limited_share,
 };
-use crate::scenario::{Scenario, is_drawn};
+use crate::scenario::{FlowGroup, Scenario, is_drawn};
 
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
@@ -172,10 +172,15 @@ impl Runs {
             )
         });
         let links = || self.traces.iter().flat_map(|trace| &trace.links);
-        let unmarked = links().all(|link| link.marked.last().is_none_or(|marked| *marked == 0));
-        let specs = self.scenario.document().flow.iter().map(|group| group.algorithm.value());
-        let needing = specs.clone().filter(|spec| unmarked && needs_marks(spec));
-        let named: BTreeSet<&str> = needing.map(|spec| spec.entry().name).collect();
+        let arrived = self.traces.iter().flat_map(|trace| trace.flows.iter().map(|flow| &flow.marked));
+        let unmarked =
+            links().map(|link| &link.marked).chain(arrived).all(|marked| marked.last().is_none_or(|count| *count == 0));
+        let groups = &self.scenario.document().flow;
+        let specs = groups.iter().map(|group| group.algorithm.value());
+        // Senders that count marks modulo 8 may assume some.
+        let counts = |group: &FlowGroup| group.ecn.as_ref().is_some_and(|echo| echo.value().counts());
+        let needing = groups.iter().filter(|group| unmarked && !counts(group) && needs_marks(group.algorithm.value()));
+        let named: BTreeSet<&str> = needing.map(|group| group.algorithm.value().entry().name).collect();
         let marks = named.into_iter().map(|name| {
             format!(
                 "no packet was marked, without which `{name}` answers losses alone: it wants ECN (per packet) and a queue that marks"

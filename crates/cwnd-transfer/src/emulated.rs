@@ -126,7 +126,12 @@ impl EmulatedLink {
         let given = self.queue.as_ref().unwrap_or(&usual);
         let queue = given.value();
         if delay == Span::ZERO && queue.needs_path() {
-            return Err(Failure::Input("--queue: without --delay its size must be in p, kB or unlimited".to_owned()));
+            let reason = if self.queue.is_some() {
+                "--queue: without --delay its size must be in p, kB or unlimited"
+            } else {
+                "--delay: 1bdp, the size of the queue without --queue, is nothing without a delay: give one of the two"
+            };
+            return Err(Failure::Input(reason.to_owned()));
         }
         let (limit, discipline) = queue
             .checked_setup(rate, delay.mul_f64(2.0), PACKET)

@@ -165,8 +165,7 @@ fn evaluation(algorithm: &str, mean: f64) -> Evaluation {
     let reading = "What is asked here is read as a sentence that is quite a lot longer than a line of a terminal of a hundred columns is.";
     let rows = vec![row("share of the goodput"), row("goodput of the long round-trip time over the short")];
     let section = |covered, rows| Section { number: "5.1", title: "A heading", reading, covered, rows };
-    let reason =
-        "`size` cannot be 70p: accepted is none for what sends nothing twice, which is a long reason".to_string();
+    let reason = "`size` cannot be 70p for what sends nothing twice, which is a long reason".to_string();
     Evaluation {
         kind: "simulated",
         version: "test",

@@ -759,7 +759,7 @@ fn errors_of_traces_name_the_file_and_the_line() {
         (
             "1\n",
             "trace = \"up.trace\"\nschedule = { steps = [{ at = \"1s\", rate = \"1mbit\" }] }",
-            "none with a `schedule`",
+            "with a `schedule`",
         ),
         ("1\n", "trace = \"up.trace\"\noutage = [\"1s..2s\"]", "`outage` cannot be `1s..2s`"),
         ("1\n", "trace = \"up.trace,light=up.trace,idle=9ms\"", "up.trace`: line 1: expected `DELAY`, a whole number"),

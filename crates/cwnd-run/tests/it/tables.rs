@@ -74,10 +74,10 @@ fn errors_name_the_file_its_line_and_the_key() {
         (
             TABLE,
             "trace = \"link.csv\"\nschedule = { steps = [{ at = \"1s\", rate = \"1mbit\" }] }",
-            "none with a `schedule`",
+            "` with a `schedule`",
         ),
         (TABLE, "trace = \"link.csv\"\noutage = [\"1s..2s\"]", "`outage` cannot be `1s..2s`"),
-        (TABLE, "trace = \"link.csv\"\nimpairments = { shaper = \"1mbit,burst=2kB\" }", "none with rates that change"),
+        (TABLE, "trace = \"link.csv\"\nimpairments = { shaper = \"1mbit,burst=2kB\" }", " with rates that change"),
     ];
     for (table, keys, expected) in cases {
         let error = with_table(table, keys).expect_err("must be refused");

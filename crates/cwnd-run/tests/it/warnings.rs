@@ -155,7 +155,7 @@ fn a_link_that_follows_a_trace_needs_no_rate() {
     let idle = "link.0.rate = 5mbit has no effect: the link follows its `trace`, and none leads back";
     assert_eq!(with("both_ways = false\nrate = \"5mbit\""), Ok(vec![idle.to_string()]));
     let missing: Result<_, String> = with("");
-    assert!(missing.is_err_and(|error| error.contains("none without a `rate`")));
+    assert!(missing.is_err_and(|error| error.contains("` without a `rate`")));
 }
 
 /// No setting of the scenarios that come with the project is without effect.

@@ -132,8 +132,8 @@ pub static SAVED_PATHS: Notation<SavedPath> = Notation {
         parameters: &[
             Parameter::quantity("window", Measure::Bytes, None, "", "its window on the wire")
                 .at_least(1.0)
-                .at_most(1e15),
-            Parameter::span("rtt", "its least round-trip time").above(0.0),
+                .at_most(u32::MAX as f64),
+            Parameter::span("rtt", "its least round-trip time").above(0.0).at_most(3600.0),
         ],
         build: |values| {
             let [window, rtt] = ["window", "rtt"].map(|name| values.given(name).unwrap_or_default());

@@ -70,10 +70,11 @@ fn a_step_drops_nothing_of_flows_with_echoes_per_packet() {
     assert_eq!(dropped(AckEcho::PerPacket), Some(0));
 }
 
-/// A flow of DCTCP over a step, whose acknowledgements come back over a link with these impairments.
-fn counted(echo: AckEcho, back: Impairments) -> Trace {
+/// A flow of DCTCP over a step, whose acknowledgements come back over a link with this loss and these impairments.
+fn counted(echo: AckEcho, loss: Loss, impairments: Impairments) -> Trace {
     let mut setup = setup("dctcp", echo);
-    (setup.links[0].loss, setup.links[1].impairments) = (Loss::None, back);
+    setup.links[0].loss = Loss::None;
+    (setup.links[1].loss, setup.links[1].impairments) = (loss, impairments);
     setup.flows[0].delayed_ack = None;
     run(&setup)
 }
@@ -81,24 +82,44 @@ fn counted(echo: AckEcho, back: Impairments) -> Trace {
 /// Where every acknowledgement arrives and covers one packet, a counter of three bits tells what echoes per packet tell.
 #[test]
 fn a_counter_of_marks_is_exact_where_all_acknowledgements_arrive() {
-    let [each, counts] = [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| counted(echo, Impairments::default()));
+    let [each, counts] =
+        [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| counted(echo, Loss::None, Impairments::default()));
     assert!(each.links[0].marked.last() > Some(&0));
     assert_eq!(each.flows[0].window, counts.flows[0].window);
     assert_eq!(each.flows[0].delivered, counts.flows[0].delivered);
 }
 
-/// RFC 9768 appendix A.2.1: thinning to one acknowledgement in four costs nothing, as three bits count the marks of seven packets. One in
-/// sixteen makes a sender assume marks that were not there, "leading to a false high marking rate and poor performance".
+/// The packets that a flow delivers and the packets that the queue marks for it.
+fn delivered_and_marked(echo: AckEcho, loss: Loss, impairments: Impairments) -> [u64; 2] {
+    let trace = counted(echo, loss, impairments);
+    [&trace.flows[0].delivered, &trace.links[0].marked].map(|counts| counts.last().copied().expect("rows"))
+}
+
+/// RFC 9768 appendix A.2.1: three bits count the marks that are in one acknowledgement of four; of one in sixteen, whose mean exceeds four
+/// packets, the sender assumes the least number. Echoes per packet are lost with their acknowledgements, and the queue marks more.
 #[test]
-fn thinned_acknowledgements_change_what_a_sender_knows() {
+fn thinned_acknowledgements_lose_echoes_and_no_counts() {
     let of = |echo, every| {
         let aggregation = Some(Span::from_millis(8));
-        let trace = counted(echo, Impairments { aggregation, ack_thinning: Some(every), ..Impairments::default() });
-        trace.flows[0].delivered.last().copied().expect("rows")
+        let thin = Impairments { aggregation, ack_thinning: Some(every), ..Impairments::default() };
+        delivered_and_marked(echo, Loss::None, thin)
     };
-    let [few, many] = [4, 16].map(|every| of(AckEcho::AccEcn, every));
-    assert!(few * 100 >= of(AckEcho::PerPacket, 4) * 99, "{few}");
-    assert!(many * 4 < of(AckEcho::PerPacket, 16), "{many}");
+    let both = |every| [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| of(echo, every));
+    for every in [4, 16] {
+        let [[echoed, _], [counted, _]] = both(every);
+        assert!(counted * 100 >= echoed * 99, "{every}: {counted}, {echoed}");
+    }
+    let [[_, more], [_, fewer]] = both(16);
+    assert!(fewer * 10 < more, "{fewer}, {more}");
+}
+
+/// A sender that misses acknowledgements at random, so that few cover eight packets, assumes marks that were not there: the RFC warns of
+/// poor performance.
+#[test]
+fn lost_acknowledgements_let_a_counter_assume_marks() {
+    let of = |echo, loss| delivered_and_marked(echo, Loss::Bernoulli(loss), Impairments::default());
+    let [[echoed, _], [counted, fewer]] = [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| of(echo, 0.6));
+    assert!(counted * 3 < echoed * 2 && fewer == 0, "{counted} {echoed}, {fewer}");
 }
 
 /// RFC 3168 section 5: who does not answer marks must not carry any.

@@ -84,7 +84,7 @@ impl WindowRule for LedbatPp {
 
     fn grow(&mut self, w: f64, _view: &View) -> f64 {
         let over = self.delays.queueing() / self.target - 1.0;
-        let step = self.gain() - self.constant * w * over.max(0.0);
+        let step = self.gain() - self.constant * over.max(0.0) * w;
         step.max(-w / 2.0) / w
     }
 

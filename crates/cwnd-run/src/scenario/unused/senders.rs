@@ -59,8 +59,14 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
             Some(algorithm) if algorithm.slow_start_threshold().is_none() => {
                 Some(format!("`{name}` starts in a way of its own"))
             }
-            _ => flow.resume.filter(|saved| small(saved, flow)).map(|_| {
-                format!("half of it is at most the initial window, {}", counted(flow.era.initial_window, "packet"))
+            _ => flow.resume.and_then(|saved| {
+                let initial = counted(flow.era.initial_window, "packet");
+                let fits = matches!(flow.source, Traffic::Packets(size) if size as f64 <= flow.era.initial_window);
+                if small(&saved, flow) {
+                    Some(format!("half of it is at most the initial window, {initial}"))
+                } else {
+                    fits.then(|| format!("the initial window, {initial}, carries all of its data"))
+                }
             }),
         },
         "paced" if flow.paced => match start(&flow.algorithm) {
