@@ -42,7 +42,7 @@ impl Direction {
 
     /// Enqueues a datagram that arrived at `at`.
     pub(crate) fn offer(&mut self, at: Time, client: u32, ecn: Option<EcnCodepoint>, bytes: &[u8]) {
-        let Some(tag) = self.payloads.store(client, ecn, bytes) else {
+        let Some(tag) = self.payloads.store(client, bytes) else {
             self.counts.not_stored += 1;
             return;
         };
@@ -60,7 +60,7 @@ impl Direction {
             self.free_payloads();
             let Some(release) = released else { return };
             let payload = self.payloads.get(release.tag);
-            let ecn = if release.marked { Some(EcnCodepoint::Ce) } else { payload.ecn };
+            let ecn = field(release.ecn);
             if !send(Released { client: payload.client, ecn, bytes: &payload.bytes }) {
                 self.counts.unsent += 1;
             }
@@ -101,6 +101,16 @@ impl Direction {
 
     pub(crate) fn report(&self, elapsed: Span) -> DirectionReport {
         DirectionReport::new(&self.link.tally(), self.counts, &self.lateness, elapsed)
+    }
+}
+
+/// The ECN field as sockets know it.
+fn field(ecn: Codepoint) -> Option<EcnCodepoint> {
+    match ecn {
+        Codepoint::NotEct => None,
+        Codepoint::Ect0 => Some(EcnCodepoint::Ect0),
+        Codepoint::Ect1 => Some(EcnCodepoint::Ect1),
+        Codepoint::Ce => Some(EcnCodepoint::Ce),
     }
 }
 

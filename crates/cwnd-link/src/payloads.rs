@@ -1,7 +1,5 @@
 //! The payloads of datagrams on a link.
 
-use quinn_udp::EcnCodepoint;
-
 /// The bytes of datagrams, by tag. Memory is reused; it grows to the maximum that was on the link at once.
 #[derive(Debug, Default)]
 pub(crate) struct Payloads {
@@ -9,17 +7,16 @@ pub(crate) struct Payloads {
     free: Vec<u32>,
 }
 
-/// A datagram: its bytes, its client, and its ECN codepoint.
+/// A datagram: its bytes and its client.
 #[derive(Debug, Default)]
 pub(crate) struct Payload {
     pub(crate) client: u32,
-    pub(crate) ecn: Option<EcnCodepoint>,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Payloads {
     /// Stores a copy and returns its tag; none if too many are stored.
-    pub(crate) fn store(&mut self, client: u32, ecn: Option<EcnCodepoint>, bytes: &[u8]) -> Option<u64> {
+    pub(crate) fn store(&mut self, client: u32, bytes: &[u8]) -> Option<u64> {
         let index = match self.free.pop() {
             Some(index) => index,
             None if self.slots.len() < MAX_PAYLOADS => {
@@ -29,7 +26,7 @@ impl Payloads {
             None => return None,
         };
         let slot = &mut self.slots[index as usize];
-        (slot.client, slot.ecn) = (client, ecn);
+        slot.client = client;
         slot.bytes.clear();
         slot.bytes.extend_from_slice(bytes);
         Some(u64::from(index))
@@ -56,10 +53,10 @@ mod tests {
     #[test]
     fn memory_is_used_again() {
         let mut payloads = Payloads::default();
-        let first = payloads.store(1, None, b"first").expect("there is room");
-        let second = payloads.store(2, None, b"second").expect("there is room");
+        let first = payloads.store(1, b"first").expect("there is room");
+        let second = payloads.store(2, b"second").expect("there is room");
         payloads.free(first);
-        let third = payloads.store(3, None, b"3").expect("there is room");
+        let third = payloads.store(3, b"3").expect("there is room");
         assert_eq!((first, payloads.slots.len()), (third, 2));
         assert_eq!((payloads.get(third).client, payloads.get(third).bytes.as_slice()), (3, b"3".as_slice()));
         assert_eq!(payloads.get(second).bytes, b"second");
@@ -68,9 +65,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut payloads = Payloads::default();
-        assert!((0..MAX_PAYLOADS).all(|_| payloads.store(0, None, b"").is_some()));
-        assert_eq!(payloads.store(0, None, b""), None);
+        assert!((0..MAX_PAYLOADS).all(|_| payloads.store(0, b"").is_some()));
+        assert_eq!(payloads.store(0, b""), None);
         payloads.free(7);
-        assert_eq!(payloads.store(0, None, b""), Some(7));
+        assert_eq!(payloads.store(0, b""), Some(7));
     }
 }

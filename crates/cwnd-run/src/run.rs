@@ -16,7 +16,7 @@ use crate::measure::{
     Estimates, SHORT_INTERVAL, Summary, Until, Window, goodput_series, grew_on, life_of_arrivals, mser5,
     peer_limited_share, seconds_of_cbr, source_limited_share,
 };
-use crate::scenario::{FlowGroup, Scenario, is_drawn};
+use crate::scenario::{Scenario, is_drawn, may_assume_marks};
 
 /// A scenario with the traces of its runs.
 #[derive(Clone, Debug)]
@@ -175,15 +175,13 @@ impl Runs {
         let arrived = self.traces.iter().flat_map(|trace| trace.flows.iter().map(|flow| &flow.marked));
         let unmarked =
             links().map(|link| &link.marked).chain(arrived).all(|marked| marked.last().is_none_or(|count| *count == 0));
-        let groups = &self.scenario.document().flow;
-        let specs = groups.iter().map(|group| group.algorithm.value());
-        // Senders that count marks modulo 8 may assume some.
-        let counts = |group: &FlowGroup| group.ecn.as_ref().is_some_and(|echo| echo.value().counts());
-        let needing = groups.iter().filter(|group| unmarked && !counts(group) && needs_marks(group.algorithm.value()));
-        let named: BTreeSet<&str> = needing.map(|group| group.algorithm.value().entry().name).collect();
+        let specs = self.scenario.document().flow.iter().map(|group| group.algorithm.value());
+        let needs = |flow: &&FlowSetup| needs_marks(&flow.algorithm) && !may_assume_marks(flow, setup.links.iter());
+        let needing = setup.flows.iter().filter(|flow| unmarked && needs(flow));
+        let named: BTreeSet<&str> = needing.map(|flow| flow.algorithm.entry().name).collect();
         let marks = named.into_iter().map(|name| {
             format!(
-                "no packet was marked, without which `{name}` answers losses alone: it wants ECN (per packet) and a queue that marks"
+                "no packet was marked, without which `{name}` answers losses alone: it wants `ecn` other than `latch`, and a queue that marks"
             )
         });
         let latched: BTreeSet<&str> = self
@@ -198,7 +196,7 @@ impl Runs {
             .map(|group| group.algorithm.value().entry().name)
             .collect();
         let latched = latched.into_iter().map(|name| {
-            format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet` or `l4s`")
+            format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet`, `accecn` or `l4s`")
         });
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
         let by_routers = specs.clone().map(Spec::entry).filter(|entry| entry.basis == Basis::Routers);

@@ -68,10 +68,13 @@ impl Sender {
         Timers { release: self.next_release(), deadline: Time::MAX }
     }
 
-    /// Takes in a report. Reports get lost, so it counts arrivals from the start.
+    /// Takes in a report. Reports get lost, so it counts arrivals from the start. One that a later report has overtaken says nothing new.
     fn on_report(&mut self, now: Time, report: &Report) {
-        let in_flight = self.in_flight();
         let newly = report.arrivals.wrapping_sub(self.facts.counts.delivered as u32);
+        if report.newest + 1 < self.settled || newly > u32::MAX / 2 {
+            return;
+        }
+        let in_flight = self.in_flight();
         let lost = (report.newest + 1 - self.settled).saturating_sub(u64::from(newly));
         let first = std::mem::replace(&mut self.settled, report.newest + 1);
         self.facts.counts.delivered += u64::from(newly);

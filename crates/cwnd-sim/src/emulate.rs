@@ -80,8 +80,8 @@ pub struct Release {
     pub due: Time,
     /// Its name.
     pub tag: u64,
-    /// It was marked on the way.
-    pub marked: bool,
+    /// Its ECN field as it arrives.
+    pub ecn: Codepoint,
     /// A copy of it follows; without one, the tag is free again.
     pub again: bool,
 }
@@ -207,8 +207,13 @@ impl EmulatedLink {
     pub fn release(&mut self, now: Time) -> Option<Release> {
         self.clock = self.clock.max(now);
         let packet = self.link.take(now)?;
-        let (marked, again) = (packet.ecn == Ecn::Congestion, self.link.copy().is_some());
-        Some(Release { due: packet.due, tag: tag(&packet), marked, again })
+        let ecn = match packet.ecn {
+            Ecn::NotCapable => Codepoint::NotEct,
+            Ecn::Capable => Codepoint::Ect0,
+            Ecn::Scalable => Codepoint::Ect1,
+            Ecn::Congestion => Codepoint::Ce,
+        };
+        Some(Release { due: packet.due, tag: tag(&packet), ecn, again: self.link.copy().is_some() })
     }
 
     /// Datagrams and bytes in the queue at `now`.
@@ -264,7 +269,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::setup::{CoDelSetup, DrrSetup, DualPi2Setup, FqCoDelSetup, RedSetup, ReorderBy, Reordering};
+    use crate::net::setup::{
+        CoDelSetup, DrrSetup, DualPi2Setup, FqCoDelSetup, Mangling, RedSetup, ReorderBy, Reordering,
+    };
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
     const RATE: Option<u64> = Some(8_000_000);
@@ -342,10 +349,30 @@ mod tests {
         let arrivals = |ecn| {
             let mut link = link(&emulation);
             (0..5).for_each(|tag| link.offer(ms(0), &Datagram { ecn, ..datagram(tag) }));
-            std::iter::from_fn(|| link.release(ms(9))).map(|release| release.marked).collect::<Vec<_>>()
+            std::iter::from_fn(|| link.release(ms(9))).map(|release| release.ecn == Codepoint::Ce).collect::<Vec<_>>()
         };
         assert_eq!(arrivals(Codepoint::Ect0), [false, false, false, false, true]);
         assert_eq!(arrivals(Codepoint::NotEct), [false, false, false, false]);
+    }
+
+    #[test]
+    fn ecn_fields_arrive_as_the_link_leaves_them() {
+        let arrivals = |impairments: Impairments| {
+            let plain = Emulation::new(RATE, Span::ZERO, QueueLimit::Unlimited);
+            let mut link = link(&Emulation { impairments, ..plain });
+            let fields = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
+            for (tag, ecn) in (0..).zip(fields) {
+                link.offer(ms(0), &Datagram { ecn, ..datagram(tag) });
+            }
+            std::iter::from_fn(|| link.release(ms(9))).map(|release| release.ecn).collect::<Vec<_>>()
+        };
+        let mangling = |mangling| Impairments { mangling: Some(mangling), ..Impairments::default() };
+        let [none, zero, one, ce] = [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce];
+        assert_eq!(arrivals(Impairments::default()), [none, zero, one, ce]);
+        assert_eq!(arrivals(mangling(Mangling::Classic)), [none, zero, zero, zero]);
+        assert_eq!(arrivals(mangling(Mangling::Scalable)), [none, one, one, one]);
+        assert_eq!(arrivals(mangling(Mangling::Congestion)), [none, ce, ce, ce]);
+        assert_eq!(arrivals(Impairments { bleach: true, ..mangling(Mangling::Congestion) }), [none; 4]);
     }
 
     #[test]
@@ -357,7 +384,8 @@ mod tests {
             link.offer(ms(0), &Datagram { ecn, ..datagram(tag) });
         }
         // The first is on the line when the others come.
-        let released: Vec<_> = std::iter::from_fn(|| link.release(ms(9))).map(|one| (one.tag, one.marked)).collect();
+        let released: Vec<_> =
+            std::iter::from_fn(|| link.release(ms(9))).map(|one| (one.tag, one.ecn == Codepoint::Ce)).collect();
         assert_eq!(released.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), [0, 3, 4, 1, 2]);
         assert!(released[2].1 && released.iter().filter(|(_, marked)| *marked).count() <= 2, "{released:?}");
     }

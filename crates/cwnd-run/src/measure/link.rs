@@ -8,7 +8,7 @@ use super::curve::{Curve, NANOS_PER_SECOND, Window, first_window};
 /// What can happen to a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkCount {
-    /// The queue refused or discarded it, or the link lost it at random.
+    /// The queue refused or discarded it, or the link lost, damaged, policed or thinned it out.
     Lost,
     /// It was marked.
     Marked,

@@ -98,7 +98,7 @@ measures! {
     }
     LOSS_RATE = loss_rate: One {
         of: |run| run.link_rate(LinkCount::Lost),
-        meaning: "Packets dropped by the bottleneck's queue or lost at random on it, as a share of those offered to it.",
+        meaning: "Packets that the bottleneck's queue dropped, or that were lost, damaged, policed or thinned out on it, as a share of those offered to it.",
         title: "loss",
         subject: Subject::Link,
         scale: Scale::Share,

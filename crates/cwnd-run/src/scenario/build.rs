@@ -232,8 +232,7 @@ fn locate(error: SetupError, document: &Document, setup: &Setup) -> Located {
     let SetupError::Range { part, field, accepted } = error else { return Located { key, fault: error.into() } };
     // The keys of a dumbbell's two links lie in one table.
     let back = document.dumbbell.is_some() && matches!(&part, SetupPart::Link(name) if *name != setup.links[0].name);
-    let field =
-        if back && field.starts_with("impairments.") { BACK[usize::from(field.ends_with("shaper"))] } else { field };
+    let field = BACK.into_iter().find(|key| back && key.ends_with(field)).unwrap_or(field);
     // A pause without an end may be one of several keys.
     let pauses = field == "schedule" && document.value(&format!("{key}.schedule")).is_none();
     let field = if pauses { "outage" } else { field };
@@ -272,7 +271,12 @@ fn varied(document: &Document, key: &str, (access, base_rtt): (Span, Span), vari
 }
 
 /// Keys of impairments of the reverse path.
-const BACK: [&str; 2] = ["reverse_impairments.thin_acks", "reverse_impairments.shaper"];
+const BACK: [&str; 4] = [
+    "reverse_impairments.thin_acks",
+    "reverse_impairments.shaper",
+    "reverse_impairments.corrupt",
+    "reverse_impairments.duplicate",
+];
 
 /// The key of a part of a setup; empty for the scenario as a whole.
 fn key_of(part: &SetupPart, document: &Document, setup: &Setup) -> String {

@@ -42,7 +42,7 @@ pub use source::{Source, apart};
 pub use synonyms::meant;
 pub use traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, Web};
 pub use unused::Unused;
-pub(crate) use unused::is_drawn;
+pub(crate) use unused::{is_drawn, may_assume_marks};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]

@@ -302,7 +302,7 @@ impl Schedule {
         let Some((last, end)) = last else { return Err(range(&key, "steps", &"empty", "at least one step")) };
         if let Some(repeat) = &self.repeat {
             if *repeat.value() <= end {
-                return Err(range(&key, "repeat", repeat, &format!("later than the last step, {last}")));
+                return Err(range(&key, "repeat", repeat, &format!("later than the last step, {last}, and its end")));
             }
             (link.rate_steps.repeat, link.delay_steps.repeat) = (Some(*repeat.value()), Some(*repeat.value()));
         }

@@ -32,7 +32,8 @@ impl Topology {
             (None, Some(lot), []) => Self::parking_lot(lot, packet),
             (None, None, []) => Err(Located::at("", Fault::Topology("no"))),
             (None, None, links) => Self::graph(links, packet, &document.directory),
-            _ => Err(Located::at("", Fault::Topology("several"))),
+            (Some(_), ..) => Err(Located::at("dumbbell", Fault::Topology("several"))),
+            _ => Err(Located::at("parking_lot", Fault::Topology("several"))),
         }
     }
 

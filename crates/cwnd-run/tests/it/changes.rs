@@ -208,7 +208,7 @@ fn errors_name_the_key_and_what_is_accepted() {
         ),
         ("schedule = { steps = [{ at = \"1s\", corrupt = 2 }] }", "", "a probability from 0 to 1"),
         ("schedule = { steps = [{ at = \"1s\", duplicate = -1 }] }", "", "a probability from 0 to 1"),
-        ("impairments = { duplicate = 1.5 }", "", "at least 0 and at most 1"),
+        ("impairments = { duplicate = 1.5 }", "", "a probability from 0 to 1"),
         ("schedule = { steps = [{ at = \"1s\", rate = \"outage\", over = \"1s\" }] }", "", "a step without an outage"),
         (
             "schedule = { steps = [{ at = \"1s\", rate = \"1mbit\", over = \"2s\" }, { at = \"2s\", loss = 0 }] }",

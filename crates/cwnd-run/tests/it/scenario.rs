@@ -284,7 +284,7 @@ fn every_error_names_its_place_and_what_is_accepted() {
         ),
         ("[dumbbell]\n".to_string(), "1:1: no flows: add a `[[flow]]` or `[[arrivals]]` with an `algorithm`"),
         ("[[flow]]\nalgorithm = \"reno\"\n".to_string(), "1:1: no topologies: a scenario has exactly one of"),
-        (format!("[parking_lot]\n{SMALLEST}"), "1:1: several topologies: a scenario has exactly one of"),
+        (format!("[parking_lot]\n{SMALLEST}"), "2:1: several topologies: a scenario has exactly one of"),
     ];
     for (text, expected) in cases {
         let found = first_line(&text);

@@ -424,7 +424,7 @@ const QUIET: &[[&str; 2]] = &[
 
 /// Settings without an effect on these runs, and with none to be expected: words, what all of them have by default, and a start that
 /// losses end before the delay rises.
-const SAME: [(&str, &str); 8] = [
+const SAME: [(&str, &str); 11] = [
     ("flow.0.slow_start", "hystart++"),
     ("handshake", "0"),
     ("title", "a title"),
@@ -433,6 +433,9 @@ const SAME: [(&str, &str); 8] = [
     ("era", "modern"),
     ("receiver", "sack"),
     ("recovery", "rack"),
+    ("corrupt", "0.0"),
+    ("duplicate", "0.0"),
+    ("jitter", "0s"),
 ];
 
 #[test]

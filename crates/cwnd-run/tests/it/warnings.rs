@@ -60,7 +60,7 @@ fn what_changes_nothing_is_named_by_its_line_with_the_reason() {
         (
             path("red:1bdp,ecn=yes", ""),
             "test.toml:6: dumbbell.queue = red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` \
-             to `latch` or `per-packet`",
+             to `latch`, `per-packet` or `accecn`",
         ),
         (
             path("droptail:1bdp", "ecn = \"latch\""),
@@ -200,6 +200,31 @@ fn an_answer_to_marks_that_cannot_come_is_named() {
     assert_eq!(dctcp("per-packet"), [""; 0]);
     let latched = dctcp("latch");
     assert!(latched.iter().any(|said| said.contains("it wants `per-packet`")), "{latched:?}");
+}
+
+/// A link that writes ECT(1) gives a later queue packets for its threshold.
+#[test]
+fn a_link_that_writes_the_ecn_field_has_an_effect() {
+    let with = |impairments: &str| {
+        let text = format!(
+            "variation = {{ rtt = 0 }}\n[[link]]\nfrom = \"a\"\nto = \"m\"\nrate = \"30mbit\"\n\
+             delay = \"5ms\"\nqueue = \"droptail:500p\"\n{impairments}\n[[link]]\nfrom = \"m\"\nto = \"z\"\nrate = \"20mbit\"\n\
+             delay = \"15ms\"\nqueue = \"codel:500p,l4s_threshold=1ms\"\n[[flow]]\nalgorithm = \"dctcp\"\nfrom = \"a\"\nto = \"z\"\n\
+             ecn = \"per-packet\"\n"
+        );
+        said(&text)
+    };
+    assert_eq!(with("impairments = { mangle_ecn = \"ect1\" }"), [""; 0]);
+    let without = with("");
+    assert!(without.iter().any(|said| said.contains("no flow that crosses it sends ECT(1)")), "{without:?}");
+}
+
+/// A zero may replace another value, and the link is then as it is without the key.
+#[test]
+fn a_plain_zero_says_that_there_is_none() {
+    for keys in ["jitter = \"0ms\"", "corrupt = 0", "duplicate = 0"] {
+        assert_eq!(said_of(&format!("impairments = {{ {keys} }}"), "", ""), [""; 0]);
+    }
 }
 
 #[test]

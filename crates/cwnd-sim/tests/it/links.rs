@@ -1,10 +1,11 @@
 //! Links whose rate and delay change, queues that tell flows or classes apart, losses in bursts.
 
-use cwnd::{Bytes, Span, Spec, Time};
+use cwnd::registry::Transport;
+use cwnd::{ALGORITHMS, Bytes, Span, Spec, Time};
 use cwnd_sim::{
     CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott,
-    Impairments, Loss, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, ReorderBy, Reordering, RioSetup,
-    Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
+    Impairments, Jitter, Loss, Noise, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, ReorderBy,
+    Reordering, RioSetup, Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -317,4 +318,32 @@ fn impairments_that_contradict_themselves_are_refused() {
     assert!(refused(Impairments { policer: Some(empty), ..none() }, None).contains("at least one byte"));
     let reordering = Some(Reordering { probability: 0.1, by: ReorderBy::Packets(0) });
     assert!(refused(Impairments { reordering, ..none() }, None).contains("at least 1 packet"));
+}
+
+/// Acknowledgements and reports that overtake one another, arrive twice or not at all: no sender of any protocol counts more than it sent.
+#[test]
+fn no_sender_is_confused_by_what_comes_back() {
+    let none = Impairments::default();
+    let by = ReorderBy::Packets(2);
+    let back = Impairments {
+        reordering: Some(Reordering { probability: 0.1, by }),
+        jitter: Some(Jitter { noise: Noise::Uniform(MS * 30), correlation: 0.0, overtaking: true }),
+        duplication: 0.1,
+        corruption: 0.05,
+        ..none.clone()
+    };
+    let forth = Impairments { reordering: Some(Reordering { probability: 0.05, by }), duplication: 0.05, ..none };
+    for entry in ALGORITHMS.iter().filter(|entry| entry.transport != Transport::Stack) {
+        let bell = Dumbbell {
+            loss: Loss::Bernoulli(0.01),
+            ..Dumbbell::new(20_000_000, Span::from_millis(40), QueueLimit::Packets(60))
+        };
+        let spec = Spec::parse(entry.name).expect("registered");
+        let mut setup = bell.setup(&[spec], Era::MODERN, Span::from_secs(5), Span::from_secs(1), 1);
+        (setup.links[0].impairments, setup.links[1].impairments) = (forth.clone(), back.clone());
+        let trace = cwnd_sim::run(&setup, &mut |_| true).expect("a valid setup");
+        let flow = &trace.flows[0];
+        let [sent, delivered, lost] = [&flow.sent, &flow.delivered, &flow.lost].map(|counts| counts[counts.len() - 1]);
+        assert!(delivered > 20 && delivered <= sent && lost <= sent, "{}: {delivered}, {lost} of {sent}", entry.name);
+    }
 }

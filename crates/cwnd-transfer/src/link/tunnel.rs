@@ -21,6 +21,11 @@ pub(super) fn run(link: &EmulatedLink, server: Option<&str>, words: &[String]) -
         return Err(Failure::Input("--server: expected a command".to_owned()));
     }
     let [forth, back] = link.emulations()?;
+    let phases = forth.phases.steps.iter().map(|(_, phase)| &phase.impairments);
+    if phases.chain([&forth.impairments]).any(|impairments| impairments.bleach || impairments.mangling.is_some()) {
+        let reason = "--bleach-ecn and --mangle-ecn: cannot be used with --tun, which passes IP packets as they are";
+        return Err(Failure::Input(reason.to_owned()));
+    }
     let failed = |error: RelayError| match error {
         RelayError::Emulation(error) => emulated::refusal(&error),
         error => Failure::Run(error.to_string()),

@@ -81,6 +81,8 @@ fn options_that_would_be_ignored_are_refused() {
         ("link 127.0.0.1:0 127.0.0.1:9 --rate 1mbit --duplex half:access=2s", "invalid value 'half:access=2s'"),
         ("link 127.0.0.1:0 127.0.0.1:9 --trace x,idle=1s", "invalid value 'x,idle=1s' for '--trace <FILE>'"),
         ("perf 127.0.0.1:9 --ack-every 2", "--ack-every: nothing arrives here without --server or --reverse"),
+        ("link --tun --mangle-ecn ce -- true", "--bleach-ecn and --mangle-ecn: cannot be used with --tun"),
+        ("link --tun --bleach-ecn -- true", "--bleach-ecn and --mangle-ecn: cannot be used with --tun"),
         ("link --tun --clients 3 -- true", "the argument '--tun' cannot be used with '--clients <N>'"),
         ("send x --server-key k", "invalid value 'k' for '--server-key <KEY>'"),
     ] {

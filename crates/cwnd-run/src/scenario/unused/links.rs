@@ -2,7 +2,9 @@
 
 use cwnd::Span;
 use cwnd::registry::Transport;
-use cwnd_sim::{Duplex, FlowSetup, GilbertElliott, LinkId, Loss, ReorderBy, Reordering, Sharing, TokenBucket};
+use cwnd_sim::{
+    Duplex, FlowSetup, GilbertElliott, Jitter, LinkId, Loss, Noise, ReorderBy, Reordering, Sharing, TokenBucket,
+};
 
 use super::marks::without_marks;
 use super::paths::{Party, Paths};
@@ -118,15 +120,13 @@ impl Found {
 
     fn impairments(&mut self, key: &str, impairments: Option<&Impairments>, link: usize, paths: &Paths<'_>) {
         let Some(impairments) = impairments else { return };
-        let Impairments { jitter, reorder, shaper, aggregate, thin_acks, corrupt, duplicate, .. } = impairments;
+        let Impairments { jitter, reorder, shaper, aggregate, thin_acks, .. } = impairments;
         self.ecn_field(key, impairments, link, paths);
-        if let Some(corrupt) = corrupt.filter(|corrupt| *corrupt == 0.0) {
-            self.add(format!("{key}.corrupt"), &corrupt, "no packet is damaged");
-        }
-        if let Some(duplicate) = duplicate.filter(|duplicate| *duplicate == 0.0) {
-            self.add(format!("{key}.duplicate"), &duplicate, "no packet arrives twice");
-        }
-        if let Some(jitter) = jitter.as_ref().filter(|jitter| jitter.value().is_nothing()) {
+        // As with losses, a plain zero is what a link has without any; it may replace another value.
+        let short = |jitter: &&Written<Jitter>| {
+            jitter.value().is_nothing() && jitter.value().noise != Noise::Uniform(Span::ZERO)
+        };
+        if let Some(jitter) = jitter.as_ref().filter(short) {
             self.add(format!("{key}.jitter"), jitter, "packets wait for whole nanoseconds, and less than this");
         }
         // Those held back do not hold others back that jitter has delayed less.

@@ -27,8 +27,9 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
             }
         }
         Discipline::CoDel(codel) | Discipline::FqCoDel(FqCoDelSetup { codel, .. }) => {
-            let scalable = flow.ecn.is_some_and(AckEcho::is_scalable);
-            codel.mark || codel.ce_threshold.is_some() || scalable && codel.l4s_threshold.is_some()
+            codel.mark
+                || codel.ce_threshold.is_some()
+                || codel.l4s_threshold.is_some() && is_scalable(party, flow, paths)
         }
         Discipline::Pie(pie) => pie.mark,
         Discipline::DualPi2(_) => true,
@@ -38,15 +39,24 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
     };
     let marks_all = |phase: &Phase| phase.impairments.mangling == Some(Mangling::Congestion);
     let marked = |link: &LinkSetup| marked(link) || link.all_phases().iter().any(marks_all);
-    let none = !paths.links_of(&party.ways[0]).any(marked) && !may_assume_marks(party, flow, paths);
+    let none = !paths.links_of(&party.ways[0]).any(marked) && !may_assume_marks(flow, paths.links_of(&party.ways[1]));
     none.then(|| "no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`".to_string())
 }
 
 /// Whether a sender may assume marks that there are not: its acknowledgements count them modulo 8, and one may stand for eight packets.
-fn may_assume_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> bool {
-    let plain = |link: &LinkSetup| link.loss == Loss::None && link.impairments == Impairments::default();
-    let back = || paths.links_of(&party.ways[1]);
-    flow.ecn.is_some_and(AckEcho::counts) && (flow.host.gro.is_some() || !back().all(plain))
+pub(crate) fn may_assume_marks<'a>(flow: &FlowSetup, mut back: impl Iterator<Item = &'a LinkSetup>) -> bool {
+    let plain = |link: &LinkSetup| {
+        let otherwise = Impairments { bleach: false, mangling: None, ..link.impairments.clone() };
+        link.loss == Loss::None && otherwise == Impairments::default()
+    };
+    flow.ecn.is_some_and(AckEcho::counts) && (flow.host.gro.is_some() || !back.all(plain))
+}
+
+/// Whether a flow's packets arrive at links with ECT(1), from its sender or from a link that writes it.
+pub(super) fn is_scalable(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'_>) -> bool {
+    let writes = |phase: &Phase| phase.impairments.mangling == Some(Mangling::Scalable);
+    let Some(echo) = flow.ecn else { return false };
+    echo.is_scalable() || paths.links_of(&party.ways[0]).any(|link| link.all_phases().iter().any(writes))
 }
 
 /// Why `ecn` has no effect on an algorithm that does not answer marks.

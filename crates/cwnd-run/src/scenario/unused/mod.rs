@@ -19,6 +19,7 @@ use super::source::Source;
 use paths::Paths;
 use senders::{common_words, short, unread};
 
+pub(crate) use marks::may_assume_marks;
 pub(crate) use senders::is_drawn;
 
 /// A setting that changes nothing.

@@ -1,9 +1,9 @@
 //! Words of queues that change nothing.
 
-use cwnd_sim::{AckEcho, Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
+use cwnd_sim::{Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
 
 use super::Found;
-use super::marks::{is_step, unanswered};
+use super::marks::{is_scalable, is_step, unanswered};
 use super::paths::{Party, Paths};
 use super::words::{name, says_something, typed, words};
 use crate::scenario::quantity::Written;
@@ -98,7 +98,7 @@ impl Found {
         {
             self.add_part(key, queue, word, "it is about marks, of which there are none without `ecn=yes`");
         }
-        let scalable = |party: &Party<'_>| party.flow.is_some_and(|flow| flow.ecn.is_some_and(AckEcho::is_scalable));
+        let scalable = |party: &Party<'_>| party.flow.is_some_and(|flow| is_scalable(party, flow, paths));
         if let Some(word) = typed(queue.text(), "l4s_threshold")
             && links.iter().flat_map(|link| paths.crossing(*link)).next().is_some()
             && !links.iter().flat_map(|link| paths.forward(*link)).any(scalable)
@@ -123,7 +123,9 @@ impl Found {
             let flows = || forward().filter_map(|party| party.flow);
             let why = match flows().next() {
                 Some(flow) if !flows().any(answering) => unanswered(&flow.algorithm),
-                _ => "no flow that crosses it is ECN-capable: set `ecn` to `latch` or `per-packet`".to_string(),
+                _ => {
+                    "no flow that crosses it is ECN-capable: set `ecn` to `latch`, `per-packet` or `accecn`".to_string()
+                }
             };
             self.add_part(key, queue, word, why);
         }

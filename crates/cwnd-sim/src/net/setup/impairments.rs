@@ -104,11 +104,10 @@ impl Impairments {
         let together = self.ack_thinning.is_none() || self.aggregation.is_some();
         let accepted = "none without `aggregate`: those are thinned out that leave together";
         in_range(together, part, "impairments.thin_acks", accepted)?;
-        for (probability, accepted) in [
-            (self.corruption, "the probability of corruption is at least 0 and at most 1"),
-            (self.duplication, "the probability of duplication is at least 0 and at most 1"),
-        ] {
-            require((0.0..=1.0).contains(&probability), part, accepted)?;
+        for (probability, field) in
+            [(self.corruption, "impairments.corrupt"), (self.duplication, "impairments.duplicate")]
+        {
+            in_range((0.0..=1.0).contains(&probability), part, field, "a probability from 0 to 1")?;
         }
         self.jitter.map_or(Ok(()), |jitter| jitter.check(part))?;
         let Some(Reordering { probability, by }) = self.reordering else { return Ok(()) };
