@@ -42,10 +42,10 @@ def compare(
 ) -> Comparison:
     """Compare algorithms on one path, each alone with equal flows.
 
-    Where none of `rate`, `rtt`, `queue`, `loss`, `dumbbell`, `ecn`, `recovery`, `host`, `slow_start` and `era` is given,
-    the path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s, measuring
-    starts after 25 s, and each algorithm also runs against Reno. Any of them replaces all of that by the defaults
-    below.
+    Where none of `rate`, `rtt`, `queue`, `loss`, `dumbbell`, `ecn`, `recovery`, `host`, `slow_start` and `era` is
+    given, the path is 50 Mbit/s and 50 ms behind ``droptail:0.25bdp``, its rate falls to a quarter from 5 s to 10 s,
+    measuring starts after 25 s, and each algorithm also runs against Reno. Any of them replaces all of that by the
+    defaults below.
 
     Parameters
     ----------
@@ -63,8 +63,9 @@ def compare(
     loss : str or float, optional
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet; none if not given.
     dumbbell : mapping, optional
-        Further keys of ``[dumbbell]`` in scenarios, such as ``{"impairments": {"jitter": "wifi:7ms"}, "duplex": "half"}``;
-        none if not given. ACKs meet what ``reverse_impairments`` has.
+        Further keys of ``[dumbbell]`` in scenarios, such as
+        ``{"impairments": {"jitter": "wifi:7ms"}, "duplex": "half"}``; none if not given.
+        ACKs meet what ``reverse_impairments`` has.
     ecn : str, optional
         Let packets be marked by a queue with ``ecn=yes`` or ``dualpi2``: ``per-packet`` reports every mark to the
         sender, as DCTCP wants it, ``latch`` repeats one until the sender has answered (RFC 3168), and ``l4s`` reports
@@ -157,7 +158,14 @@ def compare(
     differences = flag("paired", paired)
     given = (named, versus, count, (least, rule, most), settings)
     compared = _native.compare(*given)
-    shown = {"versus": versus and label(versus), **settings, "dumbbell": dumbbell, "flows": count, "seeds": least, "until": rule}
+    shown = {
+        "versus": versus and label(versus),
+        **settings,
+        "dumbbell": dumbbell,
+        "flows": count,
+        "seeds": least,
+        "until": rule,
+    }
     names = [label(algorithm) for algorithm in named or []]
     command = ", ".join(
         [repr(names)] * bool(names) + [f"{key}={value!r}" for key, value in shown.items() if value is not None]
