@@ -17,6 +17,7 @@ mod outcome;
 mod page;
 mod papers;
 mod plot;
+mod ports;
 mod provenance;
 mod record;
 mod response;

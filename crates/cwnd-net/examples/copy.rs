@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["receive", file, address] => {
             let listener: UdtListener = UdtListener::bind(address.parse()?)?;
+            println!("listening at {}", listener.local_addr());
             let (mut stream, from) = listener.accept()?;
             let bytes = io::copy(&mut stream, &mut File::create_new(file)?)?;
             println!("{bytes} bytes from {from}");

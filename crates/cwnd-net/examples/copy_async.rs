@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn receive(mut file: File, address: &str) -> Result<(), Box<dyn Error>> {
     let mut listener = AsyncUdtListener::bind(address.parse()?)?;
+    println!("listening at {}", listener.local_addr());
     let (mut stream, from) = listener.accept().await?;
     let mut piece = vec![0; PIECE];
     let mut bytes = 0;

@@ -1,6 +1,5 @@
 //! The programs and addresses that all scenarios use.
 
-use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -67,11 +66,6 @@ pub(crate) fn retry<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<
         std::thread::sleep(Duration::from_millis(50));
     }
     attempt()
-}
-
-/// An address on the loopback that was free a moment ago.
-pub(crate) fn free() -> Result<SocketAddr, Error> {
-    Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?)
 }
 
 /// The result of `work`, and its duration in seconds.

@@ -1,6 +1,5 @@
 //! Transfers between two programs of one kind, and what they cost.
 
-use std::net::UdpSocket;
 use std::ops::Range;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use cwnd_sim::emulate::Emulation;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::ports;
 use crate::provenance::Provenance;
 
 /// The programs, and the sources this one was built from.
@@ -211,10 +211,9 @@ pub(crate) fn tcp(seconds: usize) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// An address on the loopback that was free a moment ago.
+/// An address on the loopback at which nothing listens.
 pub(crate) fn free() -> Result<std::net::SocketAddr, Error> {
-    let bound = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-    bound.map_err(|source| Error::File { path: "127.0.0.1:0".into(), source })
+    ports::free().map_err(|source| Error::File { path: "127.0.0.1".into(), source })
 }
 
 /// The maximum attempts of a transfer over a link that is late.

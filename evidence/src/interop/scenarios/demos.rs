@@ -9,7 +9,8 @@ use crate::interop::programs::{Demo, Running};
 use crate::interop::{Error, expect};
 
 use crate::interop::bench::Side::Ours;
-use crate::interop::bench::{Bench, free, retry};
+use crate::interop::bench::{Bench, retry};
+use crate::ports::free;
 
 /// `udt recv` fetches from the demo server.
 pub(crate) fn fetch(bench: &Bench) -> Result<String, Error> {

@@ -18,8 +18,9 @@ use cwnd_udt::wire::{FullAck, LossRange, Losses};
 use cwnd_udt::{AckNumber, Control};
 
 use crate::interop::bench::Side::{Ours, Theirs};
-use crate::interop::bench::{Bench, Side, free, retry, timed};
+use crate::interop::bench::{Bench, Side, retry, timed};
 use crate::interop::scenarios::link;
+use crate::ports::free;
 
 /// A packet of 44 bytes has no room for data. libudt divides by that room when it sends: the demo server crashes.
 pub(crate) fn packets_without_room(bench: &Bench) -> Result<String, Error> {

@@ -12,8 +12,9 @@ use cwnd_sim::{Impairments, Loss, QueueLimit, ReorderBy, Reordering};
 use cwnd_udt::Seq;
 
 use crate::interop::bench::Side::{Ours, Theirs};
-use crate::interop::bench::{Bench, Side, free};
+use crate::interop::bench::{Bench, Side};
 use crate::interop::scenarios::link::{self, RelayThread};
+use crate::ports::free;
 
 /// The path between the two ends.
 enum Between {

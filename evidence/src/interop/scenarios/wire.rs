@@ -8,9 +8,10 @@ use cwnd::Span;
 use cwnd_sim::emulate::Emulation;
 use cwnd_sim::{Loss, QueueLimit};
 
+use crate::interop::bench::Bench;
 use crate::interop::bench::Side::{Ours, Theirs};
-use crate::interop::bench::{Bench, free};
 use crate::interop::scenarios::link;
+use crate::ports::free;
 
 /// Sessions with every kind of packet there is, at the port of this side's server. Without offload: on a loopback the capture
 /// would show dozens of packets as one.
