@@ -10,7 +10,7 @@ use cwnd_report::page::run_html;
 use cwnd_report::{json, text};
 use cwnd_run::files::to_json;
 use cwnd_run::measure::{
-    MEASURES, Measure, Subject, Window, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
+    MEASURES, Measure, Subject, Window, flow_delay, flow_loss_rate, goodput, peer_limited_share, retransmission_ratio,
     source_limited_share,
 };
 use cwnd_run::run::Runs as LabRuns;
@@ -188,11 +188,17 @@ fn summary(runs: &LabRuns) -> cwnd_parquet::Table {
 
 type FlowMeasure = (&'static str, &'static str, &'static str, fn(&Trace, &FlowTrace, Window) -> Option<f64>);
 
-const FLOW_MEASURES: [FlowMeasure; 5] = [
+const FLOW_MEASURES: [FlowMeasure; 7] = [
     ("goodput_bps", "bit/s", "payload that arrived for the first time, over its life after the warm-up", goodput),
     ("loss_rate", "", "packets the sender found lost as a share of those whose fate it learnt", flow_loss_rate),
     ("retransmission_ratio", "", "retransmissions as a share of the data packets sent", |trace, flow, window| {
         retransmission_ratio(trace, std::slice::from_ref(flow), window)
+    }),
+    ("delay_mean_s", "s", "smoothed round-trip time above the base one, mean over samples", |trace, flow, window| {
+        Some(flow_delay(trace, flow, window)?.mean)
+    }),
+    ("delay_p99_s", "s", "99th percentile of that delay over samples", |trace, flow, window| {
+        Some(flow_delay(trace, flow, window)?.p99)
     }),
     ("source_limited_share", "", "share of its life without data to send", source_limited_share),
     ("peer_limited_share", "", "share of its life held by the receiver's window", peer_limited_share),

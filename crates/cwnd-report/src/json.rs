@@ -14,8 +14,8 @@ pub use super::traffic::{Arrivals, Cbr, Completion};
 use cwnd_lab::compare::{self, Compared};
 use cwnd_lab::stationary::Stationarity;
 use cwnd_run::measure::{
-    Domain, Estimate, Estimates, MEASURES, Measure, Reach, Subject, Window, fair_shares, flow_loss_rate, goodput, mean,
-    peer_limited_share, retransmission_ratio, source_limited_share, summarise,
+    Domain, Estimate, Estimates, MEASURES, Measure, Reach, Subject, Window, fair_shares, flow_delay, flow_loss_rate,
+    goodput, mean, peer_limited_share, retransmission_ratio, source_limited_share, summarise,
 };
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{self, Document, Ecn, Scenario};
@@ -176,6 +176,11 @@ pub struct FlowResult {
     pub loss_rate: Option<Estimate>,
     /// Retransmissions as a share of the data packets sent; of all of them where it has delivered all.
     pub retransmission_ratio: Option<Estimate>,
+    /// Its queueing delay, seconds: the smoothed round-trip time above the base one, mean over the sampled instants of its life. Null with
+    /// fewer than 20 of them.
+    pub delay_mean_s: Option<Estimate>,
+    /// The 99th percentile of that delay over the sampled instants, seconds.
+    pub delay_p99_s: Option<Estimate>,
     /// Share of its life, pauses apart, during which its application had nothing to send, 0..=1.
     pub source_limited_share: Option<Estimate>,
     /// Share of its life during which the receiver's window held it, 0..=1.
@@ -445,6 +450,12 @@ impl FlowResult {
             loss_rate: over(Domain::SHARE, |trace, at, window| flow_loss_rate(trace, &trace.flows[at], window)),
             retransmission_ratio: over(Domain::SHARE, |trace, at, window| {
                 retransmission_ratio(trace, std::slice::from_ref(&trace.flows[at]), window)
+            }),
+            delay_mean_s: over(Domain::POSITIVE, |trace, at, window| {
+                Some(flow_delay(trace, &trace.flows[at], window)?.mean)
+            }),
+            delay_p99_s: over(Domain::POSITIVE, |trace, at, window| {
+                Some(flow_delay(trace, &trace.flows[at], window)?.p99)
             }),
             source_limited_share: over(Domain::SHARE, |trace, at, window| {
                 source_limited_share(trace, &trace.flows[at], window)

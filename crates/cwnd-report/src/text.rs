@@ -81,11 +81,11 @@ pub fn run(document: &json::Run) -> String {
         origin.warmup_s
     ));
     let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
-    let with_end = |row: [String; 5], end: String| row.into_iter().chain(finite.then_some(end));
+    let with_end = |row: [String; 7], end: String| row.into_iter().chain(finite.then_some(end));
     let mut flows = Table::default();
-    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted"];
+    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted", "queueing delay", "99th percentile"];
     flows.row(with_end(heading.map(String::from), "complete after".to_string()));
-    flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%"].map(String::from), "s".to_string()));
+    flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%", "ms", "ms"].map(String::from), "s".to_string()));
     for flow in document.flows.iter().take(MAX_ROWS) {
         let row = [
             flow.flow.clone(),
@@ -93,6 +93,8 @@ pub fn run(document: &json::Run) -> String {
             number_to(flow.fair_share_bps.map(|share| share * 1e-6), 1),
             cell(flow.loss_rate, 100.0),
             cell(flow.retransmission_ratio, 100.0),
+            cell(flow.delay_mean_s, 1e3),
+            cell(flow.delay_p99_s, 1e3),
         ];
         flows.row(with_end(row, cell(flow.completion_time_s, 1.0)));
     }

@@ -2,6 +2,7 @@
 //!
 //! Rate, round-trip time and buffer are crossed, as section 6 asks for a range of each; everything else is varied alone.
 
+use cwnd::registry::Basis;
 use cwnd::{Span, Spec};
 
 use super::measure::Measure;
@@ -201,7 +202,8 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
     plan.section(
         "7.1",
         "Active Queue Management (AQM)",
-        "Several queue disciplines. Metric: 2 flows alone at each, and the share against CUBIC.",
+        "Several queue disciplines, and a dual queue (RFC 9332) with the ECN of each algorithm. Metric: 2 flows alone at each, and the \
+         share against CUBIC, or against Prague in the dual queue.",
     );
     for queue in ["red:1bdp", "codel:1000p", "pie:1000p", "fq_codel:1000p"] {
         plan.ask(path("10mbit", "50ms", queue), "2 flows", &[UTILISATION, DELAY, LOSS], |x| {
@@ -211,6 +213,11 @@ fn special(plan: &mut Plan) -> Result<(), ScenarioError> {
             vec![summary([flows(x, 1), flows(&Written::literal("cubic"), 1)])]
         })?;
     }
+    let dual = || path("10mbit", "50ms", "dualpi2:250ms");
+    plan.ask(dual(), "2 flows with ECN", &[UTILISATION, DELAY, LOSS], |x| vec![summary([with_ecn(x, 2)])])?;
+    plan.ask(dual(), "1 flow with ECN against 1 of prague", &[Measure::Share(1)], |x| {
+        vec![summary([with_ecn(x, 1), with_ecn(&Written::literal("prague"), 1)])]
+    })?;
     plan.section("7.2", "Operation with the Envelope Set by Network Circuit Breakers", "No circuit breakers here.");
     plan.section(
         "7.3",
@@ -295,6 +302,13 @@ fn schedule(steps: &str, repeat: Option<&str>) -> String {
 
 fn flows(algorithm: &Written<Spec>, count: u32) -> FlowGroup {
     FlowGroup::new(algorithm.clone(), count)
+}
+
+/// Flows with the ECN of their kind: ECT(1) if they follow the share of marks, classic ECN if they answer marks, otherwise none.
+fn with_ecn(algorithm: &Written<Spec>, count: u32) -> FlowGroup {
+    let entry = algorithm.value().entry();
+    let echo = if entry.basis == Basis::MarkedShare { Some("l4s") } else { entry.answers_marks().then_some("latch") };
+    FlowGroup { ecn: echo.map(Written::literal), ..flows(algorithm, count) }
 }
 
 /// Ten flows of 70 packets, one a second from `start` on.

@@ -40,7 +40,9 @@ pub use link::{LinkCount, link_rate, mean_capacity, recovery_time, utilisation, 
 pub use maxmin::{RoutedFlow, max_min};
 pub(crate) use rank::goodput_fraction;
 pub use rank::{Best, Rank, ranks};
-pub use sender::{flow_loss_rate, grew_on, peer_limited_share, retransmission_ratio, source_limited_share};
+pub use sender::{
+    FlowDelay, flow_delay, flow_loss_rate, grew_on, peer_limited_share, retransmission_ratio, source_limited_share,
+};
 pub use speed::{aggressiveness, responsiveness};
 pub use statistics::{
     Domain, ENOUGH_FOR_INTERVAL, Estimate, Resampled, Spread, Until, bca, differences, mean, mser5, paired, quantile,

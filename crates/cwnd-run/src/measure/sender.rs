@@ -40,6 +40,35 @@ pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Op
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.peer_limited) / NANOS_PER_SECOND)
 }
 
+/// The queueing delay of a flow in the parts of `window` in which it is there, seconds: its smoothed round-trip times at the sampled instants
+/// less the base one, at least 0. None if it takes no part, or fewer than [`FEWEST`] of these instants have a value.
+#[must_use]
+pub fn flow_delay(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<FlowDelay> {
+    let life = Life::within(trace, flow, window)?;
+    let base = flow.base_rtt as f64 / NANOS_PER_SECOND;
+    let is_there = |at: u64| life.stages.iter().any(|stage| (stage.from..=stage.to).contains(&at));
+    let sampled = trace.at.iter().zip(flow.srtt.iter()).filter(|(at, srtt)| !srtt.is_nan() && is_there(**at));
+    let mut delays: Vec<f64> = sampled.map(|(_, srtt)| (srtt - base).max(0.0)).collect();
+    if delays.len() < FEWEST {
+        return None;
+    }
+    delays.sort_by(f64::total_cmp);
+    let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+    Some(FlowDelay { mean, p99: delays[(delays.len() - 1) * 99 / 100] })
+}
+
+/// The queueing delay of a flow, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowDelay {
+    /// Its mean over the sampled instants.
+    pub mean: f64,
+    /// Its 99th percentile over these.
+    pub p99: f64,
+}
+
+/// The smallest number of samples that a flow's delay is told from.
+const FEWEST: usize = 20;
+
 /// Whether the window or the rate of the flow rose between two samples in `window` while its source or its receiver held the sender for at
 /// least half of the time between them.
 #[must_use]
@@ -56,6 +85,23 @@ pub fn grew_on(trace: &Trace, flow: &FlowTrace, window: Window) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_delay_is_taken_from_samples_within_the_life_of_a_flow() {
+        // 100 ms at the start, then 1, 2, … 100 ms above the base round-trip time.
+        let srtt = |at: u64| 0.05 + if at == 0 { 0.1 } else { at as f64 * 1e-3 };
+        let flow = FlowTrace {
+            base_rtt: 50_000_000,
+            srtt: (0..=100).map(srtt).collect::<Vec<_>>().into(),
+            ..FlowTrace::default()
+        };
+        let seconds = |at: u64| at * 1_000_000_000;
+        let end = seconds(100);
+        let trace = Trace { at: (0..=100).map(seconds).collect::<Vec<_>>().into(), end, ..Trace::default() };
+        let FlowDelay { mean, p99 } = flow_delay(&trace, &flow, Window { from: seconds(1), to: end }).expect("samples");
+        assert!((mean - 0.0505).abs() < 1e-9 && (p99 - 0.099).abs() < 1e-9, "{mean} {p99}");
+        assert_eq!(flow_delay(&trace, &flow, Window { from: seconds(90), to: end }), None, "11 samples");
+    }
 
     #[test]
     fn shares_of_packets_and_time() {

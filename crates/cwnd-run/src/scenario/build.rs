@@ -7,7 +7,7 @@ use cwnd::registry::Transport;
 use cwnd::{Bytes, Span};
 use cwnd_sim::{
     CheckedSetup, Fault as PacketFault, FlowSetup, LinkId, LinkSetup, Reassembly, Sampling, Setup, SetupError,
-    SetupPart, Tap,
+    SetupPart, Tap, TokenBucket,
 };
 
 use super::cross::{self, Times};
@@ -96,7 +96,7 @@ fn faults(document: &Document) -> Result<Vec<(PacketFault, bool)>, Located> {
                         &key,
                         name,
                         &format!("`{text}`"),
-                        &format!("no `{named}`: that cannot be named here"),
+                        &format!("a list without `{named}`, to which `{name}` does not apply"),
                     ));
                 };
                 if faults.len() >= MAX_FAULTS {
@@ -190,6 +190,16 @@ fn check_policers(document: &Document, setup: &Setup) -> Result<(), Located> {
     }
     for ((link, key), largest) in setup.links.iter().zip(keys).zip(largest) {
         if policers(link).iter().any(|policer| policer.burst < largest) {
+            let base = key.rsplit_once('.').map_or("", |(base, _)| base);
+            let steps = (0..).map(|index| format!("{base}.schedule.steps.{index}"));
+            let steps = steps.take_while(|key| document.value(key).is_some());
+            let small = |key: &String| {
+                let bucket = document
+                    .written(&format!("{key}.policer"))
+                    .and_then(|text| text.parse::<Written<TokenBucket>>().ok());
+                bucket.is_some_and(|bucket| bucket.value().burst < largest)
+            };
+            let key = std::iter::once(key.clone()).chain(steps).find(small).unwrap_or(key);
             let given = document.written(&format!("{key}.policer")).unwrap_or_default();
             let accepted = format!("a burst of at least {}B, the largest packet that crosses it", largest.0);
             return Err(range(&key, "policer", &given, &accepted));

@@ -95,8 +95,46 @@ struct Parameters {
     rtt_ref: f64,
     /// Round trips until it applies.
     after: f64,
+    /// The share of marks that is assumed at the first mark.
+    initial: f64,
     /// The fall-back of Linux, if chosen, with its state.
     classic: Option<ClassicQueue>,
+    /// The faster growth of UDP Prague, if chosen, with its state.
+    growth: Option<Growth>,
+}
+
+/// Growth by more than a packet in a round trip where marks stay away for long (UDP Prague at e8e34353, `prague_cc.cpp`, lines 271, 301, 329
+/// and 367).
+#[derive(Clone, Debug)]
+struct Growth {
+    /// The queue that it may add in a round trip, seconds.
+    queue: f64,
+    /// Virtual round trips until it begins.
+    wait: f64,
+}
+
+impl Growth {
+    /// The shortest time after a mark, virtual round trips (`MIN_STEP`).
+    const LEAST: f64 = 7.0;
+    /// Each further round trip of this time takes as many bytes per second (`RATE_STEP`).
+    const STEP: f64 = 1_920_000.0;
+    /// The round-trip time whose flow sets the time after a loss, seconds (`REF_RTT`).
+    const REFERENCE: f64 = 0.025;
+
+    /// Packets by which a window grows in a round trip, at `rate` packets per second.
+    fn packets(&self, rate: f64) -> f64 {
+        if self.wait > 0.0 { 1.0 } else { (rate * self.queue).max(1.0) }
+    }
+
+    /// A mark cuts the window of a sender of `rate` bytes per second.
+    fn on_mark(&mut self, rate: f64) {
+        self.wait = libm::floor(rate / Self::STEP) + Self::LEAST;
+    }
+
+    /// A loss halves the window of a sender of `rate` packets per second.
+    fn on_loss(&mut self, rate: f64, virtual_rtt: f64) {
+        self.wait = libm::floor(rate / 2.0 * Self::REFERENCE * Self::REFERENCE / virtual_rtt);
+    }
 }
 
 impl Prague {
@@ -123,7 +161,7 @@ impl WindowRule for Prague {
             classic.on_sample(rtt.latest.as_secs_f64() * 1e6);
         }
         if marked > 0.0 && self.alpha.is_none() {
-            self.alpha = Some(1.0);
+            self.alpha = Some(self.parameters.initial);
         }
         let (rtt, _) = self.virtual_rtt(view);
         if rtt == 0.0 || view.now.since(self.from) < Span::from_secs_f64(rtt) || self.acked == 0.0 {
@@ -132,28 +170,40 @@ impl WindowRule for Prague {
         if let (Some(classic), Some(_), Some(rtt)) = (&mut self.parameters.classic, self.alpha, view.rtt) {
             classic.on_round(rtt.min.as_secs_f64() * 1e6);
         }
+        if let Some(growth) = &mut self.parameters.growth {
+            growth.wait = (growth.wait - 1.0).max(0.0);
+        }
         self.alpha = self.alpha.map(|alpha| alpha + self.parameters.g * (self.marked / self.acked - alpha));
         (self.acked, self.marked, self.from) = (0.0, 0.0, view.now);
     }
 
     fn grow(&mut self, w: f64, view: &View) -> f64 {
-        let (_, ratio) = self.virtual_rtt(view);
-        1.0 / (ratio * ratio * w)
+        let (rtt, ratio) = self.virtual_rtt(view);
+        // Packets per second of a real round trip.
+        let step = self.parameters.growth.as_ref().map_or(1.0, |growth| growth.packets(w * ratio / rtt));
+        step / (ratio * ratio * w)
     }
 
     /// Section 2.4.1: a loss is answered as Reno answers it.
-    fn cut(&mut self, w: f64, _view: &View) -> f64 {
+    fn cut(&mut self, w: f64, view: &View) -> f64 {
+        let (rtt, ratio) = self.virtual_rtt(view);
+        if let Some(growth) = self.parameters.growth.as_mut().filter(|_| rtt > 0.0) {
+            growth.on_loss(w * ratio / rtt, rtt);
+        }
         w / 2.0
     }
 
     /// Section 2.4.3: at most once in a virtual round trip.
     fn cut_for_marks(&mut self, w: f64, view: &View) -> f64 {
-        let (rtt, _) = self.virtual_rtt(view);
+        let (rtt, ratio) = self.virtual_rtt(view);
         if self.cut_at.is_some_and(|at| view.now.since(at) < Span::from_secs_f64(rtt)) {
             return w;
         }
         self.cut_at = Some(view.now);
-        let mut alpha = self.alpha.unwrap_or(1.0);
+        if let Some(growth) = self.parameters.growth.as_mut().filter(|_| rtt > 0.0) {
+            growth.on_mark(w * ratio / rtt * f64::from(view.packet.0));
+        }
+        let mut alpha = self.alpha.unwrap_or(self.parameters.initial);
         if let Some(classic) = &mut self.parameters.classic {
             classic.on_cut();
             alpha = alpha.max(classic.least_share());
@@ -180,7 +230,7 @@ impl WindowRule for Prague {
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("alpha", self.alpha.unwrap_or(1.0));
+        visit("alpha", self.alpha.unwrap_or(self.parameters.initial));
         if let Some(classic) = &self.parameters.classic {
             visit("classic", classic.score);
         }
@@ -214,6 +264,17 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
             .unit("packets")
             .at_least(1.0)
             .at_most(1000.0),
+        Parameter::number("alpha", 1.0, "the share of marks assumed at the first mark; UDP Prague has 0")
+            .at_least(0.0)
+            .at_most(1.0),
+        Parameter::quantity(
+            "growth",
+            Measure::Span,
+            Some(0.0),
+            "",
+            "the queue that a round trip may add where marks stay away for 7 virtual round trips, and one more for each 15.36 Mbit/s; UDP Prague \
+             has 1ms",
+        ),
         Parameter::switch(
             "fallback",
             false,
@@ -222,9 +283,11 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
     ],
     build: |values, start| {
         let [g, floor, rtt_ref, after] = ["g", "floor", "rtt_ref", "after"].map(|name| values.number(name));
+        let [initial, queue] = ["alpha", "growth"].map(|name| values.number(name));
         let classic = values.is("fallback").then(ClassicQueue::new);
+        let growth = (queue > 0.0).then_some(Growth { queue, wait: Growth::LEAST });
         let rule = Prague {
-            parameters: Box::new(Parameters { g, floor, rtt_ref, after, classic }),
+            parameters: Box::new(Parameters { g, floor, rtt_ref, after, initial, classic, growth }),
             alpha: None,
             acked: 0.0,
             marked: 0.0,
@@ -260,6 +323,18 @@ mod tests {
         path.rtt = Some([10_000.0, 375.0]);
         (0..18).for_each(|_| path.on_round(10_000.0));
         assert_eq!((path.score, path.least_share()), (8.0, 0.0));
+    }
+
+    /// At 30 Mbit/s, 2500 packets of 1500 bytes a second, marks stop the growth for 7 + 1 round trips, and 1 ms is 2.5 packets. A loss stops it for
+    /// 1250 · 25 ms² / 25 ms = 31 round trips.
+    #[test]
+    fn a_growth_by_hand() {
+        let mut growth = Growth { queue: 1e-3, wait: 0.0 };
+        assert_eq!([2500.0, 500.0].map(|rate| growth.packets(rate)), [2.5, 1.0]);
+        growth.on_mark(2500.0 * 1500.0);
+        assert_eq!((growth.wait, growth.packets(2500.0)), (8.0, 1.0));
+        growth.on_loss(2500.0, 0.025);
+        assert_eq!(growth.wait, 31.0);
     }
 
     /// `ilog2(100) = 6` gives 6 + 3 + 1: a sample counts a 1024th, and its deviation half of that.
