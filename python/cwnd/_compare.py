@@ -70,7 +70,8 @@ def compare(
         Let packets be marked by a queue with ``ecn=yes`` or ``dualpi2``: ``per-packet`` reports every mark to the
         sender, as DCTCP wants it, ``latch`` repeats one until the sender has answered (RFC 3168), and ``l4s`` reports
         marks of packets with ECT(1) for algorithms that follow the share of marks, and is ``latch`` for all others;
-        ``accecn`` and ``accecn-l4s`` count marks modulo 8 instead (RFC 9768).
+        ``accecn`` and ``accecn-l4s`` count marks modulo 8 instead (RFC 9768), ``counts`` and ``counts-l4s`` count
+        all (QUIC, RFC 9000).
     flows : int
         Flows of each algorithm.
     versus : algorithm, optional

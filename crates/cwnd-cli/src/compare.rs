@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
     impairments: Impairments,
     /// How receivers report marks: per-packet reports each mark, as for DCTCP; latch repeats a mark until the sender has answered (RFC
     /// 3168); l4s reports each mark of packets with ECT(1) for algorithms that follow the share of marks, and is latch for all others;
-    /// accecn and accecn-l4s count marks modulo 8 instead (RFC 9768)
+    /// accecn and accecn-l4s count marks modulo 8 instead (RFC 9768), counts and counts-l4s count all (QUIC, RFC 9000)
     #[arg(long, help_heading = "Senders and receivers")]
     ecn: Option<Ecn>,
     /// Number of flows of each algorithm

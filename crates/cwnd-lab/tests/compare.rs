@@ -385,7 +385,7 @@ fn who_lives_on_marks_says_when_there_are_none() {
             None,
             [
                 "reno, dctcp: dumbbell.queue = red:50p,min=5p,max=5p,weight=1,ecn=yes: `ecn=yes` has no effect: no flow that crosses it \
-                 is ECN-capable: set `ecn` to `latch`, `per-packet` or `accecn`"
+                 is ECN-capable: set `ecn` to `latch`, `per-packet`, `accecn` or `counts`"
                     .to_string(),
                 format!("tfrc: dumbbell.queue = red:50p,min=5p,max=5p,weight=1,ecn=yes: `ecn=yes` {unanswered}"),
             ],

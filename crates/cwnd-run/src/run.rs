@@ -196,7 +196,7 @@ impl Runs {
             .map(|group| group.algorithm.value().entry().name)
             .collect();
         let latched = latched.into_iter().map(|name| {
-            format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet`, `accecn` or `l4s`")
+            format!("`{name}` answers the share of packets that are marked, which `ecn` of `latch` does not tell: it wants `per-packet`, `accecn`, `counts` or `l4s`")
         });
         let has = |queue: &str| setup.links.iter().any(|link| router(&link.discipline) == Some(queue));
         let by_routers = specs.clone().map(Spec::entry).filter(|entry| entry.basis == Basis::Routers);

@@ -211,7 +211,9 @@ impl Departure {
     fn new(now: Time, data: Option<Data>) -> Self {
         let label = match data {
             None => ELSEWHERE << MARKS,
-            Some(Data { number, retransmission: false, reacted: false, pair: false, spin: false, .. }) => number,
+            Some(Data {
+                number, retransmission: false, reacted: false, pair: false, spin: false, bare: false, ..
+            }) => number,
             Some(data) => Self::marked(&data),
         };
         Self { label, sent_at: now }
@@ -220,7 +222,7 @@ impl Departure {
     /// The label of a packet with flags. Few have any.
     #[cold]
     fn marked(data: &Data) -> u64 {
-        let flags = [data.retransmission, data.reacted, data.pair, data.spin];
+        let flags = [data.bare, data.retransmission, data.reacted, data.pair, data.spin];
         data.number | flags.into_iter().fold(0, |flags, flag| flags << 1 | u64::from(flag)) << MARKS
     }
 
@@ -234,8 +236,9 @@ impl Departure {
     fn marked_data(self) -> Option<Data> {
         let marks = self.label >> MARKS;
         let flag = |at: u32| marks >> at & 1 == 1;
-        let (retransmission, reacted, pair, spin) = (flag(3), flag(2), flag(1), flag(0));
-        (marks & (ELSEWHERE | NOTHING) == 0).then(|| Data { retransmission, reacted, pair, spin, ..self.unmarked() })
+        let (bare, retransmission, reacted, pair, spin) = (flag(4), flag(3), flag(2), flag(1), flag(0));
+        let is_data = marks & (ELSEWHERE | NOTHING) == 0;
+        is_data.then(|| Data { retransmission, reacted, pair, spin, bare, ..self.unmarked() })
     }
 
     #[inline(always)]
@@ -247,6 +250,7 @@ impl Departure {
             reacted: false,
             pair: false,
             spin: false,
+            bare: false,
         }
     }
 }
@@ -277,8 +281,8 @@ const BLOCK: u32 = 32;
 const NONE: u32 = u32::MAX;
 /// Above the number of a packet: that there is none, that its content is elsewhere, and the flags of [`Data`].
 const MARKS: u32 = 56;
-const NOTHING: u64 = 1 << 5;
-const ELSEWHERE: u64 = 1 << 4;
+const NOTHING: u64 = 1 << 6;
+const ELSEWHERE: u64 = 1 << 5;
 /// Bytes of a place, with what its sender notes about the packet.
 const COST: u64 = 64;
 
@@ -292,7 +296,7 @@ mod tests {
 
     fn data(number: u64, sent_at: Time, flags: u8) -> Data {
         let flag = |at: u8| flags >> at & 1 == 1;
-        Data { number, sent_at, retransmission: flag(0), reacted: flag(1), pair: flag(2), spin: flag(3) }
+        Data { number, sent_at, retransmission: flag(0), reacted: flag(1), pair: flag(2), spin: flag(3), bare: flag(4) }
     }
 
     #[test]
@@ -338,7 +342,7 @@ mod tests {
     proptest! {
         /// Two lines that share their places, compared with rings of packets whose departures are drawn as they are sent.
         #[test]
-        fn lines_are_rings(steps in proptest::collection::vec((0_usize..2, 0_u8..3, 0_u64..50, 0_u8..20), 0..800)) {
+        fn lines_are_rings(steps in proptest::collection::vec((0_usize..2, 0_u8..3, 0_u64..50, 0_u8..40), 0..800)) {
             let mut departures = InTransit::new(&Arc::new(Budget::new(u64::MAX)));
             let names = ["one", "two"];
             let (delay, jitter) = (Span::from_nanos(10), 30);
@@ -352,7 +356,7 @@ mod tests {
                     line.remove_front(&mut departures);
                     ring.pop_front();
                 } else {
-                    let data = (flags < 16).then(|| data(number, now, flags));
+                    let data = (flags < 32).then(|| data(number, now, flags));
                     prop_assert!(line.offer(&mut departures, now, data));
                     *last = (now + delay + Span::from_nanos(stream.below(jitter))).max(*last);
                     ring.push_back((*last, data));

@@ -124,7 +124,7 @@ impl Sender {
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, Some(number));
         let rtt = self.facts.rtt.get().map_or(Span::ZERO, |rtt| rtt.smoothed);
         Some(Body::Headed(
-            Data { number, sent_at: now, retransmission: false, reacted: false, pair, spin: false },
+            Data { number, sent_at: now, retransmission: false, reacted: false, pair, spin: false, bare: false },
             Header::Rtt(rtt),
         ))
     }

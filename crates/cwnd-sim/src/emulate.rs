@@ -247,6 +247,7 @@ fn packet(datagram: &Datagram) -> Packet {
         reacted: false,
         pair: false,
         spin: false,
+        bare: false,
     });
     let ecn = match datagram.ecn {
         Codepoint::NotEct => Ecn::NotCapable,

@@ -214,6 +214,11 @@ impl ReceiverProtocol for Receiver {
         receiver!(self, receiver => receiver.handle_header(header));
     }
 
+    #[cold]
+    fn handle_lost_ect(&mut self) {
+        receiver!(self, receiver => receiver.handle_lost_ect());
+    }
+
     fn handle_message(&mut self, now: Time, message: &Message) {
         receiver!(self, receiver => receiver.handle_message(now, message));
     }

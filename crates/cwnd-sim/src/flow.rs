@@ -216,7 +216,7 @@ impl Flow {
             payload: setup.payload,
             paced: setup.paced,
             tick: setup.timer,
-            counts_marks: setup.ecn.is_some_and(AckEcho::counts),
+            echo: setup.ecn,
             host: setup.host,
         };
         let options = tcp::ReceiverOptions {

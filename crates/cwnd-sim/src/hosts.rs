@@ -260,7 +260,7 @@ fn hosts(spec: &Spec) -> Vec<(&'static str, Protocol, Box<dyn Host>)> {
         payload: start.payload,
         paced: false,
         tick: None,
-        counts_marks: false,
+        echo: None,
         host: crate::LinuxHost::default(),
     };
     let simulated = |sender, bodies| Box::new(Simulated { sender, bodies, deadline: Time::MAX }) as Box<dyn Host>;

@@ -9,7 +9,7 @@ use cwnd_udt::{Message, Seq, SocketId};
 
 use crate::agent;
 use crate::net::packet::AckEcho;
-use crate::net::packet::{Ack, Block, Body, Ecn};
+use crate::net::packet::{Block, Body, Ecn};
 use crate::protocol::{SenderProtocol, Timers, collect, collected};
 
 /// A sender with a log. As a kind of sender of its own it costs others nothing, not even a branch.
@@ -87,9 +87,10 @@ impl Log {
                 capable: Ecn::of_data(self.ecn, data) != Ecn::NotCapable,
                 reacted: data.reacted,
             },
-            Body::Ack(Ack { cumulative, sack, marked, .. }) => acknowledgement(*cumulative, *sack, *marked),
+            Body::Ack(ack) => acknowledgement(ack.cumulative, ack.ranges(), ack.marked),
             Body::Reply(reply) => {
                 let [first, second] = reply.sack;
+                let second = if reply.has_totals() { Block::default() } else { second };
                 acknowledgement(reply.cumulative, [first, second, Block::default()], reply.marked)
             }
             Body::Report(report) => Seen::Report { newest: report.newest, arrivals: report.arrivals },

@@ -5,7 +5,7 @@ use cwnd::{Algorithm, Bytes, CongestionControl, Packets, Rtt, Span, Time};
 use cwnd_udt::Message;
 
 use crate::era::{Era, MarkedAtOne};
-use crate::net::packet::{Body, Data, Header};
+use crate::net::packet::{AckEcho, Body, Data, Header};
 use crate::tcp::LinuxHost;
 use crate::tcp::recovery::RecoveryScheme;
 use crate::traffic::source::Backlog;
@@ -24,8 +24,8 @@ pub(crate) struct SenderConfig {
     pub(crate) paced: bool,
     /// Between two ticks of the clock of its host; none for an exact one.
     pub(crate) tick: Option<Span>,
-    /// Acknowledgements carry a counter of marks.
-    pub(crate) counts_marks: bool,
+    /// How marks come back, if its packets may have any.
+    pub(crate) echo: Option<AckEcho>,
     pub(crate) host: LinuxHost,
 }
 
@@ -139,6 +139,9 @@ pub(crate) trait ReceiverProtocol {
 
     /// The data packet to come has this header.
     fn handle_header(&mut self, _header: &Header) {}
+
+    /// The data packet to come has lost the ECT that it left with.
+    fn handle_lost_ect(&mut self) {}
 
     /// Handles a control packet of the sender.
     fn handle_message(&mut self, _now: Time, _message: &Message) {}

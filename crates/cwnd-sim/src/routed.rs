@@ -62,8 +62,8 @@ impl Sender {
         };
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
-        let sack =
-            if second.is_empty() { [first, Block::default(), second] } else { [first, second, Block::default()] };
+        let beside = second.is_empty() || reply.has_totals();
+        let sack = if beside { [first, Block::default(), second] } else { [first, second, Block::default()] };
         Ack { sack, marked: reply.marked, bits: reply.bits, ..Ack::of(reply.cumulative, reply.echo) }
     }
 }
@@ -91,7 +91,7 @@ impl Receiver {
 
     fn reply(&mut self, ack: &Ack) -> Reply {
         let [first, second, third] = ack.sack;
-        let sack = [first, if second.is_empty() { third } else { second }];
+        let sack = [first, if second.is_empty() || ack.has_totals() { third } else { second }];
         let feedback = std::mem::replace(&mut self.feedback, f32::NAN);
         let Ack { cumulative, echo, marked, bits, .. } = *ack;
         Reply { cumulative, echo, sack, marked, bits, feedback }
@@ -105,6 +105,10 @@ impl ReceiverProtocol for Receiver {
             *answer = Body::Reply(self.reply(ack));
         }
         Received { new, answered: ack.is_some() }
+    }
+
+    fn handle_lost_ect(&mut self) {
+        self.inner.handle_lost_ect();
     }
 
     fn handle_header(&mut self, header: &Header) {

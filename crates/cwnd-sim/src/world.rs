@@ -26,7 +26,7 @@ use crate::flow_arrivals::{FlowArrivals, Request};
 use crate::handshake::Handshake;
 use crate::net::channel::Channel;
 use crate::net::link::{Link, Verdict};
-use crate::net::packet::{Body, Data, Ecn, Packet};
+use crate::net::packet::{AckEcho, Body, Data, Ecn, Packet};
 use crate::net::route::{Routes, Step};
 use crate::net::setup::{Class, HalfDuplex};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
@@ -473,6 +473,9 @@ impl World {
             return;
         }
         let flow = &mut self.flows[packet.flow as usize];
+        if !marked && flow.ecn.is_some_and(AckEcho::counts_all) && packet.ecn != Ecn::of_data(flow.ecn, data) {
+            flow.receiver.handle_lost_ect();
+        }
         let Received { new, answered } = flow.receiver.handle_data(self.now, data, marked, &mut packet.body);
         flow.delivered += u64::from(new);
         flow.duplicates = flow.duplicates.wrapping_add(u64::from(!new));

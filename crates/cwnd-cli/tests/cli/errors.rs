@@ -105,7 +105,7 @@ fn flags() {
         ),
         (
             &["compare", "--ecn", "yes"],
-            "error: invalid value 'yes' for '--ecn <ECN>': unknown value `yes` (accepted: latch, per-packet, l4s, accecn, accecn-l4s)",
+            "error: invalid value 'yes' for '--ecn <ECN>': unknown value `yes` (accepted: latch, per-packet, l4s, accecn, accecn-l4s, counts, counts-l4s)",
         ),
         (&["compare", "--seeds", "0"], "error: invalid value '0' for '--seeds <N>': expected a whole number"),
         (&["compare", "--era", "2001"], "error: invalid value '2001' for '--era <ERA>': unknown value `2001`"),

@@ -308,7 +308,7 @@ fn options_that_change_nothing_are_named_as_typed() {
     assert_eq!(
         warnings(&["reno", "cubic", "--queue", "red:1bdp,ecn=yes"]),
         [
-            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `--ecn` to `latch`, `per-packet` or `accecn`"
+            "--queue red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `--ecn` to `latch`, `per-packet`, `accecn` or `counts`"
         ]
     );
     assert_eq!(

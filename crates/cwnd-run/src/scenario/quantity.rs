@@ -282,7 +282,8 @@ choice!(
     "Ecn",
     "how acknowledgements echo congestion marks: `latch` repeats the echo until the sender confirms its reaction (RFC 3168 section 6.1.3), \
      `per-packet` reports each mark (RFC 8257 section 3.2), `l4s` does so for packets with ECT(1), which `dualpi2` takes for those of a \
-     scalable sender (RFC 9331), `accecn` counts them modulo 8 (RFC 9768), `accecn-l4s` does so with ECT(1)",
+     scalable sender (RFC 9331), `accecn` counts them modulo 8 (RFC 9768), `accecn-l4s` does so with ECT(1), `counts` counts all \
+     (QUIC, RFC 9000 section 19.3.2), `counts-l4s` does so with ECT(1)",
     "per-packet"
 );
 

@@ -60,7 +60,7 @@ fn what_changes_nothing_is_named_by_its_line_with_the_reason() {
         (
             path("red:1bdp,ecn=yes", ""),
             "test.toml:6: dumbbell.queue = red:1bdp,ecn=yes: `ecn=yes` has no effect: no flow that crosses it is ECN-capable: set `ecn` \
-             to `latch`, `per-packet` or `accecn`",
+             to `latch`, `per-packet`, `accecn` or `counts`",
         ),
         (
             path("droptail:1bdp", "ecn = \"latch\""),

@@ -216,7 +216,15 @@ impl Sender {
         self.facts.limits.set(now, Limit::Rate);
         self.rule.on_sent();
         let pair = again.is_none() && number % PAIR_EVERY == 1;
-        let data = Data { number, sent_at: now, retransmission: again.is_some(), reacted: false, pair, spin: false };
+        let data = Data {
+            number,
+            sent_at: now,
+            retransmission: again.is_some(),
+            reacted: false,
+            pair,
+            spin: false,
+            bare: false,
+        };
         sent.push(Body::Data(data));
         let first_of_pair = again.is_none() && number.is_multiple_of(PAIR_EVERY);
         self.send_at = if first_of_pair { now } else { now + interval + self.pause() };

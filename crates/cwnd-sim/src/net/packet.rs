@@ -54,11 +54,24 @@ pub enum AckEcho {
     AccEcn,
     /// As [`AccEcn`](Self::AccEcn), with ECT(1).
     AccEcnScalable,
+    /// Every acknowledgement carries the number of marked packets, and whether the packets with ECT and the marked ones are all that have
+    /// arrived (ECN counts of RFC 9000 section 19.3.2). If not, the sender sends no ECT any more (section 13.4.2).
+    Counts,
+    /// As [`Counts`](Self::Counts), with ECT(1).
+    CountsScalable,
 }
 
 impl AckEcho {
     /// All ways.
-    pub const ALL: [Self; 5] = [Self::Latch, Self::PerPacket, Self::Scalable, Self::AccEcn, Self::AccEcnScalable];
+    pub const ALL: [Self; 7] = [
+        Self::Latch,
+        Self::PerPacket,
+        Self::Scalable,
+        Self::AccEcn,
+        Self::AccEcnScalable,
+        Self::Counts,
+        Self::CountsScalable,
+    ];
 
     /// Its name in scenarios.
     #[must_use]
@@ -69,6 +82,8 @@ impl AckEcho {
             Self::Scalable => "l4s",
             Self::AccEcn => "accecn",
             Self::AccEcnScalable => "accecn-l4s",
+            Self::Counts => "counts",
+            Self::CountsScalable => "counts-l4s",
         }
     }
 
@@ -87,13 +102,25 @@ impl AckEcho {
     /// Whether packets leave with ECT(1).
     #[must_use]
     pub fn is_scalable(self) -> bool {
-        matches!(self, Self::Scalable | Self::AccEcnScalable)
+        matches!(self, Self::Scalable | Self::AccEcnScalable | Self::CountsScalable)
     }
 
     /// Whether acknowledgements carry a counter.
     #[must_use]
     pub fn counts(self) -> bool {
+        self.counts_modulo_8() || self.counts_all()
+    }
+
+    /// Whether that counter has three bits, so that a sender may assume marks that there are not.
+    #[must_use]
+    pub fn counts_modulo_8(self) -> bool {
         matches!(self, Self::AccEcn | Self::AccEcnScalable)
+    }
+
+    /// Whether that counter has all marks, and shows whether packets keep their ECT.
+    #[must_use]
+    pub fn counts_all(self) -> bool {
+        matches!(self, Self::Counts | Self::CountsScalable)
     }
 
     /// The echo by which a classic sender of the same kind takes part, with ECT(0).
@@ -102,6 +129,7 @@ impl AckEcho {
         match self {
             Self::Scalable => Self::Latch,
             Self::AccEcnScalable => Self::AccEcn,
+            Self::CountsScalable => Self::Counts,
             other => other,
         }
     }
@@ -118,8 +146,10 @@ impl Ecn {
         match echo {
             Some(AckEcho::Scalable | AckEcho::AccEcnScalable) => Self::Scalable,
             Some(AckEcho::PerPacket | AckEcho::AccEcn) => Self::Capable,
+            Some(AckEcho::CountsScalable) if !data.bare => Self::Scalable,
+            Some(AckEcho::Counts) if !data.bare => Self::Capable,
             Some(AckEcho::Latch) if !data.retransmission => Self::Capable,
-            Some(AckEcho::Latch) | None => Self::NotCapable,
+            Some(AckEcho::Latch | AckEcho::Counts | AckEcho::CountsScalable) | None => Self::NotCapable,
         }
     }
 }
@@ -240,6 +270,8 @@ pub(crate) struct Data {
     pub(crate) pair: bool,
     /// The spin bit of the newest acknowledgement: what a receiver measures the round trip by.
     pub(crate) spin: bool,
+    /// It leaves without ECT, since counts have shown that the path does not carry it.
+    pub(crate) bare: bool,
 }
 
 /// An acknowledgement.
@@ -251,7 +283,8 @@ pub(crate) struct Ack {
     pub(crate) echo: Time,
     /// Up to three ranges above `cumulative` that have arrived, the one with the newest packet first (RFC 2018). Nothing is missing while
     /// an acknowledgement is held back, so that such a one seldom uses more than the first; a third that is unused holds
-    /// how much later than `echo` the [newest](Self::newest) packet left, nanoseconds.
+    /// how much later than `echo` the [newest](Self::newest) packet left, nanoseconds. Where all marks are counted the third is no range,
+    /// and holds their number too.
     pub(crate) sack: [Block; 3],
     /// A mark is echoed (ECE, RFC 3168).
     pub(crate) marked: bool,
@@ -260,9 +293,14 @@ pub(crate) struct Ack {
     pub(crate) duplicate: i32,
     /// The packets from `cumulative` on for which the receiver has room; 0 where it grants what the setup says.
     pub(crate) window: u16,
-    /// The [spin bit](Self::spin), and above it the [counter](Self::ace) of marks.
+    /// The [spin bit](Self::spin), above it the three bits of the [counter](Self::ace) of marks, and [`SHORT`] and [`TOTALS`].
     pub(crate) bits: u8,
 }
+
+/// The packets with ECT and the marked ones are fewer than all that have arrived.
+const SHORT: u8 = 1 << 6;
+/// The last range of an acknowledgement holds the number of all marked packets.
+const TOTALS: u8 = 1 << 7;
 
 impl Ack {
     /// The acknowledgement of all packets below `cumulative` and of nothing else, for the packet that left at `echo`.
@@ -287,20 +325,43 @@ impl Ack {
     /// The number of marked packets modulo 8 (ACE, RFC 9768 section 3.2.2); 0 where the receiver does not count.
     #[inline]
     pub(crate) fn ace(&self) -> u8 {
-        self.bits >> 1
+        self.bits >> 1 & 7
     }
 
     /// Sets that number, below 8.
     pub(crate) fn set_ace(&mut self, ace: u8) {
-        self.bits = self.bits & 1 | ace << 1;
+        self.bits = self.bits & !(7 << 1) | ace << 1;
+    }
+
+    /// Whether it counts all marks.
+    #[inline]
+    pub(crate) fn has_totals(&self) -> bool {
+        self.bits & TOTALS != 0
+    }
+
+    /// The number of marked packets that have arrived, modulo 2^32; of one that counts all.
+    pub(crate) fn marks(&self) -> u32 {
+        self.sack[2].end
+    }
+
+    /// Whether packets have arrived that the counts lack.
+    pub(crate) fn falls_short(&self) -> bool {
+        self.bits & SHORT != 0
+    }
+
+    /// Sets the counts. It reports two ranges at most.
+    pub(crate) fn set_totals(&mut self, marks: u32, short: bool) {
+        self.bits |= TOTALS | if short { SHORT } else { 0 };
+        self.sack[2] = Block { first: 0, end: marks };
     }
 
     /// Sets the delay from the echo to the departure of the newest acknowledged packet, nanoseconds, for an acknowledgement that was held back. One that
     /// reports three ranges has no room for it.
     #[inline]
     pub(crate) fn set_later(&mut self, nanos: u32) {
+        let totals = self.has_totals();
         let third = &mut self.sack[2];
-        if third.is_empty() {
+        if third.is_empty() || totals {
             third.first = nanos;
         }
     }
@@ -309,12 +370,19 @@ impl Ack {
     #[inline]
     pub(crate) fn newest(&self) -> Time {
         let last = self.sack[2];
-        if last.is_empty() { self.echo + Span::from_nanos(last.first.into()) } else { self.echo }
+        if last.is_empty() || self.has_totals() { self.echo + Span::from_nanos(last.first.into()) } else { self.echo }
     }
 
     /// The ranges above `cumulative` that have arrived.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.sack.iter().filter(|block| !block.is_empty())
+        let most = if self.has_totals() { 2 } else { 3 };
+        self.sack[..most].iter().filter(|block| !block.is_empty())
+    }
+
+    /// All its ranges, unused ones too.
+    pub(crate) fn ranges(&self) -> [Block; 3] {
+        let [first, second, third] = self.sack;
+        [first, second, if self.has_totals() { Block::default() } else { third }]
     }
 
     /// The packet that arrived twice.
@@ -349,7 +417,7 @@ pub(crate) struct Reply {
     /// When the packet left that made the receiver send this.
     pub(crate) echo: Time,
     /// Up to two ranges above `cumulative` that have arrived; the headers leave no room for a third. A second that is unused holds
-    /// what an unused third one holds in [`Ack`].
+    /// what an unused third one holds in [`Ack`], and so does any second where all marks are counted.
     pub(crate) sack: [Block; 2],
     /// A mark is echoed.
     pub(crate) marked: bool,
@@ -357,6 +425,13 @@ pub(crate) struct Reply {
     pub(crate) bits: u8,
     /// The sum of XCP's grants or the highest load since the last one; NaN where no router has written.
     pub(crate) feedback: f32,
+}
+
+impl Reply {
+    /// As in [`Ack`].
+    pub(crate) fn has_totals(&self) -> bool {
+        self.bits & TOTALS != 0
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,10 @@ impl ReceiverProtocol for Aggregate {
         Received { new, answered: false }
     }
 
+    fn handle_lost_ect(&mut self) {
+        self.receiver.handle_lost_ect();
+    }
+
     fn handle_timeout(&mut self, now: Time) -> Option<Body> {
         let delayed = self.receiver.on_timer(now);
         self.hold(now, delayed);

@@ -5,12 +5,14 @@ mod accecn;
 mod aggregate;
 mod linux;
 mod linux_sender;
+mod marks;
 mod merging;
 mod receiver;
 pub(crate) mod recovery;
 mod right_sizing;
 mod sender;
 mod timer;
+mod totals;
 
 pub(crate) use aggregate::Aggregate;
 pub use linux::LinuxHost;

@@ -3,8 +3,8 @@
 use cwnd::host::{Range, Ranges};
 use cwnd::{Bytes, Span, Time};
 
-use super::accecn::MarkCounter;
 use super::linux::packets_in_segment;
+use super::marks::Counter;
 use super::merging::Merging;
 use super::right_sizing::RightSizing;
 use crate::net::packet::{Ack, AckEcho, Block, Body, Data};
@@ -89,7 +89,7 @@ struct Rest {
     /// Of Linux.
     sizing: Option<RightSizing>,
     /// Where acknowledgements count marks.
-    marks: Option<MarkCounter>,
+    marks: Option<Counter>,
     /// The second of two acknowledgements for one packet, which is due now; only with echoes per packet.
     second: Option<Ack>,
 }
@@ -100,7 +100,7 @@ impl Receiver {
         let rest = Rest {
             merging: options.gro.map(|within| Merging::new(within, packets_in_segment(options.payload))),
             sizing: options.autotune.map(|most| RightSizing::new(options.payload, most)),
-            marks: options.echo.counts().then(MarkCounter::default),
+            marks: Counter::of(options.echo),
             second: None,
         };
         let plain = rest.merging.is_none() && rest.sizing.is_none() && rest.marks.is_none();
@@ -210,11 +210,12 @@ impl Receiver {
             return (new, None);
         }
         // RFC 8257 wants a change acknowledged at once. A classic mark may have left a window of one packet, which must not wait.
-        // RFC 9768 section 3.2.2.5.1 wants the first mark acknowledged at once, and every second one.
+        // RFC 9768 section 3.2.2.5.1 wants the first mark acknowledged at once, and every second one; RFC 9000 section 13.2.1 wants each.
         let urgent = match self.echo {
             AckEcho::Latch => marked,
             AckEcho::PerPacket | AckEcho::Scalable => changes,
             AckEcho::AccEcn | AckEcho::AccEcnScalable => follows_unmarked,
+            AckEcho::Counts | AckEcho::CountsScalable => marked,
         };
         if self.delay > Span::ZERO
             && !self.merges()
@@ -344,7 +345,12 @@ impl Receiver {
     fn record_mark(&mut self, data: &Data, marked: bool) {
         self.marked = match self.echo {
             AckEcho::Latch => marked || self.marked && !data.reacted,
-            AckEcho::PerPacket | AckEcho::Scalable | AckEcho::AccEcn | AckEcho::AccEcnScalable => marked,
+            AckEcho::PerPacket
+            | AckEcho::Scalable
+            | AckEcho::AccEcn
+            | AckEcho::AccEcnScalable
+            | AckEcho::Counts
+            | AckEcho::CountsScalable => marked,
         };
         if let Some(counter) = self.rest.as_deref_mut().and_then(|rest| rest.marks.as_mut()) {
             counter.count(marked);
@@ -378,7 +384,7 @@ impl Receiver {
         let sack = if self.beyond.is_empty() { [Block::default(); 3] } else { self.report(number) };
         let mut ack = Ack { sack, marked: self.marked, ..Ack::of(self.cumulative, echo) };
         if let Some(counter) = self.rest.as_deref().and_then(|rest| rest.marks) {
-            ack.set_ace(counter.ace());
+            counter.write(&mut ack);
         }
         ack
     }
@@ -425,6 +431,11 @@ impl ReceiverProtocol for Receiver {
         Received { new, answered }
     }
 
+    fn handle_lost_ect(&mut self) {
+        let counter = self.rest.as_deref_mut().and_then(|rest| rest.marks.as_mut());
+        counter.into_iter().for_each(Counter::fall_short);
+    }
+
     fn handle_timeout(&mut self, now: Time) -> Option<Body> {
         self.on_timer(now).map(Body::Ack)
     }
@@ -459,6 +470,7 @@ mod tests {
             reacted: false,
             pair: false,
             spin: false,
+            bare: false,
         }
     }
 
@@ -679,6 +691,33 @@ mod tests {
         // A packet that had arrived counts too.
         let (new, ack) = receiver.on_data(Time::ZERO, &data(3), true);
         assert_eq!((new, ack.map(|ack| ack.ace())), (false, Some(4)));
+    }
+
+    /// RFC 9000 section 13.2.1: each mark is acknowledged at once. The total is behind two ranges, and leaves room for the later departure.
+    #[test]
+    fn an_acknowledgement_has_the_total_of_marks() {
+        let options = ReceiverOptions { delay: Some(Span::from_millis(40)), echo: AckEcho::Counts, ..PLAIN };
+        let mut receiver = Receiver::new(options);
+        let mut on = |number, marked| {
+            let ack = receiver.on_data(Time::ZERO, &data(number), marked).1?;
+            assert!(ack.has_totals() && !ack.falls_short() && ack.ace() == 0);
+            Some((ack.cumulative, blocks(&ack), ack.marks(), ack.echo.as_nanos(), ack.newest().as_nanos()))
+        };
+        assert_eq!(on(0, false), None);
+        assert_eq!(on(1, true), Some((2, vec![], 1, 0, 1)));
+        assert_eq!(on(2, true), Some((3, vec![], 2, 2, 2)));
+        assert_eq!(on(3, false), None);
+        assert_eq!(on(4, false), Some((5, vec![], 2, 3, 4)));
+        for number in 5..300 {
+            on(number, true);
+        }
+        assert_eq!(on(301, true), Some((300, vec![(301, 302)], 298, 301, 301)));
+        assert_eq!(on(303, false), Some((300, vec![(303, 304), (301, 302)], 298, 303, 303)));
+        assert_eq!(on(305, false), Some((300, vec![(305, 306), (303, 304)], 298, 305, 305)));
+        // A packet that had arrived counts too.
+        assert_eq!(on(7, true).map(|ack| ack.2), Some(299));
+        receiver.handle_lost_ect();
+        assert!(receiver.on_data(Time::ZERO, &data(300), false).1.expect("behind a gap").falls_short());
     }
 
     proptest! {

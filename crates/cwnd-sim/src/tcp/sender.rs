@@ -10,9 +10,9 @@ use cwnd::{
     Remote, Span, Time, View, Visitor,
 };
 
-use super::accecn::AceDecoder;
 use super::linux::initial_window;
 use super::linux_sender::{LinuxSender, pacing};
+use super::marks::MarkDecoder;
 use super::recovery::{AckOutcome, Rack, Recovery};
 use super::timer::RetransmissionTimer;
 use crate::era::MarkedAtOne;
@@ -65,7 +65,9 @@ pub(crate) struct Sender<R> {
     /// Behaviours of Linux senders.
     linux: Option<Box<LinuxSender>>,
     /// Where acknowledgements count marks.
-    ace: Option<Box<AceDecoder>>,
+    marks: Option<Box<MarkDecoder>>,
+    /// The counts have shown that the path does not carry ECT, which packets leave without.
+    bare: bool,
     /// The number of the packet that carries CWR, which confirms a reaction to a mark; 0 before the first mark.
     confirming: u64,
     marked_at_one: MarkedAtOne,
@@ -105,7 +107,8 @@ impl<R: Recovery> Sender<R> {
             timer: RetransmissionTimer::new(&config.era),
             pacer: Pacer::new(now, departures).with_ticks(config.tick),
             linux,
-            ace: config.counts_marks.then(Box::default),
+            marks: config.echo.and_then(MarkDecoder::of).map(Box::new),
+            bare: false,
             confirming: 0,
             marked_at_one: config.marked_at_one,
             waiting_for_rto: false,
@@ -207,9 +210,13 @@ impl<R: Recovery> Sender<R> {
             self.facts.counts.lost += outcome.lost;
             self.on_loss(now, in_flight, outcome);
         }
-        let marked = match &mut self.ace {
+        let marked = match &mut self.marks {
             None => ack.marked,
-            Some(ace) => ace.on_ack(ack, outcome.newly + u64::from(outcome.unnamed)) > 0,
+            Some(decoder) => {
+                let marks = decoder.on_ack(ack, outcome.newly + u64::from(outcome.unnamed));
+                self.bare = decoder.has_failed();
+                marks > 0
+            }
         };
         if marked {
             self.on_mark(now, in_flight);
@@ -218,9 +225,9 @@ impl<R: Recovery> Sender<R> {
         // names arrived packets. An algorithm that follows samples receives all of them.
         let handed = outcome.advanced || self.recovery.in_recovery() || self.recovery.samples().is_some();
         if outcome.newly > 0 && handed {
-            let marks = match &mut self.ace {
+            let marks = match &mut self.marks {
                 None => (u32::from(ack.marked), 1),
-                Some(ace) => told(ace, outcome.newly),
+                Some(decoder) => told(decoder, outcome.newly),
             };
             let min_rtt = self.facts.rtt.get().map(|rtt| rtt.min);
             let sample = self.recovery.samples().and_then(|samples| samples.take(min_rtt));
@@ -306,8 +313,15 @@ impl<R: Recovery> Sender<R> {
             while next < end {
                 // Something is outstanding, so that none of these is packet 0.
                 let reacted = next == self.confirming;
-                let goes_on =
-                    send(Data { number: next, sent_at: now, retransmission: false, reacted, pair: false, spin: false });
+                let goes_on = send(Data {
+                    number: next,
+                    sent_at: now,
+                    retransmission: false,
+                    reacted,
+                    pair: false,
+                    spin: false,
+                    bare: false,
+                });
                 next += 1;
                 if !goes_on {
                     break;
@@ -395,6 +409,7 @@ impl<R: Recovery> Sender<R> {
         self.recovery.is_idle()
             && self.outstanding() > 0
             && !self.waiting_for_rto
+            && !self.bare
             && self.cached.probe == Probe::None
             && !self.pacer.spaces(self.cached.pacing)
             && !self.pacer.waits(now)
@@ -469,7 +484,7 @@ impl<R: Recovery> Sender<R> {
         let pair = self.pacer.sent(now, self.spacing(), self.cached.probe, fresh);
         let reacted = !retransmission && number > 0 && number == self.confirming;
         let spin = self.linux.as_deref().is_some_and(LinuxSender::spin);
-        Data { number, sent_at: now, retransmission, reacted, pair, spin }
+        Data { number, sent_at: now, retransmission, reacted, pair, spin, bare: self.bare }
     }
 
     /// A timer of the recovery scheme has expired.
@@ -678,9 +693,9 @@ impl CachedControl {
 }
 
 /// The marked ones of `newly` acknowledged packets, of how many. One acknowledgement without a mark stays one.
-fn told(ace: &mut AceDecoder, newly: u64) -> (u32, u32) {
+fn told(decoder: &mut MarkDecoder, newly: u64) -> (u32, u32) {
     let of = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    match ace.tell(newly) {
+    match decoder.tell(newly) {
         0 => (0, 1),
         marks => (of(marks), of(newly)),
     }
@@ -713,7 +728,7 @@ mod tests {
             payload: Bytes(1460),
             paced: false,
             tick: None,
-            counts_marks: false,
+            echo: None,
             host: crate::LinuxHost::default(),
         };
         Sender::new(config, Sack::new(&era), Time::ZERO)

@@ -3,8 +3,8 @@
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, Discipline, Dumbbell, Era, FlowSetup, Impairments, Loss, QueueLimit, RecoveryScheme, RedSetup, Setup,
-    SetupError, Trace,
+    AckEcho, Discipline, Dumbbell, Era, FlowSetup, Impairments, Loss, Mangling, QueueLimit, RecoveryScheme, RedSetup,
+    ReorderBy, Reordering, Setup, SetupError, Trace,
 };
 use cwnd_trace::Seen;
 
@@ -79,14 +79,16 @@ fn counted(echo: AckEcho, loss: Loss, impairments: Impairments) -> Trace {
     run(&setup)
 }
 
-/// Where every acknowledgement arrives and covers one packet, a counter of three bits tells what echoes per packet tell.
+/// Where every acknowledgement arrives and covers one packet, a counter of three bits and one without end tell what echoes per packet tell.
 #[test]
 fn a_counter_of_marks_is_exact_where_all_acknowledgements_arrive() {
-    let [each, counts] =
-        [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| counted(echo, Loss::None, Impairments::default()));
+    let [each, counts, totals] = [AckEcho::PerPacket, AckEcho::AccEcn, AckEcho::Counts]
+        .map(|echo| counted(echo, Loss::None, Impairments::default()));
     assert!(each.links[0].marked.last() > Some(&0));
-    assert_eq!(each.flows[0].window, counts.flows[0].window);
-    assert_eq!(each.flows[0].delivered, counts.flows[0].delivered);
+    for counts in [counts, totals] {
+        assert_eq!(each.flows[0].window, counts.flows[0].window);
+        assert_eq!(each.flows[0].delivered, counts.flows[0].delivered);
+    }
 }
 
 /// The packets that a flow delivers and the packets that the queue marks for it.
@@ -104,13 +106,13 @@ fn thinned_acknowledgements_lose_echoes_and_no_counts() {
         let thin = Impairments { aggregation, ack_thinning: Some(every), ..Impairments::default() };
         delivered_and_marked(echo, Loss::None, thin)
     };
-    let both = |every| [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| of(echo, every));
+    let each = |every| [AckEcho::PerPacket, AckEcho::AccEcn, AckEcho::Counts].map(|echo| of(echo, every));
     for every in [4, 16] {
-        let [[echoed, _], [counted, _]] = both(every);
-        assert!(counted * 100 >= echoed * 99, "{every}: {counted}, {echoed}");
+        let [[echoed, _], [counted, _], [total, _]] = each(every);
+        assert!(counted.min(total) * 100 >= echoed * 99, "{every}: {counted}, {total}, {echoed}");
     }
-    let [[_, more], [_, fewer]] = both(16);
-    assert!(fewer * 10 < more, "{fewer}, {more}");
+    let [[_, more], [_, fewer], [_, all]] = each(16);
+    assert!(fewer.max(all) * 10 < more, "{fewer}, {all}, {more}");
 }
 
 /// A sender that misses acknowledgements at random, so that few cover eight packets, assumes marks that were not there: the RFC warns of
@@ -120,6 +122,90 @@ fn lost_acknowledgements_let_a_counter_assume_marks() {
     let of = |echo, loss| delivered_and_marked(echo, Loss::Bernoulli(loss), Impairments::default());
     let [[echoed, _], [counted, fewer]] = [AckEcho::PerPacket, AckEcho::AccEcn].map(|echo| of(echo, 0.6));
     assert!(counted * 3 < echoed * 2 && fewer == 0, "{counted} {echoed}, {fewer}");
+}
+
+/// A count of all marks loses none and assumes none: what is left is the delay of the next acknowledgement that arrives.
+#[test]
+fn lost_acknowledgements_change_no_total() {
+    let of = |echo, loss| delivered_and_marked(echo, Loss::Bernoulli(loss), Impairments::default());
+    let [delivered, _] = of(AckEcho::PerPacket, 0.0);
+    for loss in [0.3, 0.5, 0.6, 0.7] {
+        let [total, marked] = of(AckEcho::Counts, loss);
+        assert!(total * 100 >= delivered * 97 && marked > 600, "{loss}: {total} of {delivered}, {marked}");
+    }
+}
+
+/// The numbers of the data packets that leave with ECT, and without.
+fn capable_and_bare(setup: &Setup) -> [Vec<u64>; 2] {
+    let trace = run(setup);
+    let of = |ect: bool| {
+        let packets = trace.flows[0].log.packets.iter();
+        let number = |packet: &cwnd_trace::Logged| match packet.seen {
+            Seen::Data { number, capable, .. } if capable == ect => Some(number),
+            _ => None,
+        };
+        packets.filter_map(number).collect()
+    };
+    [of(true), of(false)]
+}
+
+/// RFC 9000 section 13.4.2.1: the ten packets of the initial window leave with ECT. The first acknowledgement shows that the counts lack
+/// a packet, and nothing leaves with ECT any more. A link that erases marks and leaves the sender's own ECT, or marks all packets, is not
+/// found.
+#[test]
+fn a_path_without_ect_ends_it_after_the_first_round_trip() {
+    let bleach = Impairments { bleach: true, ..Impairments::default() };
+    let mangle = |mangling| Impairments { mangling: Some(mangling), ..Impairments::default() };
+    let of = |name, echo, impairments: &Impairments| {
+        let mut setup = setup(name, echo);
+        (setup.links[0].loss, setup.links[0].impairments) = (Loss::None, impairments.clone());
+        capable_and_bare(&setup)
+    };
+    let [zero, one] = [AckEcho::Counts, AckEcho::CountsScalable];
+    for (echo, impairments) in
+        [(zero, &bleach), (one, &bleach), (one, &mangle(Mangling::Classic)), (zero, &mangle(Mangling::Scalable))]
+    {
+        for name in ["reno", "dctcp", "bbr3", "xcp"] {
+            let [capable, bare] = of(name, echo, impairments);
+            let first = if name == "xcp" { bare[0] } else { 10 };
+            assert_eq!(capable, (0..first).collect::<Vec<_>>(), "{name}, {echo:?}");
+            assert!(bare.len() > 1000, "{name}, {echo:?}: {}", bare.len());
+        }
+    }
+    for (echo, mangling) in [
+        (zero, Mangling::Classic),
+        (one, Mangling::Scalable),
+        (zero, Mangling::Congestion),
+        (one, Mangling::Congestion),
+    ] {
+        assert_eq!(of("dctcp", echo, &mangle(mangling))[1], [], "{echo:?}, {mangling:?}");
+    }
+    // Without counts nobody notices.
+    assert_eq!(of("dctcp", AckEcho::AccEcn, &bleach)[1], []);
+}
+
+/// Counts add up where packets and acknowledgements are lost, overtake each other, arrive twice and wait: no sender ends ECT there.
+#[test]
+fn counts_add_up_on_a_path_that_keeps_ect() {
+    let schemes = RecoveryScheme::ALL.map(|scheme| ("reno", scheme));
+    let others = [("dctcp", RecoveryScheme::Rack), ("prague", RecoveryScheme::Sack), ("bbr3", RecoveryScheme::Rack)];
+    let routed = ["xcp", "vcp"].map(|name| (name, RecoveryScheme::Sack));
+    for (name, scheme) in schemes.into_iter().chain(others).chain(routed) {
+        for delayed in [None, Some(Span::from_millis(40))] {
+            let mut setup = setup(name, AckEcho::CountsScalable);
+            let by = ReorderBy::Time(Span::from_millis(30));
+            let mess = Impairments {
+                reordering: Some(Reordering { probability: 0.02, by }),
+                duplication: 0.02,
+                ..Impairments::default()
+            };
+            setup.links[1].loss = Loss::Bernoulli(0.2);
+            setup.links.iter_mut().for_each(|link| link.impairments = mess.clone());
+            (setup.flows[0].recovery, setup.flows[0].delayed_ack) = (scheme, delayed);
+            let [capable, bare] = capable_and_bare(&setup);
+            assert!(bare.is_empty() && capable.len() > 300, "{name}, {scheme:?}: {} {}", capable.len(), bare.len());
+        }
+    }
 }
 
 /// RFC 3168 section 5: who does not answer marks must not carry any.

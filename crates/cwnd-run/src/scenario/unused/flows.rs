@@ -178,7 +178,8 @@ impl Found {
         for (parameter, _) in given {
             let why = match (parameter.name, flow.ecn, without_marks(party, flow, paths)) {
                 (ECN_BETA, None, _) => {
-                    "its packets are not ECN-capable: set `ecn` to `latch`, `per-packet` or `accecn`".to_string()
+                    "its packets are not ECN-capable: set `ecn` to `latch`, `per-packet`, `accecn` or `counts`"
+                        .to_string()
                 }
                 (ECN_BETA, Some(_), Some(why)) => why,
                 (FEEDBACK, ..) if reported => {

@@ -49,7 +49,7 @@ pub(crate) fn may_assume_marks<'a>(flow: &FlowSetup, mut back: impl Iterator<Ite
         let otherwise = Impairments { bleach: false, mangling: None, ..link.impairments.clone() };
         link.loss == Loss::None && otherwise == Impairments::default()
     };
-    flow.ecn.is_some_and(AckEcho::counts) && (flow.host.gro.is_some() || !back.all(plain))
+    flow.ecn.is_some_and(AckEcho::counts_modulo_8) && (flow.host.gro.is_some() || !back.all(plain))
 }
 
 /// Whether a flow's packets arrive at links with ECT(1), from its sender or from a link that writes it.

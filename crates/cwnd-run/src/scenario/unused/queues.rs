@@ -123,9 +123,8 @@ impl Found {
             let flows = || forward().filter_map(|party| party.flow);
             let why = match flows().next() {
                 Some(flow) if !flows().any(answering) => unanswered(&flow.algorithm),
-                _ => {
-                    "no flow that crosses it is ECN-capable: set `ecn` to `latch`, `per-packet` or `accecn`".to_string()
-                }
+                _ => "no flow that crosses it is ECN-capable: set `ecn` to `latch`, `per-packet`, `accecn` or `counts`"
+                    .to_string(),
             };
             self.add_part(key, queue, word, why);
         }

@@ -182,8 +182,15 @@ mod tests {
     }
 
     fn packet(number: u64) -> Packet {
-        let data =
-            Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data {
+            number,
+            sent_at: Time::ZERO,
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+            bare: false,
+        };
         let (size, ecn, class) = (Bytes(1500), Ecn::NotCapable, Class::Out);
         Packet { due: Time::ZERO, flow: 0, hop: 0, size, ecn, class, body: Body::Data(data) }
     }

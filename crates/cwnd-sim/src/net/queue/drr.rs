@@ -171,8 +171,15 @@ mod tests {
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data =
-            Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data {
+            number,
+            sent_at: Time::ZERO,
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+            bare: false,
+        };
         Packet {
             due: Time::ZERO,
             flow,

@@ -287,8 +287,15 @@ mod tests {
     use crate::net::setup::Class;
 
     fn packet(ecn: Ecn) -> Packet {
-        let data =
-            Data { number: 0, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data {
+            number: 0,
+            sent_at: Time::ZERO,
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+            bare: false,
+        };
         Packet { due: Time::ZERO, flow: 0, hop: 0, size: Bytes(1500), ecn, class: Class::Out, body: Body::Data(data) }
     }
 

@@ -196,8 +196,15 @@ mod tests {
     use crate::net::setup::{Class, CoDelSetup};
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data =
-            Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data {
+            number,
+            sent_at: Time::ZERO,
+            retransmission: false,
+            reacted: false,
+            pair: false,
+            spin: false,
+            bare: false,
+        };
         let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
         Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
     }

@@ -33,7 +33,7 @@ pub struct Impairments {
     pub mangling: Option<Mangling>,
 }
 
-/// The value that a faulty router writes into the ECN field of packets whose senders take part (RFC 9000 section 13.4.2.2 has senders look for it).
+/// The value that a faulty router writes into the ECN field of packets whose senders take part (RFC 9000 section 13.4.2.1 has senders look for it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mangling {
     /// ECT(0): marks are gone, and packets of scalable senders look like classic ones.
