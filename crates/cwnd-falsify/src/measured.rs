@@ -1,6 +1,6 @@
 //! The numbers of the properties, each a function of a run. [`PROPERTIES`](crate::property::PROPERTIES) defines them.
 
-use cwnd_run::measure::{Curve, Window, recovery_time, utilisation};
+use cwnd_run::measure::{Curve, Window, fair_shares, flow_delay, recovery_time, utilisation};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 
 use crate::observed::Observed;
@@ -164,6 +164,26 @@ fn longest_without_answer(trace: &Trace, flow: &FlowTrace) -> f64 {
     longest
 }
 
+/// None where no competitor has a share.
+pub(crate) fn classic_starved(run: &Observed<'_>) -> Option<f64> {
+    let shares = fair_shares(run.trace, Window::measured(run.trace));
+    let each = run.summary.flow_goodput_bps.iter().zip(shares).skip(run.subjects().count());
+    let of = |(goodput, share): (&Option<f64>, Option<f64>)| {
+        share.filter(|share| *share > 0.0).map(|share| goodput.unwrap_or(0.0) / share)
+    };
+    each.filter_map(of).reduce(f64::min)
+}
+
+pub(crate) fn l4s_delay(run: &Observed<'_>) -> Option<f64> {
+    let rate = run.link()?.rate.filter(|rate| *rate > 0)? as f64;
+    let window = Window::measured(run.trace);
+    let delay = |flow: &FlowTrace| {
+        let unavoidable = SPARED * 8.0 * f64::from(flow.packet) / rate;
+        Some((flow_delay(run.trace, flow, window)?.p99 - unavoidable).max(0.0))
+    };
+    run.subjects().filter_map(delay).reduce(f64::max)
+}
+
 /// The indices of samples that have one before them.
 fn steps(trace: &Trace) -> impl Iterator<Item = usize> + use<> {
     1..trace.at.len()
@@ -199,6 +219,8 @@ const ROOM: f64 = 8.0;
 /// A window of which no larger share is in flight is not used.
 const UNUSED: f64 = 0.5;
 const LONG: u64 = 10_000_000_000;
+/// Packets of which the delay is no fault: the one on the line, and the one that a low-latency queue does not mark (RFC 9332 appendix A.1).
+const SPARED: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -218,6 +240,7 @@ mod tests {
             packet: 1500,
             payload: 1460,
             base_rtt: TENTH / 2,
+            links: vec![0].into(),
             sent: count(80),
             delivered: count(80),
             lost: count(0),
@@ -392,6 +415,39 @@ mod tests {
             trace.flows[0].window[k] = 30.0;
         }
         close(value(&trace, "response-to-marks"), 19.0);
+    }
+
+    #[test]
+    fn a_classic_flow_is_starved_below_a_sixteenth_of_its_share() {
+        let mut trace = trace();
+        assert_eq!(value(&trace, "classic-starved"), None);
+        let name = "competitor".to_string();
+        let classic = FlowTrace { delivered: (0..SAMPLES).map(|k| k * 20).collect(), name, ..trace.flows[0].clone() };
+        trace.flows.push(classic);
+        // Half of the line is 50 packets per sample.
+        let promise: Promise = "classic-starved".parse().expect("registered");
+        close(value(&trace, "classic-starved"), 0.4);
+        assert!(promise.margin(0.4) > 0.0);
+        trace.flows[1].delivered = (0..SAMPLES).map(|k| k * 3).collect();
+        close(value(&trace, "classic-starved"), 0.06);
+        assert!(promise.margin(0.06) < 0.0);
+    }
+
+    #[test]
+    fn the_delay_of_l4s_is_less_two_packets() {
+        let mut trace = trace();
+        close(value(&trace, "l4s-delay"), 0.0);
+        // Two packets take 2 ms. Two of the 151 samples after the warm-up are above the 99th percentile.
+        trace.flows[0].srtt[60..].fill(0.056);
+        trace.flows[0].srtt[100..102].fill(0.2);
+        close(value(&trace, "l4s-delay"), 0.004);
+        let promise: Promise = "l4s-delay".parse().expect("registered");
+        assert!(promise.margin(0.004) > 0.0);
+        trace.flows[0].srtt[100] = 0.056;
+        trace.flows[0].srtt[100..102].fill(0.068);
+        trace.flows[0].srtt[102] = 0.068;
+        close(value(&trace, "l4s-delay"), 0.016);
+        assert!(promise.margin(0.016) < 0.0);
     }
 
     #[test]

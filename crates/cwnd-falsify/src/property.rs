@@ -38,6 +38,8 @@ pub struct Property {
     pub rivals: &'static [&'static str],
     /// Its number needs two samples per round trip.
     pub(crate) per_round_trip: bool,
+    /// Each path has a dual queue (RFC 9332), in which the subject sends ECT(1), and competitors are Reno or CUBIC without ECN.
+    pub(crate) dual_queue: bool,
     /// The number of a run; none if it is undefined there.
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
 }
@@ -132,6 +134,11 @@ impl Promise {
     #[must_use]
     pub(crate) fn per_round_trip(&self) -> bool {
         self.property().is_some_and(|property| property.per_round_trip)
+    }
+
+    /// Whether each path has a dual queue.
+    pub(crate) fn dual_queue(&self) -> bool {
+        self.property().is_some_and(|property| property.dual_queue)
     }
 
     /// The property of the registry; none for a measure.
@@ -235,6 +242,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Competitor],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::progress,
     },
     Property {
@@ -251,6 +259,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Outage],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::backlog_utilisation,
     },
     Property {
@@ -267,6 +276,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Competitor, Part::Outage, Part::Drops],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::starvation,
     },
     Property {
@@ -283,6 +293,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Discipline],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::recovery,
     },
     Property {
@@ -299,6 +310,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::cause_of_cuts,
     },
     Property {
@@ -315,6 +327,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::standing_queue,
     },
     Property {
@@ -330,6 +343,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::steady_loss,
     },
     Property {
@@ -345,6 +359,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Drops],
         rivals: &[],
         per_round_trip: false,
+        dual_queue: false,
         of: of::longest_silence,
     },
     Property {
@@ -361,6 +376,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Competitor],
         rivals: &["reno", "cubic", "bbr3"],
         per_round_trip: false,
+        dual_queue: false,
         of: of::completion,
     },
     Property {
@@ -377,6 +393,7 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Pauses, Part::RateStep, Part::Outage],
         rivals: &[],
         per_round_trip: true,
+        dual_queue: false,
         of: of::unused_growth,
     },
     Property {
@@ -393,6 +410,68 @@ pub static PROPERTIES: &[Property] = &[
         without: &[Part::Source, Part::Pauses, Part::Discipline],
         rivals: &[],
         per_round_trip: true,
+        dual_queue: false,
         of: of::unanswered_marks,
+    },
+    Property {
+        name: "classic-starved",
+        title: "a classic flow next to L4S is not starved",
+        source: "RFC 9332: the priority of the low-latency queue must not starve classic traffic, and RFC 9331, section 4.3. The bound is \
+                 the share that the classic queue keeps in RFC 9332, appendix A: 1/16.",
+        definition: "The smallest goodput of a competitor divided by its max-min fair share, after the warm-up.",
+        assumes: "The queue is `dualpi2:250ms`. The subject sends ECT(1), and answers marks. The competitors are Reno or CUBIC without \
+                  ECN. Each flow always has data, the rate and the delay of the path do not change, and no packet is lost or held back \
+                  at random.",
+        side: Side::Above,
+        bound: 0.0625,
+        flows: 1,
+        needs: Some(Part::Competitor),
+        without: &[
+            Part::Source,
+            Part::Pauses,
+            Part::Loss,
+            Part::Reordering,
+            Part::Outage,
+            Part::RateStep,
+            Part::DelayStep,
+            Part::Discipline,
+            Part::Marks,
+        ],
+        rivals: &[],
+        per_round_trip: false,
+        dual_queue: true,
+        of: of::classic_starved,
+    },
+    Property {
+        name: "l4s-delay",
+        title: "packets with ECT(1) hardly wait",
+        source: "RFC 9331, abstract: the queueing delay of L4S is consistently low. The bound is the delay at which the same queue \
+                 keeps classic traffic, the target in RFC 9332, appendix A: 15 ms.",
+        definition: "The 99th percentile of the queueing delay of a subject after the warm-up, less the time that two packets take on \
+                     the bottleneck, in seconds, at least 0. The queueing delay is the smoothed round-trip time less the one without \
+                     queueing, at each sample.",
+        assumes: "The queue is `dualpi2:250ms`. The subject sends ECT(1), and answers marks. Competitors are Reno or CUBIC without ECN. \
+                  The rate and the delay of the path do not change, and nothing but the queue holds packets or acknowledgements back.",
+        side: Side::Below,
+        bound: 0.015,
+        flows: 1,
+        needs: None,
+        without: &[
+            Part::Jitter,
+            Part::Reordering,
+            Part::Aggregation,
+            Part::Acks,
+            Part::OwnAcks,
+            Part::DelayedAcks,
+            Part::Outage,
+            Part::RateStep,
+            Part::DelayStep,
+            Part::Discipline,
+            Part::Marks,
+        ],
+        rivals: &[],
+        per_round_trip: false,
+        dual_queue: true,
+        of: of::l4s_delay,
     },
 ];

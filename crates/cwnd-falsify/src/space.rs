@@ -221,6 +221,9 @@ impl Path<'_> {
     }
 
     fn queue(&self) -> String {
+        if self.space.promise.dual_queue() {
+            return DUAL_QUEUE.to_string();
+        }
         let [rate, rtt, products] = self.case.path;
         let packets = (products * rate * rtt * 1e3 / 8.0 / PACKET).round().max(LEAST_QUEUE);
         let kind = |part| self.part(part).and_then(|values| DISCIPLINES.get(values[0] as usize));
@@ -273,7 +276,9 @@ impl Path<'_> {
     fn flows(&self, algorithm: &str, text: &mut String) {
         let algorithm = toml::Value::String(algorithm.to_string());
         let mut flow = format!("\n[[flow]]\nalgorithm = {algorithm}\n");
-        if self.part(Part::Marks).is_some() {
+        if self.space.promise.dual_queue() {
+            flow.push_str("ecn = \"l4s\"\n");
+        } else if self.part(Part::Marks).is_some() {
             let _ = writeln!(flow, "ecn = \"{}\"", self.space.echo());
         }
         text.push_str(&flow);
@@ -309,7 +314,8 @@ impl Path<'_> {
             }
         }
         if let Some([kind, count, start]) = self.part(Part::Competitor) {
-            let algorithm = COMPETITORS.get(*kind as usize).unwrap_or(&COMPETITORS[0]);
+            let kinds = if self.space.promise.dual_queue() { CLASSIC } else { COMPETITORS.len() };
+            let algorithm = COMPETITORS[*kind as usize % kinds];
             let _ = write!(text, "\n[[flow]]\nalgorithm = \"{algorithm}\"\nname = \"{COMPETITOR}\"\ncount = {count}\n");
             if *start > 0.0 {
                 let _ = writeln!(text, "start = \"{}\"", self.time(*start));
@@ -324,6 +330,10 @@ pub(crate) const CHANCE: f64 = 0.2;
 const STAND_IN: &str = "aimd:a=1,b=1/2";
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
 const COMPETITORS: [&str; 4] = ["reno", "cubic", "bbr", "bbr3"];
+/// How many of them halve their window, or nearly so, for a loss.
+const CLASSIC: usize = 2;
+/// Its size is that of RFC 9332 appendix A.1.
+const DUAL_QUEUE: &str = "dualpi2:250ms";
 /// Bytes of a packet.
 const PACKET: f64 = 1500.0;
 /// Packets of the shortest queue.
@@ -368,6 +378,18 @@ mod tests {
                 prop_assert!(scenario.is_ok_and(|scenario| scenario.packets() < crate::evaluate::MOST_PACKETS));
             }
         }
+    }
+
+    #[test]
+    fn a_dual_queue_has_a_subject_with_ect_1_next_to_classic_flows() {
+        let space = Space::new(Profile::Home, written("prague"), "classic-starved".parse().expect("registered"));
+        let case = space.decode(&vec![1.0; Space::dimensions()]);
+        let text = space.scenario(&case, 3);
+        assert!(
+            text.contains("queue = \"dualpi2:250ms\"") && text.contains("algorithm = \"prague\"\necn = \"l4s\""),
+            "{text}"
+        );
+        assert!(text.contains("algorithm = \"cubic\"\nname = \"competitor\"\ncount = 4"), "{text}");
     }
 
     #[test]

@@ -75,6 +75,30 @@ fn a_property_that_cannot_break_is_not_broken() {
     assert!(outcomes.iter().all(|outcome| !outcome.is_broken()), "{outcomes:?}");
 }
 
+/// Next to Prague classic flows keep most of their shares, and its packets hardly wait. A sender that grows by 200 packets per round trip
+/// and cuts by 1 % for a mark breaks both properties.
+#[test]
+fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
+    let value = |algorithm: &str, property: &str, coordinate: f64| {
+        let space = Space::new(Profile::Home, written(algorithm), promise(property));
+        let case = space.decode(&vec![coordinate; Space::dimensions()]);
+        let scenario = space.read(&case, 1).expect("a scenario");
+        with_threads(1, |executor| {
+            let subject = Subject { executor, promise: space.promise() };
+            let outcome = &subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0];
+            (outcome.value.unwrap_or_else(|| panic!("{outcome:?}")), outcome.is_broken())
+        })
+    };
+    for property in ["classic-starved", "l4s-delay"] {
+        for coordinate in [0.21, 0.5, 1.0] {
+            let (number, broken) = value("prague", property, coordinate);
+            assert!(!broken, "{property}: {number}");
+        }
+        let (number, broken) = value("aimd:a=200,b=1/100", property, 0.5);
+        assert!(broken, "{property}: {number}");
+    }
+}
+
 #[test]
 fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
     let space = Space::new(Profile::Anything, written("bbr"), promise("starvation"));
