@@ -57,9 +57,9 @@ def compare(
     rtt : str, optional
         Round-trip time without queueing; ``50ms`` if not given.
     queue : str, optional
-        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``pie:``, ``dualpi2:``,
-        ``dualpi2_linux:``, ``xcp:``, ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay products), ``p``
-        (packets) or ``kB``; ``droptail:1bdp`` if not given.
+        Queue of the bottleneck: ``droptail:``, ``red:``, ``drr:``, ``codel:``, ``fq_codel:``, ``cake:``, ``pie:``,
+        ``dualpi2:``, ``dualpi2_linux:``, ``xcp:``, ``vcp:`` or ``decbit:`` and a size in ``bdp`` (bandwidth-delay
+        products), ``p`` (packets) or ``kB``; ``droptail:1bdp`` if not given.
     loss : str or float, optional
         Random loss at the bottleneck: a probability, or ``periodic:N`` for every Nth packet; none if not given.
     dumbbell : mapping, optional

@@ -271,7 +271,7 @@ mod tests {
 
     use super::*;
     use crate::net::setup::{
-        CoDelSetup, DrrSetup, DualPi2Setup, FqCoDelSetup, Mangling, RedSetup, ReorderBy, Reordering,
+        CakeSetup, CoDelSetup, DrrSetup, DualPi2Setup, FqCoDelSetup, Mangling, RedSetup, ReorderBy, Reordering,
     };
 
     /// 8 Mbit/s: 1000 bytes take a millisecond.
@@ -486,6 +486,7 @@ mod tests {
             Just(Discipline::DropTail),
             Just(Discipline::CoDel(codel)),
             Just(Discipline::FqCoDel(FqCoDelSetup { codel, ..FqCoDelSetup::default() })),
+            Just(Discipline::Cake(CakeSetup { target, interval, ..CakeSetup::default() })),
         ]
     }
 

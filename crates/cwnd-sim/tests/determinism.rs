@@ -9,8 +9,8 @@ use std::thread;
 
 use cwnd::{ALGORITHMS, Span, Spec};
 use cwnd_sim::{
-    AckEcho, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FqCoDelSetup, Loss, PieSetup,
-    QueueLimit, RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
+    AckEcho, CakeSetup, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FqCoDelSetup, Loss,
+    PieSetup, QueueLimit, RecoveryScheme, RedSetup, RioSetup, Setup, VcpSetup, XcpSetup,
 };
 
 /// Two flows of an algorithm for ten seconds: queueing loss, random loss, recovery, timeouts. Losses are repaired by RFC 6675, and each
@@ -95,6 +95,7 @@ fn every_queue_runs_as_recorded() {
         ("pie", Discipline::Pie(PieSetup { mark: true, ..PieSetup::default() })),
         ("dualpi2", Discipline::DualPi2(DualPi2Setup::RFC)),
         ("dualpi2_linux", Discipline::DualPi2(DualPi2Setup::LINUX)),
+        ("cake", Discipline::Cake(CakeSetup::default())),
     ];
     compare("queues.txt", queues.into_iter().map(|(name, discipline)| (name, queue(discipline))));
 }

@@ -332,6 +332,7 @@ by_table!(
         "drr:1bdp",
         "codel:1000p",
         "fq_codel:10240p",
+        "cake:1000p",
         "pie:1000p,target=20ms",
         "xcp:1bdp",
     ]

@@ -140,7 +140,7 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("arrivals.0.size", &["\"25p\"", "\"pareto:30p,shape=1.5\""]),
 ];
 
-const QUEUES: [&str; 12] = [
+const QUEUES: [&str; 13] = [
     "\"droptail:9p\"",
     "\"red:20p,ecn=yes\"",
     "\"red:20p,mark_limit=0.1\"",
@@ -150,6 +150,7 @@ const QUEUES: [&str; 12] = [
     "\"codel:20p,target=1ms,interval=10ms,ecn=yes\"",
     "\"fq_codel:20p\"",
     "\"fq_codel:20p,ecn=yes\"",
+    "\"cake:20p\"",
     "\"pie:20p,target=1ms,update=1ms,burst=0s,ecn=yes,mark_limit=1\"",
     "\"pie:20p,target=1ms,burst=0s,mark_limit=0.5\"",
     "\"xcp:20p\"",

@@ -373,6 +373,18 @@ fn what_says_nothing_is_named_with_the_reason() {
             ": `ecn=no` has no effect: no flow that crosses it is ECN-capable",
         ),
         (
+            "queue = \"cake:60p,ecn=no\"".into(),
+            "",
+            String::new(),
+            ": `ecn=no` has no effect: no flow that crosses it is ECN-capable",
+        ),
+        (
+            "queue = \"cake:60p,ack_filter=yes\"\nreverse_queue = \"droptail:60p\"".into(),
+            "",
+            String::new(),
+            ": `ack_filter=yes` has no effect: no acknowledgement of a TCP-like flow crosses it",
+        ),
+        (
             "queue = \"rio:60p,in_ecn=yes\"".into(),
             "ecn = \"latch\"",
             String::new(),
@@ -412,6 +424,8 @@ fn what_says_something_is_not_named() {
         ("queue = \"red:60p,min=9p,max=9p,weight=1,ecn=yes\"", "ecn = \"per-packet\"", ""),
         ("queue = \"fq_codel:60p,ecn=no\"", "ecn = \"latch\"", "[[flow]]\nalgorithm = \"reno\""),
         ("queue = \"drr:60p,quantum=300B\"", "count = 2", ""),
+        ("queue = \"cake:60p,ecn=no\"", "ecn = \"latch\"", "[[flow]]\nalgorithm = \"reno\""),
+        ("reverse_queue = \"cake:60p,ack_filter=yes\"\nreverse_rate = \"1mbit\"", "", ""),
         ("", "on = [\"0s..1s\", \"1500ms..\"]", "[[cbr]]\nrate = \"square:3mbit,1mbit,step=1s\""),
         ("", "host = \"tso,min_rto=200ms\"", ""),
     ] {

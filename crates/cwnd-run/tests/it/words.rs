@@ -42,7 +42,7 @@ const EARLY: [&str; 15] = [
     "gentle=yes",
 ];
 
-const FAMILIES: [Family; 15] = [
+const FAMILIES: [Family; 16] = [
     Family { key: "/dumbbell/queue", plain: "red:20p", words: &EARLY, paths: queues },
     Family {
         key: "/dumbbell/queue",
@@ -72,6 +72,12 @@ const FAMILIES: [Family; 15] = [
         plain: "fq_codel:60p",
         words: &["target=1ms", "interval=20ms", "ecn=yes", "ecn=no", "queues=1", "quantum=300B", "memory=9kB"],
         paths: queues,
+    },
+    Family {
+        key: "/dumbbell/queue",
+        plain: "cake:60p",
+        words: &["target=1ms", "interval=20ms", "ecn=yes", "ecn=no", "ack_filter=yes", "ack_filter=no"],
+        paths: narrow,
     },
     Family {
         key: "/dumbbell/queue",
@@ -175,6 +181,13 @@ fn queues() -> Vec<Value> {
     alone.as_object_mut().expect("a table").remove("cbr");
     let scalable = base(&json!([{"algorithm": "prague", "ecn": "l4s"}, {"algorithm": "cubic", "ecn": "latch"}]));
     vec![base(&marked), base(&plain), alone, busy, over, scalable]
+}
+
+/// Those, and a line that acknowledgements alone fill.
+fn narrow() -> Vec<Value> {
+    let mut narrow = base(&json!([{"algorithm": "cubic", "direction": "reverse"}, {"algorithm": "reno"}]));
+    (narrow["dumbbell"]["rate"], narrow["dumbbell"]["reverse_rate"]) = (json!("1mbit"), json!("50mbit"));
+    [vec![narrow], queues()].concat()
 }
 
 /// Scalable senders next to classic ones, and as much of either that its probability stays high.

@@ -17,6 +17,7 @@ use super::line::{Capacity, Line, Varying};
 use super::loss::RandomLoss;
 use super::packet::{Ecn, Packet};
 use super::phases::Phases;
+use super::queue::cake::Cake;
 use super::queue::codel::CoDel;
 use super::queue::decbit::DecBit;
 use super::queue::drr::Drr;
@@ -539,6 +540,9 @@ impl Server {
             Discipline::CoDel(codel) => return Self::scheduled(line, CoDel::new(codel, setup.queue)),
             Discipline::FqCoDel(fq) => {
                 return Self::scheduled(line, FqCoDel::new(fq, setup.queue, stream("FQ-CoDel")));
+            }
+            Discipline::Cake(cake) => {
+                return Self::scheduled(line, Cake::new(&cake, setup.queue, rate, stream("CAKE")));
             }
             Discipline::DualPi2(dual) => {
                 return Self::scheduled(line, DualPi2::new(dual, setup.queue, stream("DualPI2")));

@@ -1,5 +1,6 @@
 //! The setup of a link, as plain data.
 
+mod cake;
 mod delay;
 mod dualpi2;
 mod duplex;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use cwnd::{Bytes, Span, Time};
 
+pub use self::cake::CakeSetup;
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::dualpi2::{DualPi2Setup, DualPi2Variant};
 pub use self::duplex::{Duplex, HalfDuplex, Sharing};
@@ -95,6 +97,8 @@ pub enum Discipline<T = f64, Q = Bytes> {
     CoDel(CoDelSetup),
     /// CoDel in a queue per flow; the queues take turns.
     FqCoDel(FqCoDelSetup<Q>),
+    /// COBALT in a queue per flow; the queues take turns.
+    Cake(CakeSetup),
     /// First in, first out, with random drops that keep to a delay.
     Pie(PieSetup),
     /// A low-latency queue and a classic one, whose marks and drops are coupled.
@@ -366,6 +370,7 @@ impl LinkSetup {
             Discipline::Drr(drr) => require(drr.quantum.0 > 0, part, "DRR's quantum has at least one byte")?,
             Discipline::CoDel(codel) => codel.check(part)?,
             Discipline::FqCoDel(fq) => fq.check(part)?,
+            Discipline::Cake(cake) => cake.check(part)?,
             Discipline::Pie(pie) => pie.check(part)?,
             Discipline::DualPi2(dual) => dual.check(part)?,
         }

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 pub use self::forms::{DEFAULT_RED, DEFAULT_RIO, QUEUES};
 use crate::net::setup::{
-    CoDelSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup,
+    CakeSetup, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, QueueLimit, RedSetup, RioSetup,
 };
 
 /// A queue before the path is known: thresholds may be shares or times, and a quantum that is not given is one packet. Sizes of packets
@@ -157,6 +157,7 @@ impl Queue {
                 let (codel, quantum) = (CoDelSetup { mtu: packet, ..codel }, quantum.unwrap_or(packet));
                 Discipline::FqCoDel(FqCoDelSetup { codel, queues, quantum, memory })
             }
+            Discipline::Cake(cake) => Discipline::Cake(CakeSetup { mtu: packet, ..cake }),
             Discipline::Pie(pie) => Discipline::Pie(PieSetup { mean_packet: packet, ..pie }),
             Discipline::DualPi2(dual) => Discipline::DualPi2(DualPi2Setup { mtu: packet, ..dual }),
             Discipline::Xcp(xcp) => Discipline::Xcp(xcp),

@@ -2,13 +2,17 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, Dumbbell, Era, FqCoDelSetup, PieSetup, QueueLimit, RateSchedule,
-    RecoveryScheme, Setup, Trace,
+    AckEcho, CakeSetup, CbrSetup, Class, CoDelSetup, Discipline, Dumbbell, Era, FqCoDelSetup, PieSetup, QueueLimit,
+    RateSchedule, RecoveryScheme, Setup, Trace,
 };
 
 const MBIT: u64 = 1_000_000;
 const MS: Span = Span::from_millis(1);
 const CODEL: Discipline = Discipline::CoDel(CODEL_SETUP);
+/// Both disciplines with a queue per flow.
+fn flow_queues() -> [Discipline; 2] {
+    [Discipline::FqCoDel(FqCoDelSetup::default()), Discipline::Cake(CakeSetup::default())]
+}
 const CODEL_SETUP: CoDelSetup = CoDelSetup {
     target: Span::from_millis(5),
     interval: Span::from_millis(100),
@@ -125,17 +129,19 @@ fn ping(discipline: Discipline) -> f64 {
 }
 
 #[test]
-fn fq_codel_lets_a_sparse_flow_pass() {
+fn queues_of_flows_let_a_sparse_flow_pass() {
     // 40 ms, 200 and 40 bytes at 10 Mbit/s take 0.19 ms; then the rest of the packet on the line, 0 to 1.2 ms. And a jitter.
-    let sparse = ping(Discipline::FqCoDel(FqCoDelSetup::default()));
-    assert!((40.2..42.5).contains(&sparse), "{sparse} ms");
+    for discipline in flow_queues() {
+        let sparse = ping(discipline);
+        assert!((40.2..42.5).contains(&sparse), "{discipline:?}: {sparse} ms");
+    }
     // It waits with the others behind CoDel alone, and with all of them in a long queue.
     assert!(ping(CODEL) > 45.0, "{} ms", ping(CODEL));
     assert!(ping(Discipline::DropTail) > 500.0, "{} ms", ping(Discipline::DropTail));
 }
 
 #[test]
-fn fq_codel_shares_equally_among_unequals() {
+fn queues_of_flows_share_equally_among_unequals() {
     // Round-trip times of 20 and 60 ms, a multiplicative increase, CUBIC, and one that does not care and sends 10 Mbit/s.
     let shares = |discipline| {
         let mut setup = bell(discipline, (20, 20), &["reno", "reno", "mimd", "cubic"]);
@@ -147,33 +153,91 @@ fn fq_codel_shares_equally_among_unequals() {
         // Of a fifth of 20 Mbit/s for 30 s.
         packets.into_iter().map(|packets| packets as f64 * 12_000.0 / 120e6).collect::<Vec<_>>()
     };
-    let fair = shares(Discipline::FqCoDel(FqCoDelSetup::default()));
-    assert!(fair.iter().all(|share| (0.85..1.1).contains(share)), "{fair:?}");
+    for discipline in flow_queues() {
+        let fair = shares(discipline);
+        assert!(fair.iter().all(|share| (0.8..1.1).contains(share)), "{discipline:?}: {fair:?}");
+    }
     let tail = shares(Discipline::DropTail);
     assert!(tail.iter().any(|share| *share < 0.5) && tail.iter().any(|share| *share > 1.8), "{tail:?}");
 }
 
 #[test]
-fn fq_codel_shares_bytes_and_not_packets() {
-    let mut setup = bell(Discipline::FqCoDel(FqCoDelSetup::default()), (10, 20), &["reno"]);
-    setup.cbr = vec![cbr(&setup, 8 * MBIT, 1500), cbr(&setup, 8 * MBIT, 300)];
-    let trace = run(&setup);
-    let [large, small] = [(0, 1500), (1, 300)].map(|(n, size)| grown(&trace, &trace.cbr[n].delivered) * size);
-    let ratio = large as f64 / small as f64;
-    assert!((0.97..1.03).contains(&ratio), "{ratio}");
+fn queues_of_flows_share_bytes_and_not_packets() {
+    for discipline in flow_queues() {
+        let mut setup = bell(discipline, (10, 20), &["reno"]);
+        setup.cbr = vec![cbr(&setup, 8 * MBIT, 1500), cbr(&setup, 8 * MBIT, 300)];
+        let trace = run(&setup);
+        let [large, small] = [(0, 1500), (1, 300)].map(|(n, size)| grown(&trace, &trace.cbr[n].delivered) * size);
+        let ratio = large as f64 / small as f64;
+        assert!((0.97..1.03).contains(&ratio), "{discipline:?}: {ratio}");
+    }
 }
 
 #[test]
-fn fq_codel_keeps_unresponsive_flows_within_the_limit() {
+fn queues_of_flows_keep_unresponsive_ones_within_the_limit() {
     // 40 Mbit/s for 10: CoDel drops ever more often, but the limit of the queue does most of it.
-    let mut setup = bell(Discipline::FqCoDel(FqCoDelSetup::default()), (10, 20), &["reno"]);
-    setup.links[0].queue = QueueLimit::Packets(200);
-    setup.cbr = (0..4).map(|_| cbr(&setup, 10 * MBIT, 1500)).collect();
+    for discipline in flow_queues() {
+        let mut setup = bell(discipline, (10, 20), &["reno"]);
+        setup.links[0].queue = QueueLimit::Packets(200);
+        setup.cbr = (0..4).map(|_| cbr(&setup, 10 * MBIT, 1500)).collect();
+        let trace = run(&setup);
+        assert!(trace.links[0].queue_packets.iter().all(|packets| *packets <= 200));
+        let share = grown(&trace, &trace.flows[0].delivered) as f64 * 12_000.0 / (30e6 * 10.0 / 5.0);
+        assert!((0.8..1.05).contains(&share), "{discipline:?}: {share}");
+        assert!((0.99..1.01).contains(&utilisation(&trace, 10)), "{discipline:?}: {}", utilisation(&trace, 10));
+    }
+}
+
+#[test]
+fn blue_empties_the_queue_of_a_flow_that_never_slows_down() {
+    // 12 Mbit/s for 10: a sixth has to go. CoDel's drops get more frequent by its schedule, and the limit of 200 packets, 240 ms, drops the
+    // rest. BLUE's probability rises with each overflow.
+    let delay = |discipline| {
+        let mut setup = bell(discipline, (10, 20), &["reno"]);
+        setup.links[0].queue = QueueLimit::Packets(200);
+        setup.flows[0].max_window = Some(1.0);
+        setup.cbr = vec![cbr(&setup, 12 * MBIT, 1500)];
+        mean(&run(&setup))
+    };
+    let [codel, cobalt] = flow_queues().map(delay);
+    assert!(cobalt < 10.0 && codel > 50.0, "{codel} ms, {cobalt} ms");
+}
+
+#[test]
+fn cake_keeps_queues_below_its_target() {
+    for path in [(10, 100), (45, 50), (100, 20)] {
+        let trace = run(&bell(Discipline::Cake(CakeSetup::default()), path, &["reno"; 4]));
+        assert!(quantile(&trace, 0.5) < 5.0, "{path:?}: {} ms", quantile(&trace, 0.5));
+        assert!(quantile(&trace, 0.95) < 15.0, "{path:?}: {} ms", quantile(&trace, 0.95));
+        assert!(utilisation(&trace, path.0) > 0.85, "{path:?}: {}", utilisation(&trace, path.0));
+    }
+}
+
+#[test]
+fn cake_marks_instead_of_dropping() {
+    let mut setup = bell(Discipline::Cake(CakeSetup::default()), (10, 100), &["reno"; 4]);
+    setup.flows.iter_mut().for_each(|flow| flow.ecn = Some(AckEcho::Latch));
     let trace = run(&setup);
-    assert!(trace.links[0].queue_packets.iter().all(|packets| *packets <= 200));
-    let share = grown(&trace, &trace.flows[0].delivered) as f64 * 12_000.0 / (30e6 * 10.0 / 5.0);
-    assert!((0.8..1.05).contains(&share), "{share}");
-    assert!((0.99..1.01).contains(&utilisation(&trace, 10)), "{}", utilisation(&trace, 10));
+    assert_eq!(last(&trace.links[0].dropped), 0);
+    assert!(last(&trace.links[0].marked) > 50, "{}", last(&trace.links[0].marked));
+}
+
+#[test]
+fn the_ack_filter_makes_room_on_a_narrow_way_back() {
+    // 50 Mbit/s of packets of 1500 bytes make 4167 acknowledgements of 40 bytes a second, 1.33 Mbit/s: more than half of it does not fit.
+    let through = |ack_filter| {
+        let mut setup = bell(Discipline::DropTail, (50, 40), &["cubic"]);
+        (setup.links[1].rate, setup.links[1].queue) = (Some(500_000), QueueLimit::Packets(1000));
+        setup.links[1].discipline = Discipline::Cake(CakeSetup { ack_filter, ..CakeSetup::default() });
+        let trace = run(&setup);
+        let (delay, dropped) = (trace.links[1].wait.mean().expect("they came") / 1e6, last(&trace.links[1].dropped));
+        assert!(utilisation(&trace, 50) > 0.99, "{}", utilisation(&trace, 50));
+        assert!(dropped > 40_000, "{dropped}");
+        delay
+    };
+    // Without it they wait for COBALT to catch up. With it two wait at most, of which the older is the next to go.
+    let [without, with] = [false, true].map(through);
+    assert!(with < 1.0 && without > 50.0, "{without} ms, {with} ms");
 }
 
 #[test]

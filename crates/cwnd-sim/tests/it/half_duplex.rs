@@ -2,9 +2,9 @@
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FqCoDelSetup,
-    HalfDuplex, LinkId, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, Sampling, Schedule, Setup,
-    Sharing, TokenBucket, Trace, Variation,
+    CakeSetup, CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era,
+    FqCoDelSetup, HalfDuplex, LinkId, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, Sampling, Schedule,
+    Setup, Sharing, TokenBucket, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -136,6 +136,7 @@ fn every_queue_that_waits_for_the_channel_conserves_packets_and_is_unobserved() 
         Discipline::Drr(DrrSetup::default()),
         Discipline::CoDel(CoDelSetup::default()),
         Discipline::FqCoDel(FqCoDelSetup::default()),
+        Discipline::Cake(CakeSetup { ack_filter: true, ..CakeSetup::default() }),
         Discipline::DualPi2(DualPi2Setup::RFC),
     ];
     for discipline in disciplines {

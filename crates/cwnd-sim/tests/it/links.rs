@@ -3,9 +3,9 @@
 use cwnd::registry::Transport;
 use cwnd::{ALGORITHMS, Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup, GilbertElliott,
-    Impairments, Jitter, Loss, Noise, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup, ReorderBy,
-    Reordering, RioSetup, Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
+    CakeSetup, CbrSetup, Class, CoDelSetup, DeliveryTrace, Discipline, DrrSetup, Dumbbell, Era, FqCoDelSetup,
+    GilbertElliott, Impairments, Jitter, Loss, Noise, PieSetup, QueueLimit, RateSchedule, RecoveryScheme, RedSetup,
+    ReorderBy, Reordering, RioSetup, Sampling, Schedule, Setup, TokenBucket, Trace, Variation,
 };
 
 const MBIT: u64 = 1_000_000;
@@ -59,6 +59,7 @@ fn a_line_that_never_rests_carries_the_integral_of_its_rate() {
         Discipline::Drr(DrrSetup::default()),
         Discipline::CoDel(CoDelSetup::default()),
         Discipline::FqCoDel(FqCoDelSetup::default()),
+        Discipline::Cake(CakeSetup::default()),
         Discipline::Pie(PieSetup::default()),
     ];
     for discipline in disciplines {
@@ -226,6 +227,7 @@ fn a_link_reorders_behind_every_queue() {
         Discipline::Drr(DrrSetup::default()),
         Discipline::CoDel(CoDelSetup::default()),
         Discipline::FqCoDel(FqCoDelSetup::default()),
+        Discipline::Cake(CakeSetup::default()),
     ];
     for (discipline, by) in
         disciplines.into_iter().flat_map(|d| [(d, ReorderBy::Packets(10)), (d, ReorderBy::Time(MS * 20))])

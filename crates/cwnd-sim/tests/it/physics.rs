@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era, FlowArrivalsSetup,
-    FlowSetup, FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages, ParkingLot, Pause,
-    PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup, Sampling, Schedule,
-    Setup, SetupError, Sizes, Source, Trace, Variation, Video,
+    AckEcho, CakeSetup, CbrSetup, Class, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, Dumbbell, Era,
+    FlowArrivalsSetup, FlowSetup, FqCoDelSetup, GilbertElliott, Impairments, Interarrival, Loss, MarkedAtOne, Pages,
+    ParkingLot, Pause, PieSetup, QueueLimit, RateChange, RateSchedule, Reassembly, RecoveryScheme, RedSetup, RioSetup,
+    Sampling, Schedule, Setup, SetupError, Sizes, Source, Trace, Variation, Video,
 };
 use proptest::prelude::*;
 
@@ -388,6 +388,14 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     );
     let fq = (codel.clone(), 1_u32..8, 100_u32..3000, 3000_u64..200_000)
         .prop_map(|(codel, queues, quantum, memory)| FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory });
+    let cake =
+        (1_u64..5000, 1_u64..100_000, any::<[bool; 2]>()).prop_map(|(target, more, [mark, ack_filter])| CakeSetup {
+            target: Span::from_micros(target),
+            interval: Span::from_micros(target + more),
+            mark,
+            ack_filter,
+            ..CakeSetup::default()
+        });
     let pie = (1_u64..20, 1_u64..20, 0_u64..150, any::<[bool; 2]>()).prop_map(
         |(target, update, burst, [mark, derandomize])| PieSetup {
             target: Span::from_millis(target),
@@ -402,6 +410,7 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         Just(Discipline::DropTail),
         codel.prop_map(Discipline::CoDel),
         fq.prop_map(Discipline::FqCoDel),
+        cake.prop_map(Discipline::Cake),
         pie.prop_map(Discipline::Pie),
         dual.prop_map(Discipline::DualPi2),
         red.clone().prop_map(Discipline::Red),

@@ -31,6 +31,7 @@ pub(super) fn without_marks(party: &Party<'_>, flow: &FlowSetup, paths: &Paths<'
                 || codel.ce_threshold.is_some()
                 || codel.l4s_threshold.is_some() && is_scalable(party, flow, paths)
         }
+        Discipline::Cake(cake) => cake.mark,
         Discipline::Pie(pie) => pie.mark,
         Discipline::DualPi2(_) => true,
         Discipline::DropTail | Discipline::Drr(_) | Discipline::Xcp(_) | Discipline::Vcp(_) | Discipline::DecBit(_) => {

@@ -94,6 +94,11 @@ impl<'a> Paths<'a> {
         self.parties.iter().filter(move |party| party.ways[0].contains(&LinkId(link as u32)))
     }
 
+    /// Those whose acknowledgements cross the link.
+    pub(super) fn backward(&self, link: usize) -> impl Iterator<Item = &Party<'a>> {
+        self.parties.iter().filter(move |party| party.ways[1].contains(&LinkId(link as u32)))
+    }
+
     /// Those whose data or acknowledgements cross the link.
     pub(super) fn crossing(&self, link: usize) -> impl Iterator<Item = &Party<'a>> {
         let link = LinkId(link as u32);

@@ -1,5 +1,6 @@
 //! Words of queues that change nothing.
 
+use cwnd::registry::Transport;
 use cwnd_sim::{Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
 
 use super::Found;
@@ -45,6 +46,14 @@ impl Found {
             self.early(key, queue, (word, bare), &early(class));
         }
         self.marks(key, queue, links, paths);
+        let is_acked =
+            |party: &&Party<'_>| party.flow.is_some_and(|flow| flow.algorithm.entry().transport == Transport::Acked);
+        if let Discipline::Cake(cake) = discipline
+            && cake.ack_filter
+            && !links.iter().flat_map(|link| paths.backward(*link)).any(|party| is_acked(&party))
+        {
+            self.add_word(key, queue, "ack_filter", "no acknowledgement of a TCP-like flow crosses it");
+        }
         let alone = |link: &usize| {
             let id = LinkId(*link as u32);
             let flows = |party: &Party<'_>| {

@@ -160,8 +160,9 @@ fn is_beyond_threshold(setup: &CoDelSetup, held: &Held, now: Time) -> bool {
     packet.ecn != Ecn::NotCapable && exceeds(setup.ce_threshold) || scalable && exceeds(setup.l4s_threshold)
 }
 
+/// Drops the packet at the head.
 #[cold]
-fn drop_oldest(held: &mut Held, dropped: &mut Vec<Packet>) {
+pub(super) fn drop_oldest(held: &mut Held, dropped: &mut Vec<Packet>) {
     dropped.extend(held.pop().map(|(_, packet)| packet));
 }
 

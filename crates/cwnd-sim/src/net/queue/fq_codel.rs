@@ -1,189 +1,47 @@
 //! Flow queueing with controlled delay (FQ-CoDel, RFC 8290).
 //!
-//! A flow goes to the queue that its hash names. Queues take turns by bytes, as in deficit round robin, and those that were empty a
-//! moment ago come first: a flow that sends less than its share hardly waits. Each queue is under CoDel's control by itself,
-//! exemption of a last packet included (Linux compares the bytes of all queues there).
+//! Each of the queues ([`flows`](super::flows)) is under CoDel's control by itself, exemption of a last packet included (Linux compares
+//! the bytes of all queues there).
 
 use cwnd::Time;
 
 use super::codel::Control;
-use super::scheduled::{Held, Pulled, Scheduler};
+use super::flows::{FlowQueues, QueueControl, Shape};
+use super::scheduled::Held;
 use crate::net::packet::Packet;
-use crate::net::setup::{FqCoDelSetup, QueueLimit};
+use crate::net::setup::{CoDelSetup, FqCoDelSetup, QueueLimit};
 use crate::random::Stream;
 
-/// Packets that wait, queue by queue.
-#[derive(Debug)]
-pub(crate) struct FqCoDel {
-    setup: FqCoDelSetup,
-    limit: QueueLimit,
-    /// Perturbs the hash.
-    perturbation: u64,
-    /// The queues of the flows up to the last one seen.
-    places: Vec<u32>,
-    queues: Vec<Queue>,
-    /// The queues whose first turn is to come, and those that have had one.
-    new: Turns,
-    old: Turns,
-    packets: u64,
-    bytes: u64,
-}
-
-/// One of the queues.
-#[derive(Debug, Default)]
-struct Queue {
-    held: Held,
-    control: Control,
-    /// What it may still send in this turn, bytes.
-    credits: i64,
-    /// It is in one of the lists.
-    listed: bool,
-    /// The one behind it in its list.
-    next: Option<u32>,
-}
-
-/// A list of queues, whose links are in these.
-#[derive(Debug, Default)]
-struct Turns {
-    first: Option<u32>,
-    last: u32,
-}
+/// Queues under CoDel's control.
+pub(crate) type FqCoDel = FlowQueues<CoDelSetup>;
 
 impl FqCoDel {
     /// An empty queue.
     pub(crate) fn new(setup: FqCoDelSetup, limit: QueueLimit, mut stream: Stream) -> Self {
-        let mut queues = Vec::new();
-        queues.resize_with(setup.queues as usize, Queue::default);
-        let perturbation = stream.seed();
-        Self {
-            setup,
-            limit,
-            perturbation,
-            places: Vec::new(),
-            queues,
-            new: Turns::default(),
-            old: Turns::default(),
-            packets: 0,
-            bytes: 0,
-        }
-    }
-
-    /// The queue of a flow.
-    fn place(&mut self, flow: u32) -> u32 {
-        if let Some(place) = self.places.get(flow as usize) {
-            return *place;
-        }
-        let known = self.places.len() as u32;
-        let hash = |flow| Stream::seeded(self.perturbation ^ u64::from(flow)).below(u64::from(self.setup.queues));
-        self.places.extend((known..=flow).map(|flow| hash(flow) as u32));
-        self.places[flow as usize]
-    }
-
-    fn has_too_much(&self) -> bool {
-        self.limit.is_exceeded(self.packets, self.bytes) || self.bytes > self.setup.memory
-    }
-
-    /// Drops from the head of the longest queue in bytes, half of its packets, but no more than a batch; of equal queues from the
-    /// one with the lowest place.
-    fn evict(&mut self, dropped: &mut Vec<Packet>) {
-        let Some(longest) = self.queues.iter_mut().rev().max_by_key(|queue| queue.held.bytes()) else { return };
-        for _ in 0..(longest.held.packets() / 2).clamp(1, BATCH) {
-            if let Some((_, packet)) = longest.held.pop() {
-                self.packets -= 1;
-                self.bytes -= u64::from(packet.size.0);
-                dropped.push(packet);
-            }
-        }
+        let FqCoDelSetup { codel, queues, quantum, memory } = setup;
+        let shape = Shape { limit, memory, queues, quantum: quantum.0, ack_filter: false };
+        Self::of(codel, shape, stream.seed())
     }
 }
 
-impl Scheduler for FqCoDel {
-    fn push(&mut self, now: Time, packet: &Packet) -> bool {
-        let place = self.place(packet.flow);
-        let queue = &mut self.queues[place as usize];
-        queue.held.push(now, packet);
-        self.packets += 1;
-        self.bytes += u64::from(packet.size.0);
-        if !queue.listed {
-            (queue.listed, queue.credits) = (true, i64::from(self.setup.quantum.0));
-            self.new.push_back(&mut self.queues, place);
-        }
-        self.has_too_much()
+impl QueueControl for CoDelSetup {
+    type State = Control;
+
+    const WAYS: u32 = 1;
+    const EMPTY_LEAVES: bool = false;
+
+    fn choose(&mut self, control: &mut Control, held: &mut Held, now: Time, dropped: &mut Vec<Packet>) -> Option<bool> {
+        control.choose(self, held, now, dropped)
     }
 
-    fn shed(&mut self, dropped: &mut Vec<Packet>) {
-        while self.has_too_much() {
-            self.evict(dropped);
-        }
-    }
+    fn overflow(&mut self, _: &mut Control, _: Time) {}
 
-    fn pull(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Pulled<'_>> {
-        loop {
-            let is_new = self.new.first.is_some();
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let place = list.first?;
-            let queue = &mut self.queues[place as usize];
-            if queue.credits <= 0 {
-                queue.credits += i64::from(self.setup.quantum.0);
-                list.pop_front(&self.queues);
-                self.old.push_back(&mut self.queues, place);
-                continue;
-            }
-            let earlier = dropped.len();
-            let marked = queue.control.choose(&self.setup.codel, &mut queue.held, now, dropped);
-            for packet in &dropped[earlier..] {
-                self.packets -= 1;
-                self.bytes -= u64::from(packet.size.0);
-            }
-            if let (Some(marked), Some((_, packet))) = (marked, queue.held.oldest()) {
-                let size = packet.size;
-                self.packets -= 1;
-                self.bytes -= u64::from(size.0);
-                queue.credits -= i64::from(size.0);
-                return Some(Pulled { held: &mut self.queues[place as usize].held, size, marked });
-            }
-            list.pop_front(&self.queues);
-            if is_new {
-                // It would come first again with its next packet, before those that have waited for their turn.
-                self.old.push_back(&mut self.queues, place);
-            } else {
-                self.queues[place as usize].listed = false;
-            }
-        }
-    }
-
-    fn set_limit(&mut self, limit: QueueLimit) {
-        self.limit = limit;
-    }
-
-    fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
-    }
-
-    fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
-        Box::new(self.queues.iter().flat_map(|queue| queue.held.iter()))
+    /// Half of them, but no more than 64: finding the longest queue takes a look at all of them, so that several packets go at once
+    /// (RFC 8290 section 4.1).
+    fn batch(packets: u64) -> u64 {
+        (packets / 2).clamp(1, 64)
     }
 }
-
-impl Turns {
-    /// Adds a queue that is in no list.
-    fn push_back(&mut self, queues: &mut [Queue], place: u32) {
-        queues[place as usize].next = None;
-        match self.first {
-            Some(_) => queues[self.last as usize].next = Some(place),
-            None => self.first = Some(place),
-        }
-        self.last = place;
-    }
-
-    /// Removes the first one.
-    fn pop_front(&mut self, queues: &[Queue]) {
-        self.first = self.first.and_then(|first| queues[first as usize].next);
-    }
-}
-
-/// Finding the longest queue takes a look at all of them, so that several packets go at once (RFC 8290 section 4.1).
-const BATCH: u64 = 64;
 
 #[cfg(test)]
 mod tests {
@@ -192,8 +50,8 @@ mod tests {
 
     use super::*;
     use crate::net::packet::{Body, Data, Ecn};
-    use crate::net::queue::scheduled::Sent;
-    use crate::net::setup::{Class, CoDelSetup};
+    use crate::net::queue::scheduled::{Scheduler, Sent};
+    use crate::net::setup::Class;
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
         let data = Data {

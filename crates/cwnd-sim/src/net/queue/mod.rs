@@ -2,14 +2,18 @@
 //!
 //! A first-in-first-out queue ([`fifo`]) decides on arrival: whether a packet is enqueued ([`red`], [`rio`], [`pie`]), the fields written
 //! into it ([`xcp`], [`vcp`], [`decbit`]) and, by arithmetic, when it leaves. Others keep their packets until the line is free for them
-//! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]) and for queues of flows ([`fq_codel`]), the coupled dual queue
-//! ([`dualpi2`]), and drop-tail ([`tail`]) for a line that is not always free for it.
+//! ([`scheduled`]): deficit round robin ([`drr`]), CoDel alone ([`codel`]), queues of flows ([`flows`]) with CoDel ([`fq_codel`]) or with
+//! COBALT ([`cake`]), the coupled dual queue ([`dualpi2`]), and drop-tail ([`tail`]) for a line that is not always free for it.
 
+pub(crate) mod ack_filter;
+pub(crate) mod cake;
+pub(crate) mod cobalt;
 pub(crate) mod codel;
 pub(crate) mod decbit;
 pub(crate) mod drr;
 pub(crate) mod dualpi2;
 pub(crate) mod fifo;
+pub(crate) mod flows;
 pub(crate) mod fq_codel;
 pub(crate) mod pie;
 pub(crate) mod red;

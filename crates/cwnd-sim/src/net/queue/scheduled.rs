@@ -146,12 +146,19 @@ impl Held {
         Some(tail)
     }
 
+    /// Takes the packet at `index` from the oldest one, which is the packet at 0.
+    pub(crate) fn remove(&mut self, index: usize) -> Option<Packet> {
+        let (_, packet) = self.packets.remove(index)?;
+        self.bytes -= u64::from(packet.size.0);
+        Some(packet)
+    }
+
     /// The oldest packet, and when it arrived.
     pub(crate) fn oldest(&self) -> Option<&(Time, Packet)> {
         self.packets.front()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Packet> {
         self.packets.iter().map(|(_, packet)| packet)
     }
 

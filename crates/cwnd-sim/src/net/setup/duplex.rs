@@ -73,9 +73,10 @@ impl LinkSetup {
                 | Discipline::Drr(_)
                 | Discipline::CoDel(_)
                 | Discipline::FqCoDel(_)
+                | Discipline::Cake(_)
                 | Discipline::DualPi2(_)
         );
-        let accepted = "`full` with this queue; `half` with `droptail`, `drr`, `codel`, `fq_codel` or `dualpi2`, which do not \
+        let accepted = "`full` with this queue; `half` with `droptail`, `drr`, `codel`, `fq_codel`, `cake` or `dualpi2`, which do not \
                         decide before the channel is free";
         in_range(pulls, part, "duplex", accepted)?;
         let always = self.deliveries.is_none() && self.impairments.shaper.is_none();

@@ -6,16 +6,15 @@ use cwnd::{Bytes, Span};
 
 use super::{Queue, QueueSize, Threshold, size, threshold};
 use crate::net::setup::{
-    CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, RedSetup, RioSetup, VcpSetup,
-    XcpSetup,
+    CakeSetup, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, RedSetup, RioSetup,
+    VcpSetup, XcpSetup,
 };
 
 /// Every queue by name.
 pub static QUEUES: Notation<Queue> = Notation {
     what: "a queue and its size",
-    forms: &[DROPTAIL, RED, RIO, DRR, CODEL, FQ_CODEL, PIE, DUALPI2, DUALPI2_LINUX, XCP, VCP, DECBIT],
+    forms: &[DROPTAIL, RED, RIO, DRR, CODEL, FQ_CODEL, CAKE, PIE, DUALPI2, DUALPI2_LINUX, XCP, VCP, DECBIT],
     elsewhere: &[
-        ("cake", "write `fq_codel`, which gives each flow a queue and acts on delay too, behind a `shaper`"),
         ("fq_pie", "write `fq_codel` for a queue per flow, or `pie` for one of all"),
         ("tbf", "write a `shaper`, which is an impairment of the link"),
         ("fq", "write `fq` as a word of `host` for its pacing, or `fq_codel` for a queue per flow"),
@@ -31,6 +30,8 @@ pub(super) const THRESHOLD: &str = "a share of the limit (`0.15`) or a size (`20
 const LIMIT: Parameter = Parameter::text("size", "", SIZE, "how much may wait");
 const ECN: Parameter =
     Parameter::switch("ecn", false, "marks packets that can carry a mark instead of dropping them early");
+const ALWAYS_ECN: Parameter =
+    Parameter::switch("ecn", true, "marks packets that can carry a mark instead of dropping them");
 const TARGET: Parameter =
     Parameter::quantity("target", Measure::Span, Some(0.005), "", "how long packets may wait; below `interval`")
         .above(0.0);
@@ -203,7 +204,7 @@ const FQ_CODEL: Form<Queue> = Form {
         LIMIT,
         TARGET,
         INTERVAL,
-        Parameter::switch("ecn", true, "marks packets that can carry a mark instead of dropping them"),
+        ALWAYS_ECN,
         Parameter::number("queues", 1024.0, "how many queues; flows with equal hashes share one")
             .at_least(1.0)
             .at_most(65536.0)
@@ -218,6 +219,32 @@ const FQ_CODEL: Form<Queue> = Form {
         let (codel, queues, quantum) = (codel(values)?, values.number("queues") as u32, quantum(values));
         let memory = values.number("memory") as u64;
         queue(values, Discipline::FqCoDel(FqCoDelSetup { codel, queues, quantum, memory }))
+    },
+    ..DROPTAIL
+};
+const CAKE: Form<Queue> = Form {
+    name: "cake",
+    aliases: &["sch_cake"],
+    title: "CAKE for one kind of traffic: flows by a hash, perturbed by the seed, in queues that take turns by bytes, sparse ones first, each \
+            with COBALT, which is CoDel with random drops after overflows (BLUE); the rate of the link sets the quantum and the least \
+            `target`; when full, the longest queue loses its first packet; shares are by flow and not by host",
+    source: "Linux net/sched/sch_cake.c; Høiland-Jørgensen, Täht and Morton 2018",
+    example: "cake:1000p,target=5ms,interval=100ms",
+    parameters: &[
+        LIMIT,
+        TARGET,
+        INTERVAL,
+        ALWAYS_ECN,
+        Parameter::switch(
+            "ack_filter",
+            false,
+            "an acknowledgement drops the oldest one in its queue that it makes redundant, if there are two at least",
+        ),
+    ],
+    build: |values| {
+        let ([target, interval], mark) = (target_below_interval(values)?, values.is("ecn"));
+        let ack_filter = values.is("ack_filter");
+        queue(values, Discipline::Cake(CakeSetup { target, interval, mark, ack_filter, ..CakeSetup::default() }))
     },
     ..DROPTAIL
 };
@@ -442,13 +469,18 @@ fn early(
 }
 
 fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
-    let (target, interval, mark) = (span(values, "target"), span(values, "interval"), values.is("ecn"));
-    if target >= interval {
-        return Err(InvalidParameter::new("target", "a time below the interval"));
-    }
+    let ([target, interval], mark) = (target_below_interval(values)?, values.is("ecn"));
     let ce_threshold = values.given("ce_threshold").map(Span::from_secs_f64);
     let l4s_threshold = values.given("l4s_threshold").map(Span::from_secs_f64);
     Ok(CoDelSetup { target, interval, mark, ce_threshold, l4s_threshold, ..CoDelSetup::default() })
+}
+
+fn target_below_interval(values: &Values) -> Result<[Span; 2], InvalidParameter> {
+    let [target, interval] = ["target", "interval"].map(|name| span(values, name));
+    if target >= interval {
+        return Err(InvalidParameter::new("target", "a time below the interval"));
+    }
+    Ok([target, interval])
 }
 
 /// A dual queue of the variant of `usual`.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::forms::{DEFAULT_RED, DEFAULT_RIO};
 use super::*;
-use crate::{DecBitSetup, DualPi2Setup, VcpSetup, XcpSetup};
+use crate::{CakeSetup, DecBitSetup, DualPi2Setup, VcpSetup, XcpSetup};
 
 #[test]
 fn drop_tail() {
@@ -148,6 +148,19 @@ fn flow_queueing() {
 }
 
 #[test]
+fn flow_queueing_with_cobalt() {
+    let default = CakeSetup { mtu: Bytes(1000), ..CakeSetup::default() };
+    assert_eq!(before_a_link("cake:1bdp"), Some(Discipline::Cake(default)));
+    let (target, interval) = (Span::from_millis(2), Span::from_millis(30));
+    let given = CakeSetup { target, interval, mark: false, ack_filter: true, ..default };
+    let text = "cake:250ms,target=2ms,interval=30ms,ecn=no,ack_filter=yes";
+    assert_eq!(before_a_link(text), Some(Discipline::Cake(given)));
+    for part in ["target=0s", "target=100ms", "interval=5ms", "ecn=1", "ack_filter=1", "queues=8", "ce_threshold=1ms"] {
+        assert_eq!(before_a_link(&format!("cake:1000p,{part}")), None, "{part}");
+    }
+}
+
+#[test]
 fn proportional_integral() {
     let default = PieSetup { mean_packet: Bytes(1000), ..PieSetup::default() };
     assert_eq!(before_a_link("pie:64kB"), Some(Discipline::Pie(default)));
@@ -204,15 +217,15 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
     assert_eq!(error("50ms"), "a queue and its size: a name before `50ms`, such as `droptail:50ms`");
     assert!(Queue::read("droptail:50ms").is_ok());
     assert_eq!(
-        error("cake:1bdp"),
-        "a queue and its size; `cake` is none of them: write `fq_codel`, which gives each flow a queue and acts on delay too, behind a `shaper`"
+        error("tbf:1bdp"),
+        "a queue and its size; `tbf` is none of them: write a `shaper`, which is an impairment of the link"
     );
     assert_eq!(error("fqcodel:100p"), "a queue and its size; did you mean `fq_codel:100p`?");
     assert_eq!(error("pfifo:100p"), "a queue and its size; did you mean `droptail:100p`?");
     assert_eq!(error("redd:1bdp,ecn=yes"), "a queue and its size; did you mean `red:1bdp,ecn=yes`?");
     assert_eq!(
         error("nothing:1p"),
-        "a queue and its size, such as `droptail:1bdp`; the names are droptail, red, rio, drr, codel, fq_codel, pie, dualpi2, dualpi2_linux, xcp, vcp and decbit"
+        "a queue and its size, such as `droptail:1bdp`; the names are droptail, red, rio, drr, codel, fq_codel, cake, pie, dualpi2, dualpi2_linux, xcp, vcp and decbit"
     );
     let codel = "as in `codel:1000p,target=5ms,interval=100ms`";
     assert_eq!(error("codel:1bdp,target=0ms"), format!("a time above 0s for `target`, not `0ms`, {codel}"));
@@ -318,6 +331,7 @@ fn disciplines() -> impl Strategy<Value = Discipline<Threshold, Option<Bytes>>> 
     };
     let quantum = || proptest::option::of((1_u32..).prop_map(Bytes));
     let fq = (codel(), 1_u32..=65536, quantum(), 1_u64..9_000_000_000_000_000);
+    let cake = (1_u64..1 << 30, 1_u64..1 << 30, any::<[bool; 2]>());
     let pie = (span(1), span(1000), 0.0_f64..9.0, 0.0_f64..9.0, span(0), 0.0_f64..=1.0, any::<[bool; 2]>());
     let gains = (0.0_f64..9.0, 0.0_f64..9.0, 1.0_f64..9.0, 1e-9_f64..0.99);
     let dual = ([span(1), span(1000), span(0), span(0)], gains, any::<u32>(), any::<[bool; 2]>());
@@ -339,6 +353,10 @@ fn disciplines() -> impl Strategy<Value = Discipline<Threshold, Option<Bytes>>> 
             quantum,
             memory
         })),
+        cake.prop_map(|(target, more, [mark, ack_filter])| {
+            let [target, interval] = [target, target + more].map(Span::from_nanos);
+            Discipline::Cake(CakeSetup { target, interval, mark, ack_filter, ..CakeSetup::default() })
+        }),
         pie.prop_map(|(target, update, alpha, beta, burst, mark_limit, [mark, derandomize])| {
             let mean_packet = Bytes(1500);
             Discipline::Pie(PieSetup { target, update, alpha, beta, burst, mark, mark_limit, derandomize, mean_packet })

@@ -8,8 +8,8 @@ use cwnd::{Bytes, Span};
 use super::forms::{DEFAULT_RED, DEFAULT_RIO};
 use super::{Queue, QueueSize, Threshold};
 use crate::net::setup::{
-    CoDelSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, FqCoDelSetup, PieSetup, RedSetup, RioSetup,
-    VcpSetup, XcpSetup,
+    CakeSetup, CoDelSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, FqCoDelSetup, PieSetup, RedSetup,
+    RioSetup, VcpSetup, XcpSetup,
 };
 
 impl fmt::Display for QueueSize {
@@ -66,6 +66,16 @@ fn words(discipline: &Discipline<Threshold, Option<Bytes>>) -> (&'static str, Ve
             let [memory, usual] = [setup.memory, usual.memory].map(|bytes| Measure::Memory.write(bytes as f64));
             words.push(word("memory", &memory, &usual));
             ("fq_codel", words)
+        }
+        Discipline::Cake(cake) => {
+            let usual = CakeSetup::default();
+            let words = vec![
+                time("target", cake.target, usual.target),
+                time("interval", cake.interval, usual.interval),
+                switch("ecn", cake.mark, usual.mark),
+                switch("ack_filter", cake.ack_filter, usual.ack_filter),
+            ];
+            ("cake", words)
         }
         Discipline::Pie(pie) => {
             let usual = PieSetup::default();
