@@ -12,7 +12,20 @@ use crate::workspace::{Workspace, output, run};
 /// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
 /// times are that of the newest commit.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
-    archive(workspace, &workspace.target().join("dist"))
+    archive(workspace, &workspace.target().join("dist"), &host()?)
+}
+
+/// Builds the archive as [`build`] does, with programs that need no library of the system (musl): they run on any Linux of this processor.
+pub(crate) fn without_libraries(workspace: &Workspace) -> Result<PathBuf, String> {
+    let target = host()?.replace("-gnu", "-musl");
+    let installed = output(Command::new("rustup").args(["target", "list", "--installed"]))?;
+    if !installed.lines().any(|line| line == target) {
+        return Err(format!("the target is missing: `rustup target add {target}` installs it"));
+    }
+    if Command::new("musl-gcc").arg("--version").output().is_err() {
+        return Err("`musl-gcc` is missing: Debian has it in musl-tools".to_owned());
+    }
+    archive(workspace, &workspace.target().join("dist"), &target)
 }
 
 /// Builds the archive as [`build`] does, a second time in a clone below `target/dist/again`, and compares all bytes.
@@ -25,7 +38,7 @@ pub(crate) fn twice(workspace: &Workspace) -> Result<PathBuf, String> {
     remove(&place)?;
     let clone = place.join("source");
     run(Command::new("git").args(["clone", "--quiet", "--shared"]).arg(workspace.path("")).arg(&clone))?;
-    let second = archive(&Workspace::at(clone), &place.join("built"))?;
+    let second = archive(&Workspace::at(clone), &place.join("built"), &host()?)?;
     let differ = differences(&unpacked(&first), &unpacked(&second))?;
     if !differ.is_empty() {
         return Err(format!("the two builds differ, and both are kept:\n{}", differ.join("\n")));
@@ -86,13 +99,12 @@ fn differences(first: &Path, second: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Builds the archive of the sources in `workspace` below `place`.
-fn archive(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
-    let target = host()?;
+/// Builds the archive of the sources in `workspace` for `target` below `place`.
+fn archive(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf, String> {
     let name = format!("cwnd-{}-{target}", env!("CARGO_PKG_VERSION"));
     let stage = place.join(&name);
     remove(&stage)?;
-    let built = compile(workspace, place)?;
+    let built = compile(workspace, place, target)?;
     let create = |path: PathBuf| fs::create_dir_all(&path).map_err(|error| failed(&path, &error)).map(|()| path);
     let (programs, manual) = (create(stage.join("bin"))?, create(stage.join("share/man/man1"))?);
     let completions = create(stage.join("share/completions"))?;
@@ -118,8 +130,8 @@ fn archive(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
     Ok(archive)
 }
 
-/// Compiles both programs without paths of this machine. The directory with them.
-fn compile(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
+/// Compiles both programs for `target` without paths of this machine. The directory with them.
+fn compile(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf, String> {
     // The directories below are there afterwards.
     run(&mut workspace.cargo(&["fetch", "--locked"]))?;
     let directory = place.join("target");
@@ -138,8 +150,12 @@ fn compile(workspace: &Workspace, place: &Path) -> Result<PathBuf, String> {
         let revision = commit(workspace, "%H")?.chars().take(8).collect::<String>();
         build.env("CWND_REVISION", if changed { format!("{revision}-dirty") } else { revision });
     }
+    let foreign = target != host()?;
+    if foreign {
+        build.args(["--target", target]);
+    }
     run(&mut build)?;
-    Ok(directory.join("release"))
+    Ok(if foreign { directory.join(target).join("release") } else { directory.join("release") })
 }
 
 /// A crate that is part of the programs.

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
         "release" => &["--check"],
-        "dist" => &["--deb", "--twice"],
+        "dist" => &["--deb", "--static", "--twice"],
         "help" => &["--help"],
         _ => &[],
     };
@@ -74,9 +74,12 @@ fn main() -> ExitCode {
         "release" if options.contains(&"--check") => ended(release::check(&workspace)),
         "release" => usage_error("`release` has one form, `release --check`: a person publishes"),
         "engine" => ended(engine::build(&workspace).map(|module| println!("{}", module.display()))),
-        "dist" if options.len() > 1 => usage_error("`dist` takes one of `--deb` and `--twice`"),
+        "dist" if options.len() > 1 => usage_error("`dist` takes one of `--deb`, `--static` and `--twice`"),
         "dist" if options.contains(&"--twice") => {
             ended(dist::twice(&workspace).map(|archive| println!("{}", archive.display())))
+        }
+        "dist" if options.contains(&"--static") => {
+            ended(dist::without_libraries(&workspace).map(|archive| println!("{}", archive.display())))
         }
         "dist" if options.contains(&"--deb") => {
             ended(dist::debian(&workspace).map(|archive| println!("{}", archive.display())))
@@ -194,8 +197,9 @@ Usage: cargo xtask <TASK>
   engine                     build the simulator for browsers: target/engine/cwnd.wasm, which `cwnd site` takes
   evidence -- ARGUMENTS      the program of `evidence/`, which `validate` runs, with parts and cases of its own: evidence -- udt paths
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
-  dist [--twice | --deb]     the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
-                             --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages
+  dist [--twice | --deb | --static]
+                             the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
+                             --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages; --static links musl
   generate                   rewrite the generated files
   api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md

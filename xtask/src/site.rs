@@ -55,9 +55,13 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     fs::write(directory.join("index.html"), index(&crates, has("python"), has("papers"))).map_err(failed)?;
     let mut site = Site::default();
     site.read(directory, "")?;
-    for (name, page) in &site.pages {
-        if let Some(page) = restricted(page) {
-            fs::write(directory.join(name), page).map_err(failed)?;
+    let documented: Vec<String> = crates.iter().map(|(name, _)| name.replace('-', "_")).collect();
+    for (name, page) in &mut site.pages {
+        let linked = if name.starts_with("rust/") { without_foreign_items(page, &documented) } else { page.clone() };
+        let finished = restricted(&linked).unwrap_or(linked);
+        if finished != *page {
+            fs::write(directory.join(name), &finished).map_err(failed)?;
+            *page = finished;
         }
     }
     let dead = site.dead();
@@ -74,10 +78,25 @@ fn document(workspace: &Workspace, crates: &[&str]) -> Result<(), String> {
     if old.exists() {
         fs::remove_dir_all(&old).map_err(|error| format!("{}: {error}", old.display()))?;
     }
+    // rustdoc links to another crate if the directory of its pages exists. Cargo removes that of a crate while it documents it, so one crate is
+    // documented at a time.
+    for name in crates {
+        let pages = old.join(name.replace('-', "_"));
+        fs::create_dir_all(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;
+    }
     // Another workspace, since it needs a newer Rust.
     let (quic, own): (Vec<&str>, Vec<&str>) = crates.iter().partition(|name| **name == "cwnd-quic");
     for (manifest, packages) in [("Cargo.toml", own), ("foreign/Cargo.toml", quic)] {
-        let mut pages = workspace.cargo(&["doc", "--no-deps", "--locked", "--manifest-path", manifest, "--target-dir"]);
+        let mut pages = workspace.cargo(&[
+            "doc",
+            "--no-deps",
+            "--locked",
+            "--jobs",
+            "1",
+            "--manifest-path",
+            manifest,
+            "--target-dir",
+        ]);
         pages.arg(documentation(workspace)).args(packages.iter().flat_map(|name| ["--package", name]));
         run(&mut pages)?;
     }
@@ -126,6 +145,35 @@ fn restricted(page: &str) -> Option<String> {
     let at = page.find("<head>")? + "<head>".len();
     let (before, after) = page.split_at(at);
     Some(format!("{before}<meta http-equiv=\"Content-Security-Policy\" content=\"{INLINE}\">{after}"))
+}
+
+/// The page of rustdoc with the text alone of links that lead to items of crates without pages here: rustdoc leaves the paths of Rust in them,
+/// for example `crate::Span` in methods that a type inherits from a crate of others.
+fn without_foreign_items(page: &str, documented: &[String]) -> String {
+    let is_foreign = |link: &str| {
+        let path = link.split('#').next().unwrap_or_default();
+        let first = path.split("::").next().unwrap_or_default();
+        let is_item = |one: char| one.is_alphanumeric() || one == '_' || one == ':';
+        !path.is_empty() && path.chars().all(is_item) && !documented.iter().any(|name| name == first)
+    };
+    let (mut text, mut rest) = (String::with_capacity(page.len()), page);
+    while let Some((before, after)) = rest.split_once("<a href=\"") {
+        text.push_str(before);
+        let link = after.split('"').next().unwrap_or_default();
+        let parts = after.split_once('>').and_then(|(_, behind)| behind.split_once("</a>"));
+        match parts.filter(|_| is_foreign(link)) {
+            Some((inner, behind)) => {
+                text.push_str(inner);
+                rest = behind;
+            }
+            None => {
+                text.push_str("<a href=\"");
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 /// The files of a site.
@@ -293,6 +341,15 @@ mod tests {
         let dead = "<a href=\"b/index.html#u\"></a><a href=\"c.html\"></a><a href=\"/a.css\"></a><img src='../a.css'><script src=\"no.js\"></script>";
         let dead = site(&[("i.html", dead), ("b/index.html", "<h1 id=\"t\"><a href=\"../a.css\">")]).dead();
         assert_eq!(dead, ["i.html: /a.css", "i.html: b/index.html#u", "i.html: c.html", "i.html: no.js"]);
+    }
+
+    #[test]
+    fn links_to_items_of_crates_without_pages_become_text() {
+        let page = "<a href=\"crate::Span\" title=\"a\"><code>Span</code></a> <a href=\"dispatcher#default\">d</a> <a href=\"cwnd::Spec\">s</a> \
+                    <a href=\"a/index.html\">i</a><a href=\"#b\">b</a><a href=\"../a.html#c\">c</a>";
+        let expected = "<code>Span</code> d <a href=\"cwnd::Spec\">s</a> \
+                        <a href=\"a/index.html\">i</a><a href=\"#b\">b</a><a href=\"../a.html#c\">c</a>";
+        assert_eq!(without_foreign_items(page, &["cwnd".to_owned()]), expected);
     }
 
     #[test]
