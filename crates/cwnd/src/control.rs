@@ -33,6 +33,7 @@ pub enum Probe {
 
 /// The header of departing packets for routers (XCP's congestion header).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stamp {
     /// The sender's window.
     pub window: Packets,
@@ -40,6 +41,14 @@ pub struct Stamp {
     pub rtt: Span,
     /// The change of window it would like per packet, signed.
     pub demand: Packets,
+}
+
+impl Stamp {
+    /// The header of a sender with this window and round-trip time that would like `demand` packets more per packet.
+    #[must_use]
+    pub const fn new(window: Packets, rtt: Span, demand: Packets) -> Self {
+        Self { window, rtt, demand }
+    }
 }
 
 /// The requests of an algorithm to its host. They hold until the next signal.

@@ -96,6 +96,7 @@ impl Transport {
 
 /// A combination of values that an algorithm refuses, or a text that it cannot read.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct InvalidParameter {
     /// The parameter to change.
     pub parameter: &'static str,

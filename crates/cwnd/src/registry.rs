@@ -52,6 +52,7 @@ pub trait Maker: fmt::Debug + Send + Sync {
 
 /// An algorithm could not be read from its text.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SpecError {
     /// A parameter is given twice.
     Repeated {

@@ -334,6 +334,7 @@ pub struct Arrival {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Signal {
     /// See [`CongestionControl::on_ack`](crate::CongestionControl::on_ack).
     Ack(View, Ack),

@@ -109,6 +109,7 @@ impl core::error::Error for NotDecreasing {}
 
 /// The text of an [`Alpha`] could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AlphaError {
     /// The increase of the last stage is not 0.
     LastStage,

@@ -4,6 +4,7 @@ use crate::signal::View;
 
 /// The growth of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SlowStart {
     /// One packet per packet acknowledged (RFC 5681 section 3.1).
     Standard,
@@ -21,6 +22,7 @@ pub enum SlowStart {
 
 /// When the shell halves the window instead of calling the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FirstCut {
     /// Never: the rule decides every cut.
     Rule,
@@ -30,6 +32,7 @@ pub enum FirstCut {
 
 /// How far a window may grow that is not used, because the application or the receiver holds the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RateLimited {
     /// As if it were used (RFC 5681 section 3.1 has no limit; ns-2).
     None,
