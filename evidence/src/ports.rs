@@ -1,4 +1,4 @@
-//! Ports for programs that are told where to listen before they do.
+//! Ports for programs that receive their address as an argument.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 /// A port of the loopback at which nothing listens. Each call returns another one.
 ///
-/// It lies below the ports that the kernel hands out by itself, so that no socket bound to port 0 takes it before the program that is told
-/// to listen there.
+/// It lies below the ports that the kernel hands out by itself, so that no socket bound to port 0 takes it before the program that will listen
+/// there.
 ///
 /// # Errors
 /// Every port is in use, or none can be bound.

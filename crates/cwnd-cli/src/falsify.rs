@@ -272,7 +272,7 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
         return Ok(text);
     }
     crate::print(&text)?;
-    Err(Failure::run(format!("not kept: {}", broken.join(", "))))
+    Err(Failure::run(format!("a property is broken in {}", broken.join(", "))))
 }
 
 /// Refuses a file to be written whose directory is not there.

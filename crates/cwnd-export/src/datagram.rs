@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cwnd_trace::{FlowTrace, Protocol, Seen};
+use cwnd_trace::{EcnField, FlowTrace, Protocol, Seen};
 use cwnd_udt::wire::{Handshake, Position, Request};
 use cwnd_udt::{Control, DataHeader, MessageNumber, Seq, SocketId};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
@@ -52,7 +52,7 @@ impl<'a> FlowPackets<'a> {
             Protocol::Udt => flow.packet.saturating_sub(UDT_HEADERS).max(1),
             Protocol::Datagrams => flow.packet.saturating_sub(UDP_HEADERS),
         };
-        let capable = |seen| matches!(seen, Seen::Data { capable: true, .. });
+        let capable = |seen| matches!(seen, Seen::Data { ecn: EcnField::Ect0 | EcnField::Ect1, .. });
         Self {
             flow,
             sender: [10, a & 0x7f, b, c],
@@ -86,10 +86,10 @@ impl<'a> FlowPackets<'a> {
         match (self.flow.log.protocol, packet) {
             (Protocol::Tcp, Kind::Setup(step)) => self.tcp_setup(step, out),
             (_, Kind::Setup(step)) => self.udt_setup(at, step, out),
-            (Protocol::Tcp, Kind::Logged(Seen::Data { number, capable, reacted, .. }, _)) => {
+            (Protocol::Tcp, Kind::Logged(Seen::Data { number, ecn, reacted, .. }, _)) => {
                 let mut header = self.tcp(Direction::Forward, self.sequence(number));
                 (header.ack, header.acknowledgment_number, header.cwr) = (true, 1, reacted);
-                self.segment(Direction::Forward, capable, header, &self.payload, out)
+                self.segment(Direction::Forward, ecn, header, &self.payload, out)
             }
             (Protocol::Udt, Kind::Logged(Seen::Data { number, .. }, _)) => {
                 let header = DataHeader {
@@ -121,7 +121,7 @@ impl<'a> FlowPackets<'a> {
                     let blocks = TcpOptionElement::SelectiveAcknowledgement(newest, others);
                     set(&mut header, &[TcpOptionElement::Noop, TcpOptionElement::Noop, blocks])?;
                 }
-                self.segment(Direction::Reverse, false, header, &[], out)
+                self.segment(Direction::Reverse, EcnField::NotEct, header, &[], out)
             }
             (_, Kind::Logged(Seen::Control { arrives, .. }, bytes)) => {
                 self.udp(if arrives { Direction::Reverse } else { Direction::Forward }, bytes, &[], out)
@@ -156,7 +156,7 @@ impl<'a> FlowPackets<'a> {
                 ],
             )?;
         }
-        self.segment(direction, false, header, &[], out)
+        self.segment(direction, EcnField::NotEct, header, &[], out)
     }
 
     fn udt_setup(&self, at: u64, step: u8, out: &mut Datagram) -> io::Result<()> {
@@ -189,12 +189,12 @@ impl<'a> FlowPackets<'a> {
     fn segment(
         &self,
         direction: Direction,
-        capable: bool,
+        ecn: EcnField,
         mut header: TcpHeader,
         payload: &[u8],
         out: &mut Datagram,
     ) -> io::Result<()> {
-        let ip = self.ip(direction, IpNumber::TCP, capable, header.header_len() + payload.len(), out)?;
+        let ip = self.ip(direction, IpNumber::TCP, ecn, header.header_len() + payload.len(), out)?;
         header.checksum = header.calc_checksum_ipv4(&ip, payload).map_err(|_| too_large(out.length))?;
         out.bytes.extend_from_slice(&header.to_bytes());
         Ok(())
@@ -203,7 +203,7 @@ impl<'a> FlowPackets<'a> {
     /// A datagram of which the first bytes are captured and the `rest`, if any, is not.
     fn udp(&self, direction: Direction, captured: &[u8], rest: &[u8], out: &mut Datagram) -> io::Result<()> {
         let body = [captured, rest].concat();
-        let ip = self.ip(direction, IpNumber::UDP, false, UdpHeader::LEN + body.len(), out)?;
+        let ip = self.ip(direction, IpNumber::UDP, EcnField::NotEct, UdpHeader::LEN + body.len(), out)?;
         let port = if self.flow.log.protocol == Protocol::Udt { UDT_PORT } else { DATAGRAM_PORT };
         let header = UdpHeader::with_ipv4_checksum(port, port, &ip, &body).map_err(|_| too_large(out.length))?;
         out.bytes.extend_from_slice(&header.to_bytes());
@@ -215,7 +215,7 @@ impl<'a> FlowPackets<'a> {
         &self,
         direction: Direction,
         protocol: IpNumber,
-        capable: bool,
+        ecn: EcnField,
         length: usize,
         out: &mut Datagram,
     ) -> io::Result<Ipv4Header> {
@@ -227,7 +227,11 @@ impl<'a> FlowPackets<'a> {
         let length = u16::try_from(length).map_err(|_| too_large(out.length))?;
         let mut ip = Ipv4Header::new(length, HOPS, protocol, from, to).map_err(|_| too_large(out.length))?;
         ip.dont_fragment = true;
-        ip.ecn = if capable { IpEcn::TWO } else { IpEcn::ZERO };
+        ip.ecn = match ecn {
+            EcnField::NotEct => IpEcn::ZERO,
+            EcnField::Ect1 => IpEcn::ONE,
+            EcnField::Ect0 => IpEcn::TWO,
+        };
         ip.header_checksum = ip.calc_header_checksum();
         out.bytes.extend_from_slice(&ip.to_bytes());
         Ok(ip)

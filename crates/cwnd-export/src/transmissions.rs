@@ -123,12 +123,12 @@ impl Tracker {
 
 #[cfg(test)]
 mod tests {
-    use cwnd_trace::Logged;
+    use cwnd_trace::{EcnField, Logged};
 
     use super::*;
 
     fn data(number: u64, again: bool) -> Seen {
-        Seen::Data { number, again, capable: false, reacted: false }
+        Seen::Data { number, again, ecn: EcnField::NotEct, reacted: false }
     }
 
     fn ack(cumulative: u64, sack: (u32, u32)) -> Seen {

@@ -430,7 +430,9 @@ pub static PROPERTIES: &[Property] = &[
             Part::Source,
             Part::Pauses,
             Part::Loss,
+            Part::Jitter,
             Part::Reordering,
+            Part::Aggregation,
             Part::Outage,
             Part::RateStep,
             Part::DelayStep,
@@ -451,7 +453,8 @@ pub static PROPERTIES: &[Property] = &[
                      the bottleneck, in seconds, at least 0. The queueing delay is the smoothed round-trip time less the one without \
                      queueing, at each sample.",
         assumes: "The queue is `dualpi2:250ms`. The subject sends ECT(1), and answers marks. Competitors are Reno or CUBIC without ECN. \
-                  The rate and the delay of the path do not change, and nothing but the queue holds packets or acknowledgements back.",
+                  The receiver acknowledges each packet at once. The rate and the delay of the path do not change, and nothing but the queue holds packets \
+                  or acknowledgements back.",
         side: Side::Below,
         bound: 0.015,
         flows: 1,

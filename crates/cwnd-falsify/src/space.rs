@@ -291,6 +291,9 @@ impl Path<'_> {
         }
         if let Some([time]) = self.part(Part::DelayedAcks) {
             let _ = writeln!(text, "delayed_ack = \"{time}ms\"");
+        } else if self.space.promise.dual_queue() {
+            // The delay of a subject is that of its queue alone.
+            text.push_str("delayed_ack = \"0s\"\n");
         }
         if let Some([share]) = self.part(Part::Source) {
             let _ = writeln!(text, "source = \"cbr:{}mbit\"", rounded(share * self.case.path[0], DIGITS));
@@ -386,7 +389,7 @@ mod tests {
         let case = space.decode(&vec![1.0; Space::dimensions()]);
         let text = space.scenario(&case, 3);
         assert!(
-            text.contains("queue = \"dualpi2:250ms\"") && text.contains("algorithm = \"prague\"\necn = \"l4s\""),
+            text.contains("queue = \"dualpi2:250ms\"") && text.contains("algorithm = \"prague\"\necn = \"l4s\"\n"),
             "{text}"
         );
         assert!(text.contains("algorithm = \"cubic\"\nname = \"competitor\"\ncount = 4"), "{text}");

@@ -14,6 +14,8 @@ pub struct Case {
     pub flows: Flows,
     /// The algorithm, as written in scenarios.
     pub algorithm: &'static str,
+    /// The ECN of the flows, as written in scenarios; none for packets that cannot carry a mark.
+    pub ecn: Option<&'static str>,
     /// The receivers' windows, packets; none for no bound.
     pub max_window: Option<f64>,
     /// The rate of the bottleneck.
@@ -65,6 +67,15 @@ pub const CASES: &[Case] = &[
     Case { name: "bbr3", title: "the same with BBR version 3", algorithm: "bbr3", ..CLASSIC },
     Case { name: "udt", title: "the classic case with UDT, which reports on a clock", algorithm: "udt", ..CLASSIC },
     Case { name: "fq-codel", title: "the classic case behind FQ-CoDel", queue: "fq_codel:10240p", ..CLASSIC },
+    Case { name: "cake", title: "the classic case behind CAKE", queue: "cake:10240p", ..CLASSIC },
+    Case {
+        name: "dualpi2",
+        title: "the classic case with Prague and ECT(1) in a dual queue",
+        algorithm: "prague",
+        ecn: Some("l4s"),
+        queue: "dualpi2:250ms",
+        ..CLASSIC
+    },
     Case {
         name: "parking-lot",
         title: "a quarter of the flows over three bottlenecks in a row, the others over one of them",
@@ -204,6 +215,7 @@ impl Case {
     /// The flows without end.
     fn groups(&self) -> Vec<FlowGroup> {
         let group = |flows| FlowGroup {
+            ecn: self.ecn.map(Written::literal),
             max_window: self.max_window,
             delayed_ack: self.delayed_ack(),
             ..FlowGroup::new(Written::literal(self.algorithm), flows)
@@ -229,6 +241,7 @@ const CLASSIC: Case = Case {
     title: "16 flows at 1 Gbit/s and 50 ms, as in most papers",
     flows: Flows::Endless(16),
     algorithm: "reno",
+    ecn: None,
     max_window: None,
     rate: "1gbit",
     rtt: "50ms",

@@ -176,10 +176,10 @@ pub struct FlowResult {
     pub loss_rate: Option<Estimate>,
     /// Retransmissions as a share of the data packets sent; of all of them where it has delivered all.
     pub retransmission_ratio: Option<Estimate>,
-    /// Its queueing delay, seconds: the smoothed round-trip time above the base one, mean over the sampled instants of its life. Null with
-    /// fewer than 20 of them.
+    /// The smoothed round-trip time above the base one, seconds, mean over the sampled instants of its life: queueing, pauses of the hosts and
+    /// held acknowledgements. Null with fewer than 20 of them.
     pub delay_mean_s: Option<Estimate>,
-    /// The 99th percentile of that delay over the sampled instants, seconds.
+    /// The 99th percentile of that over the sampled instants, seconds.
     pub delay_p99_s: Option<Estimate>,
     /// Share of its life, pauses apart, during which its application had nothing to send, 0..=1.
     pub source_limited_share: Option<Estimate>,

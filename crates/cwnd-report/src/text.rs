@@ -83,7 +83,7 @@ pub fn run(document: &json::Run) -> String {
     let finite = document.flows.iter().any(|flow| flow.size_packets.is_some());
     let with_end = |row: [String; 7], end: String| row.into_iter().chain(finite.then_some(end));
     let mut flows = Table::default();
-    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted", "queueing delay", "99th percentile"];
+    let heading = ["flow", "goodput", "max-min share", "loss", "retransmitted", "RTT above base", "99th percentile"];
     flows.row(with_end(heading.map(String::from), "complete after".to_string()));
     flows.row(with_end(["", "Mbit/s", "Mbit/s", "%", "%", "ms", "ms"].map(String::from), "s".to_string()));
     for flow in document.flows.iter().take(MAX_ROWS) {

@@ -243,15 +243,7 @@ impl Departure {
 
     #[inline(always)]
     fn unmarked(self) -> Data {
-        Data {
-            number: self.label & ((1 << MARKS) - 1),
-            sent_at: self.sent_at,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        }
+        Data::new(self.label & ((1 << MARKS) - 1), self.sent_at)
     }
 }
 

@@ -32,15 +32,7 @@ impl SenderProtocol for Sender {
         while self.backlog.has(now, self.next) {
             let number = self.next;
             self.next += 1;
-            let data = Data {
-                number,
-                sent_at: now,
-                retransmission: false,
-                reacted: false,
-                pair: false,
-                spin: false,
-                bare: false,
-            };
+            let data = Data::new(number, now);
             if !send(Body::Data(data)) {
                 break;
             }

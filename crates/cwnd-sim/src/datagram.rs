@@ -123,10 +123,7 @@ impl Sender {
         self.facts.counts.sent += 1;
         let pair = self.pacer.sent(now, self.spacing(), self.control.probe, Some(number));
         let rtt = self.facts.rtt.get().map_or(Span::ZERO, |rtt| rtt.smoothed);
-        Some(Body::Headed(
-            Data { number, sent_at: now, retransmission: false, reacted: false, pair, spin: false, bare: false },
-            Header::Rtt(rtt),
-        ))
+        Some(Body::Headed(Data { pair, ..Data::new(number, now) }, Header::Rtt(rtt)))
     }
 
     /// When it wants to be asked again without a report.

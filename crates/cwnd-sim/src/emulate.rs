@@ -240,15 +240,7 @@ impl EmulatedLink {
 
 /// The tag travels as the number of a data packet: the one field of its size that neither queue nor line looks at.
 fn packet(datagram: &Datagram) -> Packet {
-    let body = Body::Data(Data {
-        number: datagram.tag,
-        sent_at: Time::ZERO,
-        retransmission: false,
-        reacted: false,
-        pair: false,
-        spin: false,
-        bare: false,
-    });
+    let body = Body::Data(Data::new(datagram.tag, Time::ZERO));
     let ecn = match datagram.ecn {
         Codepoint::NotEct => Ecn::NotCapable,
         Codepoint::Ect0 => Ecn::Capable,

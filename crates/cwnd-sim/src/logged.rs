@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use cwnd::Time;
-use cwnd_trace::{Logged, PacketLog, Protocol, Seen};
+use cwnd_trace::{EcnField, Logged, PacketLog, Protocol, Seen};
 use cwnd_udt::wire::{LossRange, Losses};
 use cwnd_udt::{Message, Seq, SocketId};
 
@@ -84,7 +84,11 @@ impl Log {
             Body::Data(data) | Body::Headed(data, _) => Seen::Data {
                 number: data.number,
                 again: data.retransmission,
-                capable: Ecn::of_data(self.ecn, data) != Ecn::NotCapable,
+                ecn: match Ecn::of_data(self.ecn, data) {
+                    Ecn::NotCapable | Ecn::Congestion => EcnField::NotEct,
+                    Ecn::Capable => EcnField::Ect0,
+                    Ecn::Scalable => EcnField::Ect1,
+                },
                 reacted: data.reacted,
             },
             Body::Ack(ack) => acknowledgement(ack.cumulative, ack.ranges(), ack.marked),

@@ -87,15 +87,7 @@ impl Sender {
         Some(match self.core.poll_transmit(now)? {
             Transmit::Data(DataPacket { number, retransmission, pair, .. }) => {
                 self.next = self.next.max(number + 1);
-                Body::Data(Data {
-                    number,
-                    sent_at: now,
-                    retransmission,
-                    reacted: false,
-                    pair,
-                    spin: false,
-                    bare: false,
-                })
+                Body::Data(Data { retransmission, pair, ..Data::new(number, now) })
             }
             Transmit::Message(message) => Body::ToReceiver(message),
             // The connection is established.

@@ -14,7 +14,7 @@ mod packets;
 pub use cross::{CbrTrace, FlowArrivalsTrace, SizeClass};
 pub use demand::{Demand, DemandStage};
 pub use histogram::Histogram;
-pub use packets::{Logged, PacketLog, Protocol, Seen};
+pub use packets::{EcnField, Logged, PacketLog, Protocol, Seen};
 
 use smallvec::SmallVec;
 

@@ -43,8 +43,8 @@ pub enum Seen {
         number: u64,
         /// It was sent before.
         again: bool,
-        /// Routers may mark it instead of dropping it.
-        capable: bool,
+        /// The ECN field with which it leaves.
+        ecn: EcnField,
         /// The sender has reacted to a mark (CWR, RFC 3168).
         reacted: bool,
     },
@@ -72,6 +72,18 @@ pub enum Seen {
         /// Its bytes in [`PacketLog::control`].
         len: u16,
     },
+}
+
+/// The ECN field of a packet (RFC 3168), as its sender sets it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    /// Routers drop the packet instead of marking it.
+    #[default]
+    NotEct,
+    /// A mark halves the window.
+    Ect0,
+    /// Marks are answered in proportion to their number (RFC 9331).
+    Ect1,
 }
 
 impl PacketLog {

@@ -24,7 +24,10 @@ fn a_counterexample_is_written_and_judged_again() {
 
     let red = cwnd.run(&["falsify", "--regress", "found/1/counterexample.toml", "--junit", "junit.xml"]);
     assert_eq!(red.code, Some(1));
-    assert!(red.out.contains("starvation > 0.1: broken: ") && red.err.contains("error: not kept: found/1/"), "{red:?}");
+    assert!(
+        red.out.contains("starvation > 0.1: broken: ") && red.err.contains("error: a property is broken in found/1/"),
+        "{red:?}"
+    );
     let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
     assert!(junit.contains("tests=\"1\" failures=\"1\" errors=\"0\""), "{junit}");
     let mended = scenario.replace("starvation > 0.1", "starvation > -1");

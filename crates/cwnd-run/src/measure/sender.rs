@@ -4,6 +4,7 @@ use cwnd_trace::{FlowTrace, Trace};
 
 use super::curve::{NANOS_PER_SECOND, Window};
 use super::life::Life;
+use super::statistics::{mean, quantile};
 
 /// Packets the sender found lost as a share of those whose fate it learnt in the parts of `window` in which the flow is there, 0..=1: those
 /// sent there, with the ones in flight where a part begins and without the ones in flight where it ends. A finite flow that has completed
@@ -40,24 +41,22 @@ pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Op
     Some(Life::within(trace, flow, window)?.per_second(|flow| &flow.peer_limited) / NANOS_PER_SECOND)
 }
 
-/// The queueing delay of a flow in the parts of `window` in which it is there, seconds: its smoothed round-trip times at the sampled instants
-/// less the base one, at least 0. None if it takes no part, or fewer than [`FEWEST`] of these instants have a value.
+/// The delay of a flow in the parts of `window` in which it is there, seconds: its smoothed round-trip times at the sampled instants less the
+/// base one, at least 0. Queueing is a part of it, and so are pauses of the hosts and held acknowledgements. None if it takes no part, or fewer than [`FEWEST`] of these instants have a value.
 #[must_use]
 pub fn flow_delay(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<FlowDelay> {
     let life = Life::within(trace, flow, window)?;
     let base = flow.base_rtt as f64 / NANOS_PER_SECOND;
     let is_there = |at: u64| life.stages.iter().any(|stage| (stage.from..=stage.to).contains(&at));
     let sampled = trace.at.iter().zip(flow.srtt.iter()).filter(|(at, srtt)| !srtt.is_nan() && is_there(**at));
-    let mut delays: Vec<f64> = sampled.map(|(_, srtt)| (srtt - base).max(0.0)).collect();
+    let delays: Vec<f64> = sampled.map(|(_, srtt)| (srtt - base).max(0.0)).collect();
     if delays.len() < FEWEST {
         return None;
     }
-    delays.sort_by(f64::total_cmp);
-    let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-    Some(FlowDelay { mean, p99: delays[(delays.len() - 1) * 99 / 100] })
+    Some(FlowDelay { mean: mean(&delays)?, p99: quantile(&delays, 0.99) })
 }
 
-/// The queueing delay of a flow, seconds.
+/// How far the smoothed round-trip time of a flow lies above the base one, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowDelay {
     /// Its mean over the sampled instants.
@@ -66,7 +65,7 @@ pub struct FlowDelay {
     pub p99: f64,
 }
 
-/// The smallest number of samples that a flow's delay is told from.
+/// The fewest samples for the delay of a flow.
 const FEWEST: usize = 20;
 
 /// Whether the window or the rate of the flow rose between two samples in `window` while its source or its receiver held the sender for at
@@ -99,7 +98,7 @@ mod tests {
         let end = seconds(100);
         let trace = Trace { at: (0..=100).map(seconds).collect::<Vec<_>>().into(), end, ..Trace::default() };
         let FlowDelay { mean, p99 } = flow_delay(&trace, &flow, Window { from: seconds(1), to: end }).expect("samples");
-        assert!((mean - 0.0505).abs() < 1e-9 && (p99 - 0.099).abs() < 1e-9, "{mean} {p99}");
+        assert!((mean - 0.0505).abs() < 1e-9 && (p99 - 0.09901).abs() < 1e-9, "{mean} {p99}");
         assert_eq!(flow_delay(&trace, &flow, Window { from: seconds(90), to: end }), None, "11 samples");
     }
 

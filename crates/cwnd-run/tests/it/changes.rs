@@ -197,7 +197,7 @@ fn errors_name_the_key_and_what_is_accepted() {
     for (dumbbell, flow, expected) in [
         ("", "drop = \"data:0\"", "packets by number from 1"),
         ("", "drop = \"data:1-1000 ack:1\"", "at most 1000"),
-        ("", "mark = \"ack:3\"", "no `ack:3`: that cannot be named here"),
+        ("", "mark = \"ack:3\"", "a list without `ack:3`, to which `mark` does not apply"),
         ("", "count = 2\ndrop = \"data:1-501\"", "at most 1000 packets in a scenario"),
         ("schedule = { steps = [{ at = \"1s\" }] }", "", "a step changes the `rate`"),
         ("schedule = { steps = [{ at = \"1s\", thin_acks = 4 }] }", "", "more with `aggregate` alone"),

@@ -3,6 +3,7 @@
 mod changes;
 mod ecn;
 mod generated;
+mod l4s;
 mod measured;
 mod messages;
 mod parameters;

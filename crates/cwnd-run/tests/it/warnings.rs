@@ -217,6 +217,13 @@ fn a_link_that_writes_the_ecn_field_has_an_effect() {
     assert_eq!(with("impairments = { mangle_ecn = \"ect1\" }"), [""; 0]);
     let without = with("");
     assert!(without.iter().any(|said| said.contains("no flow that crosses it sends ECT(1)")), "{without:?}");
+    let step = "schedule = { steps = [{ at = \"1s\", mangle_ecn = \"ce\" }] }";
+    let cleared = with(&format!("impairments = {{ bleach_ecn = true }}\n{step}"));
+    assert!(
+        cleared.iter().any(|said| said.contains("mangle_ecn") && said.contains("does the same then")),
+        "{cleared:?}"
+    );
+    assert!(!with(step).iter().any(|said| said.contains("mangle_ecn")), "{:?}", with(step));
 }
 
 /// A zero may replace another value, and the link is then as it is without the key.

@@ -216,15 +216,7 @@ impl Sender {
         self.facts.limits.set(now, Limit::Rate);
         self.rule.on_sent();
         let pair = again.is_none() && number % PAIR_EVERY == 1;
-        let data = Data {
-            number,
-            sent_at: now,
-            retransmission: again.is_some(),
-            reacted: false,
-            pair,
-            spin: false,
-            bare: false,
-        };
+        let data = Data { retransmission: again.is_some(), pair, ..Data::new(number, now) };
         sent.push(Body::Data(data));
         let first_of_pair = again.is_none() && number.is_multiple_of(PAIR_EVERY);
         self.send_at = if first_of_pair { now } else { now + interval + self.pause() };

@@ -274,6 +274,13 @@ pub(crate) struct Data {
     pub(crate) bare: bool,
 }
 
+impl Data {
+    /// The first transmission of a packet.
+    pub(crate) const fn new(number: u64, sent_at: Time) -> Self {
+        Self { number, sent_at, retransmission: false, reacted: false, pair: false, spin: false, bare: false }
+    }
+}
+
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ack {

@@ -463,15 +463,7 @@ mod tests {
     };
 
     fn data(number: u64) -> Data {
-        Data {
-            number,
-            sent_at: Time::from_nanos(number),
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        }
+        Data::new(number, Time::from_nanos(number))
     }
 
     fn receive(receiver: &mut Receiver, number: u64) -> Ack {

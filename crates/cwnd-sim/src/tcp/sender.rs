@@ -313,15 +313,7 @@ impl<R: Recovery> Sender<R> {
             while next < end {
                 // Something is outstanding, so that none of these is packet 0.
                 let reacted = next == self.confirming;
-                let goes_on = send(Data {
-                    number: next,
-                    sent_at: now,
-                    retransmission: false,
-                    reacted,
-                    pair: false,
-                    spin: false,
-                    bare: false,
-                });
+                let goes_on = send(Data { reacted, ..Data::new(next, now) });
                 next += 1;
                 if !goes_on {
                     break;

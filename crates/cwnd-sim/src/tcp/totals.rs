@@ -44,8 +44,8 @@ pub(super) struct TotalDecoder {
 impl TotalDecoder {
     /// The marked packets since the last acknowledgement. One that was overtaken has counted fewer, and tells of none.
     ///
-    /// Counts that do not add up are not used, nor any later ones: "An endpoint [...] validates the counts before using them." An
-    /// acknowledgement that does not increase the largest acknowledged packet must not fail.
+    /// Counts that do not add up are not used, nor any later ones. An acknowledgement that does not increase the largest acknowledged packet
+    /// is not judged.
     pub(super) fn on_ack(&mut self, ack: &Ack) -> u64 {
         let largest = ack.cumulative + ack.blocks().map(|block| u64::from(block.end)).max().unwrap_or(0);
         if largest > self.largest {
@@ -107,8 +107,7 @@ mod tests {
         assert_eq!(decoder.on_ack(&ack(9, 3, false)), 5);
     }
 
-    /// "An endpoint MUST NOT fail ECN validation as a result of processing an ACK frame that does not increase the largest acknowledged
-    /// packet number" (section 13.4.2.1). Counts of one that fails are not used.
+    /// Acknowledgements may arrive out of order, and the counts of an older one are smaller (section 13.4.2.1).
     #[test]
     fn counts_fall_short_where_the_largest_acknowledged_packet_increases() {
         let mut decoder = TotalDecoder::default();

@@ -338,15 +338,7 @@ fn acknowledge<R: Recovery>(
     match sender.on_ack_in_order(at, ack) {
         Released::New(numbers) => {
             for number in numbers {
-                let data = Data {
-                    number,
-                    sent_at: at,
-                    retransmission: false,
-                    reacted: false,
-                    pair: false,
-                    spin: false,
-                    bare: false,
-                };
+                let data = Data::new(number, at);
                 if !access.offer(departures, at, Some(data)) {
                     break;
                 }

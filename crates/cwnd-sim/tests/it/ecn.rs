@@ -6,7 +6,7 @@ use cwnd_sim::{
     AckEcho, Discipline, Dumbbell, Era, FlowSetup, Impairments, Loss, Mangling, QueueLimit, RecoveryScheme, RedSetup,
     ReorderBy, Reordering, Setup, SetupError, Trace,
 };
-use cwnd_trace::Seen;
+use cwnd_trace::{EcnField, Seen};
 
 /// A flow over a path that loses packets before it marks every packet from twenty on.
 fn setup(algorithm: &str, echo: AckEcho) -> Setup {
@@ -39,13 +39,50 @@ fn what_is_sent_again_is_capable_where_marks_come_back_per_packet() {
             let trace = run(&setup);
             let mut seen = [0, 0];
             for packet in &trace.flows[0].log.packets {
-                if let Seen::Data { again, capable, .. } = packet.seen {
+                if let Seen::Data { again, ecn, .. } = packet.seen {
                     seen[usize::from(again)] += 1;
+                    let capable = ecn == EcnField::Ect0;
                     assert_eq!(capable, !again || echo == AckEcho::PerPacket, "{name}, {scheme:?}, {echo:?}");
                 }
             }
             assert!(seen.iter().all(|packets| *packets > 0), "{name}, {scheme:?}, {echo:?}: {seen:?}");
         }
+    }
+}
+
+/// The field of every first transmission, as captures show it.
+#[test]
+fn packets_leave_with_the_code_point_of_their_echo() {
+    let kinds = [
+        (AckEcho::PerPacket, EcnField::Ect0),
+        (AckEcho::Scalable, EcnField::Ect1),
+        (AckEcho::AccEcn, EcnField::Ect0),
+        (AckEcho::AccEcnScalable, EcnField::Ect1),
+        (AckEcho::Counts, EcnField::Ect0),
+        (AckEcho::CountsScalable, EcnField::Ect1),
+    ];
+    for (echo, expected) in kinds {
+        let trace = run(&setup("dctcp", echo));
+        let first = trace.flows[0].log.packets.iter().filter_map(|packet| match packet.seen {
+            Seen::Data { again: false, ecn, .. } => Some(ecn),
+            _ => None,
+        });
+        assert!(first.clone().count() > 1000 && first.clone().all(|ecn| ecn == expected), "{echo:?}");
+    }
+}
+
+/// Held acknowledgements with counts in the place of a range reach the filter of the reverse path.
+#[test]
+fn a_filter_of_acknowledgements_reads_those_of_every_echo() {
+    for echo in AckEcho::ALL {
+        let mut setup = setup("cubic", echo);
+        let cake = cwnd_sim::CakeSetup { ack_filter: true, ..cwnd_sim::CakeSetup::default() };
+        for link in &mut setup.links {
+            link.discipline = Discipline::Cake(cake);
+        }
+        setup.links[1].rate = Some(200_000);
+        let filtered = run(&setup);
+        assert!(filtered.flows[0].delivered.last().is_some_and(|packets| *packets > 1000), "{echo:?}");
     }
 }
 
@@ -124,7 +161,7 @@ fn lost_acknowledgements_let_a_counter_assume_marks() {
     assert!(counted * 3 < echoed * 2 && fewer == 0, "{counted} {echoed}, {fewer}");
 }
 
-/// A count of all marks loses none and assumes none: what is left is the delay of the next acknowledgement that arrives.
+/// A count of all marks loses none and assumes none; the next acknowledgement that arrives is later.
 #[test]
 fn lost_acknowledgements_change_no_total() {
     let of = |echo, loss| delivered_and_marked(echo, Loss::Bernoulli(loss), Impairments::default());
@@ -141,7 +178,7 @@ fn capable_and_bare(setup: &Setup) -> [Vec<u64>; 2] {
     let of = |ect: bool| {
         let packets = trace.flows[0].log.packets.iter();
         let number = |packet: &cwnd_trace::Logged| match packet.seen {
-            Seen::Data { number, capable, .. } if capable == ect => Some(number),
+            Seen::Data { number, ecn, .. } if (ecn != EcnField::NotEct) == ect => Some(number),
             _ => None,
         };
         packets.filter_map(number).collect()

@@ -1,7 +1,7 @@
 //! Steps and outages of links that change nothing: a link does the same without them.
 
 use cwnd::Span;
-use cwnd_sim::{LinkSetup, QueueLimit};
+use cwnd_sim::{LinkSetup, Phase, QueueLimit};
 
 use super::Found;
 use super::links::{NO_ACKS, carries_acks, without_ecn};
@@ -86,8 +86,9 @@ impl Found {
         let course = |schedule: &Schedule| {
             let mut link = LinkSetup { phases: cwnd_sim::Schedule::default(), ..setup.clone() };
             let applied = schedule.apply_phases(&mut link, "", sized);
-            let mut before = link.first_phase();
+            let mut before = visible(link.first_phase());
             let steps = link.phases.steps.into_iter().filter(|(at, _)| *at < duration);
+            let steps = steps.map(|(at, phase)| (at, visible(phase)));
             let differing: Vec<_> =
                 steps.filter(|(_, phase)| std::mem::replace(&mut before, phase.clone()) != *phase).collect();
             applied.is_ok().then_some(differing)
@@ -118,6 +119,14 @@ impl Found {
             }
         }
     }
+}
+
+/// The phase without what another of its impairments hides: a field that is cleared has no other value.
+fn visible(mut phase: Phase) -> Phase {
+    if phase.impairments.bleach {
+        phase.impairments.mangling = None;
+    }
+    phase
 }
 
 /// Below 2^32, so that products fit.

@@ -66,7 +66,7 @@ fn is_redundant(ack: &Ack, newer: &Ack) -> bool {
 fn adds(ack: &Ack, newer: &Ack) -> Option<u64> {
     let ranges = |ack: &Ack| {
         let base = ack.cumulative;
-        ack.sack.into_iter().filter(|block| !block.is_empty()).map(move |block| {
+        ack.ranges().into_iter().filter(|block| !block.is_empty()).map(move |block| {
             let [first, end] = [block.first, block.end].map(|number| base + u64::from(number));
             (first, end)
         })
@@ -157,6 +157,20 @@ mod tests {
         assert_eq!(dropped(&[counted(1, 5), counted(2, 5), counted(3, 5)]), None);
         assert_eq!(dropped(&[counted(1, 1), counted(2, 1), counted(3, 2)]), Some(0));
         assert_eq!(dropped(&[counted(1, 1), counted(2, 2), counted(3, 3)]), None);
+    }
+
+    /// The number of marks is no range.
+    #[test]
+    fn acknowledgements_that_count_all_marks_are_compared_by_their_ranges() {
+        let totals = |cumulative, ranges: &[(u32, u32)], marks| {
+            let mut ack = ack(cumulative, ranges);
+            ack.set_totals(marks, false);
+            ack.set_later(5_000_000);
+            ack
+        };
+        assert_eq!(dropped(&[totals(1, &[], 3), totals(2, &[], 3), totals(3, &[], 9)]), Some(0));
+        assert_eq!(dropped(&[totals(5, &[], 1), totals(5, &[], 2), totals(5, &[], 3)]), None, "they are repeated");
+        assert_eq!(dropped(&[totals(5, &[(2, 4)], 1), totals(5, &[(2, 4)], 1), totals(5, &[(1, 5)], 2)]), Some(0));
     }
 
     #[test]

@@ -62,8 +62,7 @@ mod tests {
     use crate::net::setup::Class;
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data =
-            Data { number, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data::new(number, Time::ZERO);
         let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
         Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
     }

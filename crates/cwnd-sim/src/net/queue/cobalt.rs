@@ -307,8 +307,7 @@ mod tests {
 
     #[test]
     fn the_last_packet_is_sent() {
-        let data =
-            Data { number: 0, sent_at: Time::ZERO, retransmission: false, reacted: false, pair: false, spin: false };
+        let data = Data::new(0, Time::ZERO);
         let (size, ecn, class) = (Bytes(1500), Ecn::NotCapable, Class::Out);
         let packet = Packet { due: Time::ZERO, flow: 0, hop: 0, size, ecn, class, body: Body::Data(data) };
         let (mut cobalt, mut state) = (cobalt(RATE), State { blue: u32::MAX, ..State::default() });

@@ -183,15 +183,7 @@ mod tests {
     }
 
     fn packet(number: u64) -> Packet {
-        let data = Data {
-            number,
-            sent_at: Time::ZERO,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        };
+        let data = Data::new(number, Time::ZERO);
         let (size, ecn, class) = (Bytes(1500), Ecn::NotCapable, Class::Out);
         Packet { due: Time::ZERO, flow: 0, hop: 0, size, ecn, class, body: Body::Data(data) }
     }

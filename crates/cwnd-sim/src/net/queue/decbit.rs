@@ -98,15 +98,7 @@ mod tests {
             let now = Time::ZERO + Span::from_micros(micros);
             let size = Bytes(1000);
             let arriving = Arriving { now, size, capable: false, packets: 0, bytes: 0, idle_since: None, full: false };
-            let data = Data {
-                number: 0,
-                sent_at: now,
-                retransmission: false,
-                reacted: false,
-                pair: false,
-                spin: false,
-                bare: false,
-            };
+            let data = Data::new(0, now);
             let mut body = Body::Headed(data, Header::Load(0));
             let start = free.max(now);
             queue.admit(&arriving, start, &mut body);

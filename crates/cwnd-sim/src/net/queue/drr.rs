@@ -171,15 +171,7 @@ mod tests {
     }
 
     fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data = Data {
-            number,
-            sent_at: Time::ZERO,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        };
+        let data = Data::new(number, Time::ZERO);
         Packet {
             due: Time::ZERO,
             flow,

@@ -287,15 +287,7 @@ mod tests {
     use crate::net::setup::Class;
 
     fn packet(ecn: Ecn) -> Packet {
-        let data = Data {
-            number: 0,
-            sent_at: Time::ZERO,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        };
+        let data = Data::new(0, Time::ZERO);
         Packet { due: Time::ZERO, flow: 0, hop: 0, size: Bytes(1500), ecn, class: Class::Out, body: Body::Data(data) }
     }
 

@@ -89,15 +89,7 @@ mod tests {
             let size = Bytes(1000);
             let arriving =
                 Arriving { now, size, capable: false, packets: 0, bytes: queue, idle_since: None, full: false };
-            let data = Data {
-                number: 0,
-                sent_at: now,
-                retransmission: false,
-                reacted: false,
-                pair: false,
-                spin: false,
-                bare: false,
-            };
+            let data = Data::new(0, now);
             let mut body = Body::Headed(data, Header::Load(0));
             vcp.admit(&arriving, &mut body);
             if let Body::Headed(_, Header::Load(code)) = body {

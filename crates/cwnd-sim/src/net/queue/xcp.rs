@@ -173,15 +173,7 @@ mod tests {
         let size = Bytes(1000);
         let arriving =
             Arriving { now, size, capable: false, packets: bytes / 1000, bytes, idle_since: None, full: false };
-        let data = Data {
-            number: 0,
-            sent_at: now,
-            retransmission: false,
-            reacted: false,
-            pair: false,
-            spin: false,
-            bare: false,
-        };
+        let data = Data::new(0, now);
         let header = Header::Congestion { window, rtt: 0.125, feedback: demand, answered: false };
         let mut body = Body::Headed(data, header);
         assert_eq!(xcp.admit(&arriving, &mut body), Decision::Queue);
