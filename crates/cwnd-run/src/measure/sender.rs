@@ -42,7 +42,8 @@ pub fn peer_limited_share(trace: &Trace, flow: &FlowTrace, window: Window) -> Op
 }
 
 /// The delay of a flow in the parts of `window` in which it is there, seconds: its smoothed round-trip times at the sampled instants less the
-/// base one, at least 0. Queueing is a part of it, and so are pauses of the hosts and held acknowledgements. None if it takes no part, or fewer than [`FEWEST`] of these instants have a value.
+/// base one, at least 0. Queueing is a part of it, and so are pauses of the hosts and held acknowledgements. None if it takes no part, or
+/// fewer than 20 of these instants have a value.
 #[must_use]
 pub fn flow_delay(trace: &Trace, flow: &FlowTrace, window: Window) -> Option<FlowDelay> {
     let life = Life::within(trace, flow, window)?;
