@@ -153,7 +153,7 @@ fn without_foreign_items(page: &str, documented: &[String]) -> String {
     let is_foreign = |link: &str| {
         let path = link.split('#').next().unwrap_or_default();
         let first = path.split("::").next().unwrap_or_default();
-        let is_item = |one: char| one.is_alphanumeric() || one == '_' || one == ':';
+        let is_item = |one: char| one.is_alphanumeric() || "_:()".contains(one);
         !path.is_empty() && path.chars().all(is_item) && !documented.iter().any(|name| name == first)
     };
     let (mut text, mut rest) = (String::with_capacity(page.len()), page);
@@ -345,9 +345,10 @@ mod tests {
 
     #[test]
     fn links_to_items_of_crates_without_pages_become_text() {
-        let page = "<a href=\"crate::Span\" title=\"a\"><code>Span</code></a> <a href=\"dispatcher#default\">d</a> <a href=\"cwnd::Spec\">s</a> \
+        let page = "<a href=\"crate::Span\" title=\"a\"><code>Span</code></a> <a href=\"dispatcher#default\">d</a> \
+                    <a href=\"super::Span::current()\">c</a> <a href=\"cwnd::Spec\">s</a> \
                     <a href=\"a/index.html\">i</a><a href=\"#b\">b</a><a href=\"../a.html#c\">c</a>";
-        let expected = "<code>Span</code> d <a href=\"cwnd::Spec\">s</a> \
+        let expected = "<code>Span</code> d c <a href=\"cwnd::Spec\">s</a> \
                         <a href=\"a/index.html\">i</a><a href=\"#b\">b</a><a href=\"../a.html#c\">c</a>";
         assert_eq!(without_foreign_items(page, &["cwnd".to_owned()]), expected);
     }
