@@ -12,10 +12,11 @@ use crate::workspace::{Workspace, output, run};
 /// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
 /// times are that of the newest commit.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
-    archive(workspace, &workspace.target().join("dist"), &host()?)
+    archive(workspace, &workspace.target().join("dist"), &host()?, &PROGRAMS)
 }
 
-/// Builds the archive as [`build`] does, with programs that need no library of the system (musl): they run on any Linux of this processor.
+/// Builds an archive as [`build`] does, of the laboratory alone and with no need of a library of the system (musl): it runs on any Linux of this
+/// processor. `udt` is not in it, since `tappers`, by which it opens tunnels, does not compile for musl in version 0.4.2.
 pub(crate) fn without_libraries(workspace: &Workspace) -> Result<PathBuf, String> {
     let target = host()?.replace("-gnu", "-musl");
     let installed = output(Command::new("rustup").args(["target", "list", "--installed"]))?;
@@ -25,7 +26,7 @@ pub(crate) fn without_libraries(workspace: &Workspace) -> Result<PathBuf, String
     if Command::new("musl-gcc").arg("--version").output().is_err() {
         return Err("`musl-gcc` is missing: Debian has it in musl-tools".to_owned());
     }
-    archive(workspace, &workspace.target().join("dist"), &target)
+    archive(workspace, &workspace.target().join("dist"), &target, &PROGRAMS[..1])
 }
 
 /// Builds the archive as [`build`] does, a second time in a clone below `target/dist/again`, and compares all bytes.
@@ -38,7 +39,7 @@ pub(crate) fn twice(workspace: &Workspace) -> Result<PathBuf, String> {
     remove(&place)?;
     let clone = place.join("source");
     run(Command::new("git").args(["clone", "--quiet", "--shared"]).arg(workspace.path("")).arg(&clone))?;
-    let second = archive(&Workspace::at(clone), &place.join("built"), &host()?)?;
+    let second = archive(&Workspace::at(clone), &place.join("built"), &host()?, &PROGRAMS)?;
     let differ = differences(&unpacked(&first), &unpacked(&second))?;
     if !differ.is_empty() {
         return Err(format!("the two builds differ, and both are kept:\n{}", differ.join("\n")));
@@ -66,7 +67,7 @@ pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
             copy(&file, &files.join(to).join(file.file_name().unwrap_or_default()))?;
         }
     }
-    for package in ["cwnd-cli", "cwnd-transfer"] {
+    for Program { package, .. } in PROGRAMS {
         let mut deb = Command::new("cargo-deb");
         deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--no-strip", "--locked", "-p", package]);
         deb.arg("--output").arg(&place).env("CARGO_TARGET_DIR", place.join("target"));
@@ -99,28 +100,28 @@ fn differences(first: &Path, second: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Builds the archive of the sources in `workspace` for `target` below `place`.
-fn archive(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf, String> {
+/// Builds the archive of `programs` from the sources in `workspace` for `target` below `place`.
+fn archive(workspace: &Workspace, place: &Path, target: &str, programs: &[Program]) -> Result<PathBuf, String> {
     let name = format!("cwnd-{}-{target}", env!("CARGO_PKG_VERSION"));
     let stage = place.join(&name);
     remove(&stage)?;
-    let built = compile(workspace, place, target)?;
+    let built = compile(workspace, place, target, programs)?;
     let create = |path: PathBuf| fs::create_dir_all(&path).map_err(|error| failed(&path, &error)).map(|()| path);
-    let (programs, manual) = (create(stage.join("bin"))?, create(stage.join("share/man/man1"))?);
+    let (executables, manual) = (create(stage.join("bin"))?, create(stage.join("share/man/man1"))?);
     let completions = create(stage.join("share/completions"))?;
-    for program in PROGRAMS {
-        let file = programs.join(program);
-        copy(&built.join(program), &file)?;
+    for Program { name, .. } in programs {
+        let file = executables.join(name);
+        copy(&built.join(name), &file)?;
         run(Command::new(&file).arg("manual").arg(&manual))?;
         for shell in ["bash", "zsh", "fish"] {
             let script = output(Command::new(&file).args(["completions", shell]))?;
-            write(&completions.join(format!("{program}.{shell}")), &script)?;
+            write(&completions.join(format!("{name}.{shell}")), &script)?;
         }
     }
     for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&workspace.path(file), &stage.join(file))?;
     }
-    let dependencies = dependencies(workspace)?;
+    let dependencies = dependencies(workspace, programs)?;
     write(&stage.join("THIRD-PARTY.txt"), &licences(&dependencies)?)?;
     write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &checksums(workspace)?))?;
     let archive = pack(workspace, place, &name)?;
@@ -130,8 +131,8 @@ fn archive(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf,
     Ok(archive)
 }
 
-/// Compiles both programs for `target` without paths of this machine. The directory with them.
-fn compile(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf, String> {
+/// Compiles `programs` for `target` without paths of this machine. The directory with them.
+fn compile(workspace: &Workspace, place: &Path, target: &str, programs: &[Program]) -> Result<PathBuf, String> {
     // The directories below are there afterwards.
     run(&mut workspace.cargo(&["fetch", "--locked"]))?;
     let directory = place.join("target");
@@ -141,7 +142,8 @@ fn compile(workspace: &Workspace, place: &Path, target: &str) -> Result<PathBuf,
     flags.extend(entries(&registries()?)?.iter().map(|registry| remap(registry, "registry")));
     // The last that matches counts, and this one may lie within the first.
     flags.push(remap(&directory, "target"));
-    let mut build = workspace.cargo(&["build", "--release", "--locked", "-p", "cwnd-cli", "-p", "cwnd-transfer"]);
+    let mut build = workspace.cargo(&["build", "--release", "--locked"]);
+    build.args(programs.iter().flat_map(|program| ["-p", program.package]));
     build.env("CARGO_TARGET_DIR", &directory).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     build.env("CARGO_INCREMENTAL", "0").env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?);
     if std::env::var_os("CWND_REVISION").is_none() {
@@ -166,12 +168,12 @@ struct Dependency {
     licence: String,
 }
 
-/// The crates of others in both programs, ascending.
-fn dependencies(workspace: &Workspace) -> Result<Vec<Dependency>, String> {
+/// The crates of others in `programs`, ascending.
+fn dependencies(workspace: &Workspace, programs: &[Program]) -> Result<Vec<Dependency>, String> {
     let words = ["tree", "--locked", "-e", "normal", "--prefix", "none", "--format", "{p}|{l}"];
     let mut found = Vec::new();
-    for program in ["cwnd-cli", "cwnd-transfer"] {
-        let tree = output(workspace.cargo(&words).args(["-p", program]))?;
+    for Program { package, .. } in programs {
+        let tree = output(workspace.cargo(&words).args(["-p", package]))?;
         found.extend(tree.lines().filter_map(dependency));
     }
     found.sort();
@@ -341,7 +343,14 @@ fn failed(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
-const PROGRAMS: [&str; 2] = ["cwnd", "udt"];
+/// A program and its crate.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+}
+
+const PROGRAMS: [Program; 2] =
+    [Program { name: "cwnd", package: "cwnd-cli" }, Program { name: "udt", package: "cwnd-transfer" }];
 
 #[cfg(test)]
 mod tests {

@@ -199,7 +199,7 @@ Usage: cargo xtask <TASK>
   papers CHORE               record what comes of papers: papers record aiad; papers alternatives aiad fig-5 --record; papers ablate
   dist [--twice | --deb | --static]
                              the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
-                             --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages; --static links musl
+                             --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages; --static is `cwnd` alone, with musl
   generate                   rewrite the generated files
   api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
   museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
