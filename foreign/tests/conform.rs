@@ -10,6 +10,7 @@ fn the_fixed_releases_meet_the_checks_that_find_their_old_faults() {
     judge("quinn:cubic", "9438-beta-second").meets(0.69..0.71);
     judge("noq:bbr3", "survives").meets(0.0..0.001);
     judge("smoltcp:reno", "5681-initial").meets(1.0..11.0);
+    judge("smoltcp:reno", "one-loss").meets(0.99..1.1);
 }
 
 /// RFC 8312, which both implement, has the estimate of Reno go on with 0.53 packets per round trip above the last maximum. RFC 9438 has 1.
@@ -27,6 +28,13 @@ fn the_estimate_of_reno_is_that_of_rfc_8312() {
 fn a_limited_bbr3_is_not_paced() {
     judge("noq:bbr3", "9002-pace-limited").deviates(0.9..1.001);
     judge("quinn:cubic", "9002-pace-limited").meets(0.2..0.6);
+}
+
+/// quinn#2798: the window of BBR grows by all acknowledged bytes while an application limits the sender.
+#[test]
+fn an_unused_window_of_bbr_runs_away() {
+    judge("quinn:bbr", "unused-window").deviates(30.0..100.0);
+    judge("noq:bbr3", "unused-window").meets(-1.0..10.0);
 }
 
 /// The faults reported in docs/upstream to the four projects: the drafts have the causes.

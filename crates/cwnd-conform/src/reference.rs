@@ -144,9 +144,10 @@ changed with those results known:
 | `9406-burst` | every sender with HyStart++ | not those that pace | section 4.3 has no bound for a sender that paces |
 | `limited-rate` | twice the flight of the last round trip | the bound of the rule, in closed form | the largest flight does not age, and acknowledgements of the first round trip add theirs: Reno had four times the flight |
 | `limited-curve` | after one loss | after eight | a cut of the window may leave several flights, which the rule lets a sender keep |
+| `unused-window` | the largest window | its growth after the first 5 s; not applicable where no window bounds the sender | `sabul` has a constant window of 25 600 packets, and `tfrc` none |
 | `limited-avoidance` | above the largest flight | above the larger of it and the window that the cut left | the rule ends growth and reduces nothing |
 
-Those before the last eight were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as
+Those before the last nine were changed after senders written from the RFCs, with cuts over a round trip or with growth for each acknowledgement, had been reported as
 deviating.
 
 Cuts are measured at a second loss, in congestion avoidance; timeouts are asked of no QUIC. A check `9438-response`, of the response function,

@@ -227,6 +227,9 @@ macro_rules! conform_suite {
         }
         $crate::conform_checks! { $subject, $baseline,
             loss_spiral "loss-spiral"
+            loss_spiral_woken "loss-spiral-woken"
+            one_loss "one-loss"
+            unused_window "unused-window"
             survives "survives"
             pause "pause"
             policer "policer"

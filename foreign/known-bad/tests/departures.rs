@@ -51,6 +51,12 @@ fn a_conformance_check_finds_that_the_window_of_smoltcp_0_12_0_bounds_nothing() 
     judging::judge("smoltcp-0.12.0:reno", "5681-initial").deviates(20.0..100.0);
 }
 
+/// smoltcp#1155: a fast retransmission sends again all that the socket holds.
+#[test]
+fn a_conformance_check_finds_what_smoltcp_0_12_0_sends_again() {
+    judging::judge("smoltcp-0.12.0:reno", "one-loss").deviates(1.5..2.0);
+}
+
 #[test]
 fn a_conformance_check_finds_the_panic_of_noq_1_1_0() {
     judging::judge("noq-1.1.0:bbr3", "survives").deviates(0.999..1.001);

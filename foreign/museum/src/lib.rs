@@ -51,11 +51,16 @@ pub fn measure(stacks: &[Spec]) -> Vec<Line> {
 }
 
 impl Fault {
+    /// Whether a stack keeps the property, and the measured values. A scenario and the check that finds the fault must agree.
     fn look(&self, spec: &Spec) -> (Option<bool>, String) {
-        match &self.shown {
-            Shown::Check { check } => judge(spec, check),
-            Shown::Scenario { scenario, measure, most } => largest(spec, scenario, *measure, *most),
-        }
+        let (scenario, measure, most) = match &self.shown {
+            Shown::Check { check } => return judge(spec, check),
+            Shown::Scenario { scenario, measure, most } => (scenario, measure, most),
+        };
+        let (kept, shown) = largest(spec, scenario, *measure, *most);
+        let Some(check) = &self.found else { return (kept, shown) };
+        let (meets, value) = judge(spec, check);
+        (kept.filter(|_| meets == kept), format!("{shown}; check {value}"))
     }
 }
 

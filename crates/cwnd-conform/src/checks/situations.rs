@@ -36,6 +36,39 @@ pub(crate) const CHECKS: &[Check] = &[
         ..BASE
     },
     Check {
+        id: "loss-spiral-woken",
+        section: "RFC 9438 section 4.6, RFC 9002 section 7.2",
+        requirement: "a sender gets over heavy loss where hosts wake each millisecond: 30 % for 2 s on a path of 100 Mbit/s and 10 ms",
+        measured: "seconds for 10 MB, the longest of five runs",
+        accepted: Range::at_most(10.0),
+        basis: "3.4 s with a CUBIC that gets over it; a window that stays at its floor needs 40",
+        measure: loss_spiral_woken,
+        ..BASE
+    },
+    Check {
+        id: "one-loss",
+        section: "RFC 5681 section 3.2, RFC 9002 section 6.1",
+        requirement: "one loss among a thousand packets is repaired without all the others",
+        measured: "data packets at the bottleneck over those of a run without the loss",
+        accepted: Range::at_most(1.1),
+        basis: "a thousandth more; a tenth is left to probes and to what a timeout repeats",
+        measure: one_loss,
+        ..BASE
+    },
+    Check {
+        id: "unused-window",
+        section: "RFC 9002 section 7.8, RFC 7661 section 4.2",
+        level: Level::Should,
+        requirement: "a window that an application does not use for a minute does not run away: 1 Mbit/s on a path of 20 Mbit/s and 50 ms",
+        looks: Looks::Window,
+        measured: "growth of the window from the first 5 s to 60 s over the bandwidth-delay product of the path",
+        accepted: Range::at_most(10.0),
+        basis: "the use is a twentieth of the product; slow start ends far below ten products",
+        absence: Absence::NotApplicable,
+        measure: unused_window,
+        ..BASE
+    },
+    Check {
         id: "survives",
         section: "RFC 9002 section 6, RFC 5681 section 3.2",
         level: Level::Must,
@@ -157,6 +190,41 @@ fn loss_spiral(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&testbed.lose_share(from, from + 2.0, 300))?;
     let completed = record.trace.flows[0].completed;
     Ok(completed.map_or(60.0, |nanos| nanos as f64 / 1e9))
+}
+
+/// Wherever a host handles together what has arrived within a millisecond, a small window is acknowledged as a whole.
+fn loss_spiral_woken(lab: &Lab<'_>) -> Measured {
+    const MILLISECOND: Option<Span> = Some(Span::from_millis(1));
+    const END: f64 = 20.0;
+    let mut longest = 0.0_f64;
+    for run in 0..5 {
+        let from = 0.2 + 0.01 * lab.phase() + 0.002 * f64::from(run);
+        let testbed = lab.testbed(100, 10, 166, END).with(|setup| {
+            let flow = &mut setup.flows[0];
+            flow.source = Source::Packets(10_000_000 / 1460);
+            (flow.wake, flow.timer) = (MILLISECOND, MILLISECOND);
+        });
+        let record = lab.run(&testbed.lose_share(from, from + 2.0, 300))?;
+        longest = longest.max(record.trace.flows[0].completed.map_or(END, |nanos| nanos as f64 / 1e9));
+    }
+    Ok(longest)
+}
+
+fn one_loss(lab: &Lab<'_>) -> Measured {
+    const END: f64 = 20.0;
+    let path = || lab.testbed(20, 50, 5000, END).with(|setup| setup.flows[0].source = Source::Packets(1000));
+    let whole = lab.run(&path())?;
+    let repaired = lab.run(&path().lose_numbers(&[300]))?;
+    need(repaired.losses() == 1, "the packet was not lost")?;
+    Ok(repaired.sent(0.0, END) as f64 / whole.sent(0.0, END) as f64)
+}
+
+fn unused_window(lab: &Lab<'_>) -> Measured {
+    let record = lab.run(&lab.testbed(20, 50, 83, 60.0).with(|setup| {
+        setup.flows[0].source = Source::Rate(RateSchedule::constant(1_000_000));
+    }))?;
+    let growth = record.largest(5.0, 60.0)? - record.smallest(0.5, 5.0)?;
+    Ok(growth / (20e6 * record.rtt / 12_000.0))
 }
 
 fn survives(lab: &Lab<'_>) -> Measured {
