@@ -292,8 +292,7 @@ impl SenderState for Host {
     }
 
     fn rtt(&self) -> Option<Rtt> {
-        let rtt = self.shown().rtt?;
-        Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO })
+        self.shown().rtt.map(Rtt::fixed)
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -178,7 +178,7 @@ const MAX_MIN: [f64; 3] = [25e6, 75e6, 25e6];
 /// The part of its window that FAST keeps at a loss.
 fn kept_by_fast() -> f64 {
     let before = Packets(1000.0);
-    let start = Start { window: before, threshold: Some(before), ..Start::default() };
+    let start = Start::default().with_window(before).with_threshold(before);
     let mut fast = registered("fast").start(&start);
     let mut facts = Facts::new(Time::ZERO, u64::MAX, PACKET, PACKET);
     facts.rtt = RttEstimator::fixed(Span::from_millis(100));

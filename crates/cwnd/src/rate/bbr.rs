@@ -609,7 +609,7 @@ mod tests {
                 in_recovery: self.in_recovery,
                 delivered: self.delivered,
                 lost: 0,
-                rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+                rtt: Some(Rtt::fixed(rtt)),
                 timeout: None,
                 round: 0,
                 limit: Limit::Source,
@@ -766,10 +766,7 @@ mod tests {
             let rtt = Span::from_millis(101);
             let mut view = flow.view(100);
             view.rtt = view.rtt.map(|known| Rtt { latest: rtt, ..known });
-            flow.bbr.on_ack(
-                &view,
-                &Ack { acks: 1, newly: 100, marked: 0, sent_at: flow.now, sample: None, remote: Remote::default() },
-            );
+            flow.bbr.on_ack(&view, &Ack::new(100, flow.now));
             assert!(flow.now < Time::ZERO + Span::from_secs(12));
         }
         close(flow.cwnd(), 4.0);

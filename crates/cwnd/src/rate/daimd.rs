@@ -433,7 +433,7 @@ mod tests {
     use super::*;
     use crate::rate::udt;
     use crate::registry::Spec;
-    use crate::signal::{Limit, Remote, Rtt};
+    use crate::signal::{Limit, Rtt};
     use crate::units::Time;
 
     const PACKET: Bytes = Bytes(1250);
@@ -464,7 +464,7 @@ mod tests {
     }
 
     fn ack() -> Ack {
-        Ack { acks: 1, newly: 1, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() }
+        Ack::new(1, Time::ZERO)
     }
 
     fn parse(text: &str) -> Result<Alpha, AlphaError> {
@@ -546,7 +546,7 @@ mod tests {
         daimd.on_ack(&view(12, Some(40)), &ack());
         daimd.on_congestion(&view(13, Some(40)), &Congestion::loss(50, 1));
         daimd.on_congestion(&view(14, Some(40)), &Congestion::mark(51));
-        daimd.on_congestion(&view(15, Some(40)), &Congestion { cause: Cause::Delay, ..Congestion::mark(52) });
+        daimd.on_congestion(&view(15, Some(40)), &Congestion::delay(52));
         daimd.on_wake(&view(20, Some(40)));
         assert_eq!(rate(&daimd), 2.75e6, "two cuts by half; delay is not listened to; no increase");
         daimd.on_ack(&view(65, Some(40)), &ack());
