@@ -101,7 +101,7 @@ fn mean(
         facts.round = all_rounds as u64;
         let counted_lost = facts.counts.lost;
         // A packet has come to an end before the next one leaves: every loss is an event of its own.
-        let moment = Moment { now, next: number + 1, in_flight: 1, in_recovery: false };
+        let moment = Moment::new(now, number + 1, 1);
         if lost(number)? {
             facts.counts.lost += 1;
             if !with_recovery {

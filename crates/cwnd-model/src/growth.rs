@@ -31,7 +31,7 @@ pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growt
         return None;
     }
     let mut facts = facts(rtt, Bytes(1500));
-    let mut moment = Moment { now: Time::ZERO, next: 1, in_flight: 1, in_recovery: false };
+    let mut moment = Moment::new(Time::ZERO, 1, 1);
     facts.counts.lost = 1;
     algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(0, 1));
     let mut internals = Vec::new();

@@ -133,7 +133,7 @@ impl Sender {
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: false })
+        self.facts.view(&Moment::new(now, self.next, in_flight))
     }
 }
 

@@ -1,7 +1,6 @@
 //! A flow: its two endpoints and its access line.
 
 use cwnd::registry::Transport;
-use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Resume, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
@@ -186,7 +185,9 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
     let mark_floor = era.policy.mark_floor.max(least);
     let resume =
         setup.resume.map(|saved| Resume::new(Packets(saved.window as f64 / f64::from(setup.packet.0)), saved.rtt));
-    let policy = Policy { slow_start, rate_limited, truncate, mark_floor, ..era.policy };
+    let mut policy = era.policy;
+    (policy.slow_start, policy.rate_limited) = (slow_start, rate_limited);
+    (policy.truncate, policy.mark_floor) = (truncate, mark_floor);
     let sized = Start::default().with_packet(setup.packet, setup.payload).with_seed(seed).with_policy(policy);
     let mut start = sized.with_window(Packets(era.initial_window));
     start.resume = resume;

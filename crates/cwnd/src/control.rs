@@ -8,6 +8,7 @@ use crate::units::{Bytes, Packets, Rate, Span, Time};
 
 /// The spacing of departures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a host obeys each request")]
 pub enum Pacing {
     /// Packets leave as soon as the window allows.
     #[default]
@@ -23,6 +24,7 @@ pub enum Pacing {
 
 /// Packet pairs requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host obeys each request")]
 pub enum Probe {
     /// None.
     #[default]
@@ -84,7 +86,7 @@ impl Control {
         Self { window, pacing: Pacing::Off, quantum: None, probe: Probe::None, stamp: None, wake: None }
     }
 
-    /// The same with departures spaced by `pacing`.
+    /// With departures spaced by [`pacing`](Self::pacing).
     #[inline]
     #[must_use]
     pub const fn with_pacing(self, pacing: Pacing) -> Self {

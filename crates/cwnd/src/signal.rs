@@ -77,7 +77,8 @@ impl Start {
         Self { window, ..self }
     }
 
-    /// With an initial slow-start [`threshold`](Self::threshold), packets: not above the window, the flow starts in congestion avoidance.
+    /// With an initial slow-start [`threshold`](Self::threshold), packets. One that is not above the window starts the flow in congestion
+    /// avoidance.
     #[inline]
     #[must_use]
     pub const fn with_threshold(self, threshold: Packets) -> Self {
@@ -161,6 +162,7 @@ impl Rtt {
 ///
 /// A flow begins with [`Source`](Self::Source): until its application hands over data, nothing else can hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "programs that show a limit have words for each")]
 pub enum Limit {
     /// The algorithm's window.
     Window,
@@ -364,6 +366,7 @@ impl Ack {
 
 /// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an algorithm decides on each cause")]
 pub enum Cause {
     /// Packets were found lost.
     Loss,

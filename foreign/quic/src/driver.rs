@@ -7,8 +7,8 @@ use std::time::Instant;
 use cwnd::estimate::{DeliveryRate, Departure};
 use cwnd::host::{Facts, Moment};
 use cwnd::{
-    Ack, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Remote, Span, Spec, Start,
-    Time, View,
+    Ack, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Span, Spec, Start, Time,
+    View,
 };
 
 /// An algorithm on one path.
@@ -244,7 +244,7 @@ impl Driver {
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: self.recovery.is_some() })
+        self.facts.view(&Moment::new(now, self.next, in_flight).with_recovery(self.recovery.is_some()))
     }
 
     fn packets(&self, bytes: u64) -> u64 {

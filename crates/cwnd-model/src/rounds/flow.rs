@@ -201,6 +201,6 @@ impl SynchronousFlow {
     fn view(&self, now: Time) -> View {
         let in_flight = self.in_network() as u64;
         let next = self.facts.counts.delivered + in_flight;
-        self.facts.view(&Moment { now, next, in_flight, in_recovery: false })
+        self.facts.view(&Moment::new(now, next, in_flight))
     }
 }

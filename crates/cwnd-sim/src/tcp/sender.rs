@@ -533,7 +533,7 @@ impl<R: Recovery> Sender<R> {
 
     #[inline]
     fn moment(&self, now: Time, in_flight: u64) -> Moment {
-        Moment { now, next: self.next(), in_flight, in_recovery: self.recovery.in_recovery() }
+        Moment::new(now, self.next(), in_flight).with_recovery(self.recovery.in_recovery())
     }
 
     #[inline]

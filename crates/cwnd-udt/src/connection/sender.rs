@@ -189,7 +189,7 @@ impl Sender {
         }
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
-        let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
+        let moment = Moment::new(now, self.outstanding.next(), in_flight).with_recovery(in_recovery);
         let (newly, sample) = self.credit(now, upto, named);
         if self.assumption.as_ref().is_some_and(|assumption| assumption.ends_with(upto)) {
             self.assumption = None;
@@ -707,12 +707,8 @@ impl Sender {
     }
 
     fn moment(&self, now: Time) -> Moment {
-        Moment {
-            now,
-            next: self.outstanding.next(),
-            in_flight: self.outstanding.in_flight(),
-            in_recovery: self.in_recovery(),
-        }
+        let (next, in_flight) = (self.outstanding.next(), self.outstanding.in_flight());
+        Moment::new(now, next, in_flight).with_recovery(self.in_recovery())
     }
 
     /// The report of the peer, for the algorithm.

@@ -64,6 +64,7 @@ struct Model {
 
 /// What came after the draft of 2017, nothing of it by default; and a rule that can be left out, to see what it causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The window allows what acknowledgements bring beyond the expected (draft-ietf-ccwg-bbr section 5.5.9), at most what the bandwidth
     /// brings in 100 ms: as Linux describes it since 5.1 (commit 78dc70ebaa38).

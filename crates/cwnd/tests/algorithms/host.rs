@@ -11,14 +11,13 @@ pub(crate) struct TestHost {
 }
 
 /// What ns-2 did since January 2006.
-pub(crate) const NS2: Policy = Policy {
-    first_cut: cwnd::window::FirstCut::Half,
-    timeout_halves: true,
-    rate_limited: RateLimited::None,
-    validate: false,
-    per_ack: true,
-    loss_floor: 1,
-    ..Policy::MODERN
+pub(crate) const NS2: Policy = {
+    let mut policy = Policy::MODERN;
+    policy.first_cut = cwnd::window::FirstCut::Half;
+    (policy.timeout_halves, policy.validate, policy.per_ack) = (true, false, true);
+    policy.rate_limited = RateLimited::None;
+    policy.loss_floor = 1;
+    policy
 };
 
 impl TestHost {

@@ -3,10 +3,10 @@
 use cwnd::window::{Policy, RateLimited};
 use cwnd::{Congestion, CongestionControl, Limit, Packets, Span, Start};
 
-use crate::host::{TestHost, acked, assert_close};
+use crate::host::{TestHost, acked, assert_close, with};
 
 fn sender(spec: &str, window: f64, threshold: Option<f64>, rate_limited: RateLimited) -> TestHost {
-    let policy = Policy { rate_limited, ..Policy::MODERN };
+    let policy = with(Policy::MODERN, |policy| policy.rate_limited = rate_limited);
     let mut start = Start::default().with_window(Packets(window)).with_policy(policy);
     start.threshold = threshold.map(Packets);
     let mut flow = TestHost::new(spec, &start);

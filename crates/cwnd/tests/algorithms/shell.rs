@@ -209,7 +209,7 @@ fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
 /// RFC 9438 section 4.6, from the pseudocode: a loss leaves at least two packets, a mark at least one, and the threshold is at least two.
 #[test]
 fn congestion_leaves_what_its_cause_allows() {
-    let linux = Policy { mark_floor: 2, ..MODERN };
+    let linux = with(MODERN, |policy| policy.mark_floor = 2);
     let after = |policy, window, event: &Congestion| {
         let mut flow = TestHost::new("reno", &start(window, Some(0.0), policy));
         flow.view.next = 1;
@@ -236,9 +236,11 @@ fn congestion_leaves_what_its_cause_allows() {
 /// What a timeout leaves is no longer one packet once marked ones are acknowledged: it would wait for the delayed acknowledgement of each.
 #[test]
 fn marks_do_not_keep_a_window_below_their_floor() {
-    for (spec, policy, floor) in
-        [("reno", MODERN, 1.0), ("reno", Policy { mark_floor: 2, ..MODERN }, 2.0), ("dctcp:floor=3", MODERN, 3.0)]
-    {
+    for (spec, policy, floor) in [
+        ("reno", MODERN, 1.0),
+        ("reno", with(MODERN, |policy| policy.mark_floor = 2), 2.0),
+        ("dctcp:floor=3", MODERN, 3.0),
+    ] {
         let mut flow = TestHost::new(spec, &start(10.0, None, policy));
         flow.on_congestion(&Congestion::timeout(0, false));
         assert_eq!(flow.w(), 1.0);
@@ -255,7 +257,7 @@ fn marks_do_not_keep_a_window_below_their_floor() {
 /// stays there: no algorithm may, whatever losses and delays it meets, nor for marks where no timer paces it.
 #[test]
 fn nothing_but_a_timeout_leaves_one_packet() {
-    let policy = Policy { mark_floor: 2, ..MODERN };
+    let policy = with(MODERN, |policy| policy.mark_floor = 2);
     for entry in cwnd::ALGORITHMS.iter().filter(|entry| entry.transport == Transport::Acked) {
         let mut random = Random(7);
         let capped = with(start(10.0, None, policy), |start| start.max_window = Packets(50.0));
@@ -391,7 +393,7 @@ fn growth_counts_packets_today_and_acknowledgements_in_ns2() {
 /// ns-2 before 2006: the window is truncated, then cut, then truncated again. 10.9 is 10, 9.375, 9.
 #[test]
 fn truncation() {
-    let policy = Policy { truncate: true, ..MODERN };
+    let policy = with(MODERN, |policy| policy.truncate = true);
     let mut flow = TestHost::new("simd", &start(10.9, Some(0.0), policy));
     flow.lose();
     assert_eq!(flow.w(), 9.0);
@@ -400,7 +402,7 @@ fn truncation() {
 /// RFC 3742 section 2 with max_ssthresh = 100: K = int(cwnd / 50).
 #[test]
 fn limited_slow_start() {
-    let policy = Policy { slow_start: SlowStart::Limited { max_threshold: 100 }, ..MODERN };
+    let policy = with(MODERN, |policy| policy.slow_start = SlowStart::Limited { max_threshold: 100 });
     for (w, k) in [(99.0, 1.0), (100.0, 1.0), (101.0, 2.0), (149.0, 2.0), (150.0, 3.0), (200.0, 4.0), (1000.0, 20.0)] {
         let mut flow = TestHost::new("reno", &start(w, None, policy));
         flow.ack(1);

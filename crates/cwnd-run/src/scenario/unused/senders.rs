@@ -1,7 +1,7 @@
 //! Settings that the sender and the receiver of a flow do not look at.
 
 use cwnd::registry::Transport;
-use cwnd::window::{Policy, SlowStart};
+use cwnd::window::SlowStart;
 use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
 use cwnd_sim::{
     CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, Phase, RateChange, SavedPath,
@@ -124,8 +124,8 @@ fn small(saved: &SavedPath, flow: &FlowSetup) -> bool {
 /// Whether limited slow start makes an algorithm grow less: its first acknowledgements, under a limit that none of them meets.
 fn limits_slow_start(algorithm: &Spec) -> bool {
     let grown = |slow_start| {
-        let policy = Policy { slow_start, ..Policy::MODERN };
-        let start = Start::default().with_policy(policy);
+        let mut start = Start::default();
+        start.policy.slow_start = slow_start;
         let mut sender = algorithm.start(&start);
         let mut view = View::new(Time::ZERO + Span::from_secs(1), &start);
         (view.next, view.in_flight, view.delivered, view.round) = (100, 100, 50, 5);
