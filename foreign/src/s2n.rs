@@ -142,7 +142,9 @@ impl<C: CongestionController + Sync> CongestionControl for Adapter<C> {
         let window = Packets(f64::from(self.controller.congestion_window()) / f64::from(self.datagram));
         let pacing = self.pacing.rate(self.datagram).map_or(Pacing::Off, Pacing::At);
         let quantum = self.pacing.0.map(|(_, quantum)| Bytes(quantum));
-        Control { pacing, quantum, ..Control::window(Packets(window.0.max(1.0))) }
+        let mut control = Control::window(Packets(window.0.max(1.0))).with_pacing(pacing);
+        control.quantum = quantum;
+        control
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::registry::Maker;
-use cwnd::{Ack, Algorithm, CongestionControl, Rtt, Span, Spec, Start, View, Wrapped, Wrapper};
+use cwnd::{Ack, Algorithm, CongestionControl, Span, Spec, Start, View, Wrapped, Wrapper};
 use cwnd_conform::{Law, Plan, Subject, Suite, Verdict, text};
 
 /// Judges the four over `seeds` seeds.
@@ -92,8 +92,11 @@ impl Wrapper for Older {
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
-        let late = |rtt: Rtt| Rtt { latest: rtt.latest + Span::from_millis(u64::from(ack.newly > 1)), ..rtt };
-        self.0.on_ack(&View { rtt: view.rtt.map(late), ..*view }, ack);
+        let mut late = *view;
+        if let Some(rtt) = &mut late.rtt {
+            rtt.latest = rtt.latest + Span::from_millis(u64::from(ack.newly > 1));
+        }
+        self.0.on_ack(&late, ack);
     }
 }
 

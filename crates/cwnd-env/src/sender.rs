@@ -173,16 +173,16 @@ impl Sender {
             Kind::Nothing => inner(),
             Kind::Window => Control::window(Packets(self.value)),
             Kind::Rate if self.value > 0.0 => {
-                Control { pacing: Pacing::At(Rate(self.value)), ..Control::window(Packets(self.bound())) }
+                Control::window(Packets(self.bound())).with_pacing(Pacing::At(Rate(self.value)))
             }
             Kind::Rate => Control::window(Packets(self.start_window)),
             Kind::Factor => {
-                let inner = inner();
-                let pacing = match inner.pacing {
-                    Pacing::At(rate) => Pacing::At(Rate(rate.0 * self.value)),
-                    other => other,
-                };
-                Control { window: Packets((inner.window.0 * self.value).max(1.0)), pacing, ..inner }
+                let mut control = inner();
+                control.window = Packets((control.window.0 * self.value).max(1.0));
+                if let Pacing::At(rate) = &mut control.pacing {
+                    rate.0 *= self.value;
+                }
+                control
             }
         }
     }
@@ -242,7 +242,7 @@ mod tests {
     fn an_action_multiplies_what_an_algorithm_requests_by_a_power_of_two() {
         let cubic = cwnd::Spec::parse("cubic").expect("registered");
         let mut sender = sender(Lever::Over(cubic), 2.0);
-        let inner = || Control { pacing: Pacing::At(Rate(100.0)), ..Control::window(Packets(12.0)) };
+        let inner = || Control::window(Packets(12.0)).with_pacing(Pacing::At(Rate(100.0)));
         assert_eq!(sender.control(inner), inner(), "before any action");
         for (action, window, rate) in [(1.0, 48.0, 400.0), (-0.5, 6.0, 50.0), (0.0, 12.0, 100.0)] {
             sender.act(action);

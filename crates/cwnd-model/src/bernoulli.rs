@@ -2,7 +2,7 @@
 
 use cwnd::host::Moment;
 use cwnd::registry::{Basis, Spec, Transport};
-use cwnd::signal::{Ack, Congestion, Remote, Start};
+use cwnd::signal::{Ack, Congestion, Start};
 use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd::{CongestionControl, Pacing};
 use rand_core::{Rng, SeedableRng};
@@ -68,7 +68,7 @@ fn start(spec: &Spec, p: f64, rtt: Span, seed: u64) -> Start {
     let path = PathParameters { rtt: rtt.as_secs_f64(), packet: Start::default().packet };
     let known = Law::of(spec).and_then(|law| law.response(p, path)).map(|response| response.mean);
     let window = Packets(known.unwrap_or_else(|| libm::sqrt(1.5 / p)).max(1.0));
-    Start { window, threshold: Some(window), seed, ..Start::default() }
+    Start::default().with_window(window).with_threshold(window).with_seed(seed)
 }
 
 /// Packets per round trip where `lost` decides which packets are lost; none once it returns none. With recovery, a loss is found and
@@ -101,7 +101,7 @@ fn mean(
         facts.round = all_rounds as u64;
         let counted_lost = facts.counts.lost;
         // A packet has come to an end before the next one leaves: every loss is an event of its own.
-        let moment = Moment { now, next: number + 1, in_flight: 1, in_recovery: false };
+        let moment = Moment::new(now, number + 1, 1);
         if lost(number)? {
             facts.counts.lost += 1;
             if !with_recovery {
@@ -116,8 +116,7 @@ fn mean(
             algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(first, 1));
             (unfound, recovered) = (None, all_rounds + 1.0);
         } else if facts.counts.lost == counted_lost && all_rounds >= recovered {
-            let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: now, sample: None, remote: Remote::default() };
-            algorithm.on_ack(&facts.view(&moment), &ack);
+            algorithm.on_ack(&facts.view(&moment), &Ack::new(1, now));
         }
     }
     (rounds >= LEAST_ROUNDS).then(|| (packets - forgotten) as f64 / rounds)

@@ -3,7 +3,7 @@
 
 use cwnd::host::Moment;
 use cwnd::registry::{Spec, Transport};
-use cwnd::signal::{Ack, Congestion, Remote, Start};
+use cwnd::signal::{Ack, Congestion, Start};
 use cwnd::units::{Bytes, Packets, Span, Time};
 use cwnd::{CongestionControl, Pacing};
 
@@ -26,19 +26,19 @@ pub fn after_congestion(spec: &Spec, peak: Packets, rounds: f64) -> Option<Growt
     if spec.entry().transport != Transport::Acked {
         return None;
     }
-    let mut algorithm = spec.start(&Start { window: peak, threshold: Some(peak), ..Start::default() });
+    let mut algorithm = spec.start(&Start::default().with_window(peak).with_threshold(peak));
     if matches!(algorithm.control().pacing, Pacing::At(_)) {
         return None;
     }
     let mut facts = facts(rtt, Bytes(1500));
-    let mut moment = Moment { now: Time::ZERO, next: 1, in_flight: 1, in_recovery: false };
+    let mut moment = Moment::new(Time::ZERO, 1, 1);
     facts.counts.lost = 1;
     algorithm.on_congestion(&facts.view(&moment), &Congestion::loss(0, 1));
     let mut internals = Vec::new();
     algorithm.inspect(&mut |name, value| internals.push((name, value)));
     let mut at = 0.0;
     let mut windows = vec![(at, algorithm.control().window.0)];
-    let ack = Ack { acks: 1, newly: 1, marked: 0, sent_at: moment.now, sample: None, remote: Remote::default() };
+    let ack = Ack::new(1, moment.now);
     while at < rounds {
         let step = 1.0 / algorithm.control().window.0;
         at += step;

@@ -43,7 +43,9 @@ impl SenderProtocol for Sender {
 
 impl SenderState for Sender {
     fn counts(&self) -> Counts {
-        Counts { sent: self.next, ..Counts::default() }
+        let mut counts = Counts::default();
+        counts.sent = self.next;
+        counts
     }
 
     fn scheduled_rate(&self) -> Option<u64> {

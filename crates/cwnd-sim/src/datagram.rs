@@ -86,7 +86,7 @@ impl Sender {
             self.algorithm.on_congestion(&view, &Congestion::loss(first, u32::try_from(lost).unwrap_or(u32::MAX)));
         }
         let remote = report.remote();
-        self.algorithm.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: report.echo, sample: None, remote });
+        self.algorithm.on_ack(&view, &Ack::new(newly, report.echo).with_remote(remote));
         self.control = self.algorithm.control();
         if in_flight > 0 && self.in_flight() == 0 {
             self.backlog.become_idle(now);
@@ -133,7 +133,7 @@ impl Sender {
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: false })
+        self.facts.view(&Moment::new(now, self.next, in_flight))
     }
 }
 
@@ -195,16 +195,10 @@ impl ReceiverProtocol for Receiver {
         if self.newest.is_none_or(|(newest, _)| newest.number < data.number) {
             self.newest = Some((*data, now));
         }
-        self.side.on_packet(&Arrival {
-            at: now,
-            number: data.number,
-            sent_at: Some(data.sent_at),
-            rtt: self.rtt,
-            packet: self.packet,
-            pair: data.pair,
-            marked,
-            retransmission: false,
-        });
+        let mut arrival = Arrival::new(now, data.number, self.packet);
+        arrival.sent_at = Some(data.sent_at);
+        (arrival.rtt, arrival.pair, arrival.marked) = (self.rtt, data.pair, marked);
+        self.side.on_packet(&arrival);
         Received { new: true, answered: false }
     }
 
@@ -243,12 +237,9 @@ impl Report {
     fn remote(&self) -> Remote {
         let [arrival_rate, loss_event_rate, capacity, window] =
             self.measured.map(|value| Some(f64::from(value)).filter(|value| !value.is_nan()));
-        Remote {
-            arrival_rate: arrival_rate.map(Rate),
-            loss_event_rate,
-            capacity: capacity.map(Rate),
-            window: window.map(Packets),
-            ..Remote::default()
-        }
+        let mut remote = Remote::default();
+        (remote.arrival_rate, remote.capacity) = (arrival_rate.map(Rate), capacity.map(Rate));
+        (remote.loss_event_rate, remote.window) = (loss_event_rate, window.map(Packets));
+        remote
     }
 }

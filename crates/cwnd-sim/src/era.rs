@@ -76,7 +76,7 @@ impl Era {
         name: "ns2-2001",
         title: "ns-2 of early 2001",
         initial_window: 1.0,
-        policy: Policy { truncate: true, ..NS2 },
+        policy: NS2_TRUNCATING,
         granularity: Span::from_millis(100),
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(6),
@@ -132,7 +132,11 @@ impl Era {
         name: "linux-2.6",
         title: "Linux of 2007",
         initial_window: 3.0,
-        policy: Policy { truncate: true, per_ack: true, mark_floor: 2, ..Policy::MODERN },
+        policy: {
+            let mut policy = Policy::MODERN;
+            (policy.truncate, policy.per_ack, policy.mark_floor) = (true, true, 2);
+            policy
+        },
         granularity: Span::from_millis(1),
         min_rto: Span::from_millis(200),
         initial_rto: Span::from_secs(3),
@@ -180,14 +184,20 @@ impl Era {
     }
 }
 
-const NS2: Policy = Policy {
-    slow_start: SlowStart::Standard,
-    first_cut: FirstCut::Half,
-    timeout_halves: true,
-    truncate: false,
-    rate_limited: RateLimited::None,
-    validate: false,
-    per_ack: true,
-    loss_floor: 1,
-    mark_floor: 1,
+const NS2: Policy = {
+    let mut policy = Policy::MODERN;
+    policy.slow_start = SlowStart::Standard;
+    policy.first_cut = FirstCut::Half;
+    policy.timeout_halves = true;
+    policy.truncate = false;
+    policy.rate_limited = RateLimited::None;
+    policy.validate = false;
+    policy.per_ack = true;
+    (policy.loss_floor, policy.mark_floor) = (1, 1);
+    policy
+};
+const NS2_TRUNCATING: Policy = {
+    let mut policy = NS2;
+    policy.truncate = true;
+    policy
 };

@@ -1,7 +1,6 @@
 //! A flow: its two endpoints and its access line.
 
 use cwnd::registry::Transport;
-use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Resume, Span, Start, Time};
 use cwnd_stack::StackSpec;
 
@@ -184,20 +183,15 @@ pub(crate) fn start_of(setup: &FlowSetup, seed: u64) -> Start {
     // With echoes per packet no timer paces a window of one packet, which would wait for delayed acknowledgements instead.
     let least = if setup.ecn.is_some_and(AckEcho::tells_each_mark) { 2 } else { 1 };
     let mark_floor = era.policy.mark_floor.max(least);
-    let resume = setup
-        .resume
-        .map(|saved| Resume { window: Packets(saved.window as f64 / f64::from(setup.packet.0)), rtt: saved.rtt });
-    Start {
-        window: Packets(era.initial_window),
-        threshold: None,
-        rate: None,
-        resume,
-        max_window: Packets(f64::INFINITY),
-        packet: setup.packet,
-        payload: setup.payload,
-        seed,
-        policy: Policy { slow_start, rate_limited, truncate, mark_floor, ..era.policy },
-    }
+    let resume =
+        setup.resume.map(|saved| Resume::new(Packets(saved.window as f64 / f64::from(setup.packet.0)), saved.rtt));
+    let mut policy = era.policy;
+    (policy.slow_start, policy.rate_limited) = (slow_start, rate_limited);
+    (policy.truncate, policy.mark_floor) = (truncate, mark_floor);
+    let sized = Start::default().with_packet(setup.packet, setup.payload).with_seed(seed).with_policy(policy);
+    let mut start = sized.with_window(Packets(era.initial_window));
+    start.resume = resume;
+    start
 }
 
 impl Flow {

@@ -45,8 +45,7 @@ impl Handshake {
 
     /// A handshake of `round_trips` that begins at `start`, before an algorithm with its initial window.
     fn new(round_trips: u32, start: Time, (algorithm, initial): (Spec, Start)) -> Self {
-        let window = Packets(initial.window.0.min(1.0));
-        let restart = Box::new((algorithm, Start { window, ..initial }));
+        let restart = Box::new((algorithm, initial.with_window(Packets(initial.window.0.min(1.0)))));
         Self { left: round_trips, sent: 0, due: start, first: start, lost: false, restart, ahead: false }
     }
 
@@ -110,7 +109,7 @@ mod tests {
 
     fn handshake(round_trips: u32, start: Time) -> Handshake {
         let reno = Spec::parse("reno").expect("registered");
-        Handshake::new(round_trips, start, (reno, Start { window: Packets(10.0), ..Start::default() }))
+        Handshake::new(round_trips, start, (reno, Start::default()))
     }
 
     /// The window after a handshake whose packet left `sent` times, where the answer to number `answered` arrives.

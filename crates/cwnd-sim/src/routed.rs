@@ -55,11 +55,12 @@ impl Sender {
     /// Passes the routers' feedback to the algorithm, and returns the acknowledgement.
     fn on_reply(&mut self, now: Time, reply: &Reply) -> Ack {
         let feedback = Some(reply.feedback).filter(|feedback| feedback.is_finite());
-        let remote = if self.0.control().stamp.is_some() {
-            Remote { grant: feedback.map(|grant| Packets(f64::from(grant))), ..Remote::default() }
+        let mut remote = Remote::default();
+        if self.0.control().stamp.is_some() {
+            remote.grant = feedback.map(|grant| Packets(f64::from(grant)));
         } else {
-            Remote { load: feedback.map(|code| code as u8), ..Remote::default() }
-        };
+            remote.load = feedback.map(|code| code as u8);
+        }
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
         let beside = second.is_empty() || reply.has_totals();

@@ -288,12 +288,13 @@ impl SenderState for Host {
         let lost = shown.lost.unwrap_or(0);
         let settled = || shown.in_flight.map_or(0, |in_flight| sent.saturating_sub(in_flight + lost));
         let delivered = self.sender.acknowledged().map_or_else(settled, |bytes| bytes / self.payload);
-        Counts { sent, delivered, lost, ..Counts::default() }
+        let mut counts = Counts::default();
+        (counts.sent, counts.delivered, counts.lost) = (sent, delivered, lost);
+        counts
     }
 
     fn rtt(&self) -> Option<Rtt> {
-        let rtt = self.shown().rtt?;
-        Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO })
+        self.shown().rtt.map(Rtt::fixed)
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

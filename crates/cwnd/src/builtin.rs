@@ -26,6 +26,7 @@ macro_rules! algorithms {
     ($($arm:ident($type:ty) => $($entry:path),*;)+) => {
         /// Every built-in algorithm, dispatched without a box or a virtual call per packet, and any other behind `Custom`.
         #[derive(Clone, Debug)]
+        #[non_exhaustive]
         pub enum Algorithm {
             $(#[doc = concat!("See `", stringify!($type), "`.")] $arm($type),)+
             /// An algorithm from outside this crate.

@@ -8,6 +8,7 @@ use crate::units::{Bytes, Packets, Rate, Span, Time};
 
 /// The spacing of departures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "a host obeys each request")]
 pub enum Pacing {
     /// Packets leave as soon as the window allows.
     #[default]
@@ -23,6 +24,7 @@ pub enum Pacing {
 
 /// Packet pairs requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host obeys each request")]
 pub enum Probe {
     /// None.
     #[default]
@@ -52,7 +54,15 @@ impl Stamp {
 }
 
 /// The requests of an algorithm to its host. They hold until the next signal.
+///
+/// ```
+/// use cwnd::{Bytes, Control, Pacing, Packets, Rate};
+///
+/// let mut control = Control::window(Packets(40.0)).with_pacing(Pacing::At(Rate(1000.0)));
+/// control.quantum = Some(Bytes(3000));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Control {
     /// The host sends while `in_flight + 1 <= floor(window)`. At least one packet, and finite unless the rate limits the sender.
     pub window: Packets,
@@ -69,10 +79,18 @@ pub struct Control {
 }
 
 impl Control {
-    /// A window and nothing else.
+    /// A window in packets and nothing else.
+    #[inline]
     #[must_use]
     pub const fn window(window: Packets) -> Self {
         Self { window, pacing: Pacing::Off, quantum: None, probe: Probe::None, stamp: None, wake: None }
+    }
+
+    /// With departures spaced by [`pacing`](Self::pacing).
+    #[inline]
+    #[must_use]
+    pub const fn with_pacing(self, pacing: Pacing) -> Self {
+        Self { pacing, ..self }
     }
 }
 

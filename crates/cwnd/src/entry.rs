@@ -9,6 +9,7 @@ use crate::signal::Start;
 
 /// The declaration of the algorithm `A`; in the registry `A` is [`Algorithm`](crate::Algorithm).
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Entry<A> {
     /// Its name everywhere: the kernel's where one exists, otherwise the paper's.
     pub name: &'static str,
@@ -40,6 +41,7 @@ pub type BuildReceiver = fn(&Values, &Start) -> Box<dyn ReceiverSide>;
 
 /// Why an algorithm is in the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "lists of algorithms have a word for each family")]
 pub enum Family {
     /// The subject of one of the five papers.
     Core,
@@ -53,6 +55,7 @@ pub enum Family {
 
 /// Requirements of an algorithm on the transport below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host runs or refuses each transport")]
 pub enum Transport {
     /// Every packet acknowledged as it arrives, as in TCP.
     Acked,
@@ -71,6 +74,7 @@ pub enum Transport {
 /// The signals that an algorithm decides by. A host or a model without them would make another algorithm of it: Reno, if a queue never
 /// grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a host runs or refuses each basis")]
 pub enum Basis {
     /// Losses, and marks as if they were losses; or nothing of the path.
     Losses,

@@ -21,18 +21,20 @@
 //! facts.limits.set(now, Limit::Window);
 //! facts.rtt.on_sample(Span::from_millis(40), Span::ZERO);
 //! facts.counts.delivered += 1;
-//! let view = facts.view(&Moment { now, next: 10, in_flight: 10, in_recovery: false });
+//! let view = facts.view(&Moment::new(now, 10, 10));
 //! algorithm.on_ack(&view, &Ack::fluid(&view, Packets(1.0)));
 //! assert_eq!(algorithm.control().window, Packets(11.0), "slow start");
 //!
 //! facts.counts.lost += 1;
-//! let view = facts.view(&Moment { now, next: 12, in_flight: 11, in_recovery: false });
+//! let view = facts.view(&Moment::new(now, 12, 11));
 //! algorithm.on_congestion(&view, &Congestion::loss(1, 1));
 //! assert_eq!(algorithm.control().window, Packets(5.5));
 //! # Ok::<(), cwnd::registry::SpecError>(())
 //! ```
 
 #![no_std]
+// A new field or variant breaks no other crate. Each exception has its reason.
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 extern crate alloc;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! A [`Notation`] is the table of one kind, such as queues. Whatever reads, explains or documents the kind does so from there: the
 //! reader and its errors, the help of commands, the schema of scenarios and the tables in the documentation.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,6 +14,7 @@ use crate::quantity::QuantityError;
 
 /// All forms of one kind of setting, whose values are `T`.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a table is a constant, and each row decides on each field")]
 pub struct Notation<T: 'static> {
     /// It as the object of a sentence: `a queue and its size`.
     pub what: &'static str,
@@ -26,6 +26,7 @@ pub struct Notation<T: 'static> {
 
 /// One form: `name:first,second,key=value,word`.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a table is a constant, and each row decides on each field")]
 pub struct Form<T> {
     /// The name before the colon; empty if there is none.
     pub name: &'static str,
@@ -67,7 +68,7 @@ impl<T> Notation<T> {
     /// The name or a key is unknown, a value is missing or out of range, or two contradict each other. The error is about the form that the
     /// text names.
     pub fn read(&self, text: &str) -> Result<T, QuantityError> {
-        let refused = |expected: String| QuantityError { text: text.to_string(), expected: Cow::Owned(expected) };
+        let refused = |expected: String| QuantityError::new(text, expected);
         let trimmed = text.trim();
         let (name, arguments) = match trimmed.split_once(':') {
             Some((name, arguments)) => (name.trim(), Some(arguments)),

@@ -13,6 +13,7 @@ use crate::units::Span;
 
 /// A parameter of an algorithm.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Parameter {
     /// Its key in `name:key=value`.
     pub name: &'static str,
@@ -26,6 +27,7 @@ pub struct Parameter {
 
 /// The type, default and range of a parameter.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "lists of parameters have words for each kind")]
 pub enum Kind {
     /// A real number.
     Number {
@@ -67,6 +69,7 @@ pub enum Kind {
 
 /// The dimension of a quantity, and the unit of its stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "lists of parameters have a unit for each measure")]
 pub enum Measure {
     /// Bits per second.
     BitRate,

@@ -13,11 +13,20 @@ use crate::units::{BitRate, Bytes, Span};
 
 /// A quantity could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuantityError {
     /// The text as it was given.
     pub text: String,
     /// What would have been accepted.
     pub expected: Cow<'static, str>,
+}
+
+impl QuantityError {
+    /// `text` is not `expected`, the accepted values in words.
+    #[must_use]
+    pub fn new(text: &str, expected: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.to_string(), expected: expected.into() }
+    }
 }
 
 impl fmt::Display for QuantityError {
@@ -230,7 +239,7 @@ pub fn split(text: &str) -> (&str, &str) {
 }
 
 fn error(text: &str, expected: &'static str) -> QuantityError {
-    QuantityError { text: text.to_string(), expected: expected.into() }
+    QuantityError::new(text, expected)
 }
 
 /// 100 Tbit/s: a nanosecond is then 12.5 kB, coarser than packets.

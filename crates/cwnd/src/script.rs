@@ -17,7 +17,7 @@ pub(crate) fn view(millis: u64) -> View {
         in_recovery: false,
         delivered: 0,
         lost: 0,
-        rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+        rtt: Some(Rtt::fixed(rtt)),
         timeout: None,
         round: 0,
         limit: Limit::Window,

@@ -12,13 +12,24 @@
 //! * a packet acknowledged selectively counts as delivered at that moment, and only once. Where the protocol has no selective
 //!   acknowledgements (UDT), packets above a missing one count once the cumulative acknowledgement covers them.
 //!
-//! [`host::Facts`](crate::host::Facts) is what hosts keep these counters in.
+//! Hosts keep these counters in [`host::Facts`](crate::host::Facts), which makes the [`View`].
+//!
+//! The records are `#[non_exhaustive]`, so that a new field breaks no host. A constructor takes the fields that have no default; the others
+//! are public, and a host assigns those that it knows.
 
 use crate::units::{Bytes, Packets, Rate, Span, Time};
 use crate::window::Policy;
 
 /// The initial conditions of a flow.
+///
+/// ```
+/// use cwnd::{Bytes, Packets, Start};
+///
+/// let mut start = Start::default().with_window(Packets(4.0)).with_packet(Bytes(1280), Bytes(1200));
+/// start.max_window = Packets(1000.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Start {
     /// The initial window; at least one packet.
     pub window: Packets,
@@ -58,13 +69,60 @@ impl Default for Start {
     }
 }
 
+impl Start {
+    /// With an initial [`window`](Self::window), packets.
+    #[inline]
+    #[must_use]
+    pub const fn with_window(self, window: Packets) -> Self {
+        Self { window, ..self }
+    }
+
+    /// With an initial slow-start [`threshold`](Self::threshold), packets. One that is not above the window starts the flow in congestion
+    /// avoidance.
+    #[inline]
+    #[must_use]
+    pub const fn with_threshold(self, threshold: Packets) -> Self {
+        Self { threshold: Some(threshold), ..self }
+    }
+
+    /// With the size of a [`packet`](Self::packet) on the wire and of its [`payload`](Self::payload), bytes.
+    #[inline]
+    #[must_use]
+    pub const fn with_packet(self, packet: Bytes, payload: Bytes) -> Self {
+        Self { packet, payload, ..self }
+    }
+
+    /// With a [`seed`](Self::seed) for algorithms that draw.
+    #[inline]
+    #[must_use]
+    pub const fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// With the [`policy`](Self::policy) of the host's era.
+    #[inline]
+    #[must_use]
+    pub const fn with_policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+}
+
 /// The capacity of a path, as an earlier connection measured it (RFC 9959 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Resume {
     /// saved_cwnd: the window that it used, packets.
     pub window: Packets,
     /// saved_rtt: its least round-trip time.
     pub rtt: Span,
+}
+
+impl Resume {
+    /// A path where an earlier connection used a `window` in packets and measured `rtt` at least.
+    #[must_use]
+    pub const fn new(window: Packets, rtt: Span) -> Self {
+        Self { window, rtt }
+    }
 }
 
 /// The round-trip time as the host knows it, at full resolution: a coarse retransmission timer never shows here.
@@ -73,6 +131,7 @@ pub struct Resume {
 /// acknowledgement: the draft of BBR (`RS.rtt` of draft-ietf-ccwg-bbr), RFC 9002 section 5.1, Linux's `ca_rtt_us`. It is not the sample of the
 /// retransmission timer, for which TCP takes the oldest packet that the acknowledgement was held back for (RFC 7323 section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rtt {
     /// The newest sample.
     pub latest: Span,
@@ -86,6 +145,16 @@ pub struct Rtt {
     pub ack_delay: Span,
 }
 
+impl Rtt {
+    /// A round-trip time that never varied: every estimate is `rtt`, the deviation and the delay of the acknowledgement are zero. Real hosts
+    /// use an [`RttEstimator`](crate::estimate::RttEstimator).
+    #[inline]
+    #[must_use]
+    pub const fn fixed(rtt: Span) -> Self {
+        Self { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }
+    }
+}
+
 /// The last limit that kept the next packet from being sent. If several apply, it is the first of window, source, peer and rate.
 ///
 /// Only an acknowledgement or a wake-up ends [`Window`](Self::Window), so each time that the window was used up is seen by the next
@@ -93,6 +162,7 @@ pub struct Rtt {
 ///
 /// A flow begins with [`Source`](Self::Source): until its application hands over data, nothing else can hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "programs that show a limit have words for each")]
 pub enum Limit {
     /// The algorithm's window.
     Window,
@@ -108,6 +178,7 @@ pub enum Limit {
 /// The state of the connection at the instant of a signal. Counters include the event reported; `in_flight`, `in_recovery` and `limit`
 /// are those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct View {
     /// The instant of the signal.
     pub now: Time,
@@ -146,6 +217,27 @@ pub struct View {
 }
 
 impl View {
+    /// The view at `now` of a sender with packets of the sizes in `start` that has sent nothing: counters are 0, there is no round-trip time
+    /// and no timeout, and the receiver grants any window. [`Facts::view`](crate::host::Facts::view) makes the view of a sender under way.
+    #[must_use]
+    pub fn new(now: Time, start: &Start) -> Self {
+        Self {
+            now,
+            next: 0,
+            in_flight: 0,
+            in_recovery: false,
+            delivered: 0,
+            lost: 0,
+            rtt: None,
+            timeout: None,
+            round: 0,
+            limit: Limit::default(),
+            peer_window: Packets(f64::INFINITY),
+            packet: start.packet,
+            payload: start.payload,
+        }
+    }
+
     /// The application or the receiver held the sender: it used less than its algorithm allowed. Pacing is no such limit.
     #[inline]
     #[must_use]
@@ -160,6 +252,7 @@ impl View {
 /// The draft's names: `delivered` is RS.delivered, `lost` RS.lost, `prior_delivered` P.delivered (for rounds counted in packets, together
 /// with [`View::delivered`], which is C.delivered), `prior_in_flight` P.tx_in_flight, `limited` P.is_app_limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RateSample {
     /// Packets delivered in the interval.
     pub delivered: u64,
@@ -177,6 +270,13 @@ pub struct RateSample {
 }
 
 impl RateSample {
+    /// `delivered` packets in `interval`, none of them lost, for a packet that left an unlimited sender with nothing delivered and nothing in
+    /// flight. [`DeliveryRate`](crate::estimate::DeliveryRate) takes the samples of a connection.
+    #[must_use]
+    pub const fn new(delivered: u64, interval: Span) -> Self {
+        Self { delivered, lost: 0, interval, prior_delivered: 0, prior_in_flight: 0, limited: false }
+    }
+
     /// The rate; none for an empty interval.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
@@ -186,6 +286,7 @@ impl RateSample {
 
 /// Measurements of the receiver and the routers, if the transport carries them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Remote {
     /// The rate at which packets reach the receiver (UDT's AS).
     pub arrival_rate: Option<Rate>,
@@ -205,6 +306,7 @@ pub struct Remote {
 
 /// New data was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Ack {
     /// Acknowledgement packets this record stands for.
     pub acks: u32,
@@ -224,6 +326,27 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// One acknowledgement of `newly` packets, the newest of which left at `sent_at`, without marks, sample or report.
+    #[inline]
+    #[must_use]
+    pub fn new(newly: u32, sent_at: Time) -> Self {
+        Self { acks: 1, newly, marked: 0, sent_at, sample: None, remote: Remote::default() }
+    }
+
+    /// With a delivery-rate [`sample`](Self::sample), if there is one.
+    #[inline]
+    #[must_use]
+    pub const fn with_sample(self, sample: Option<RateSample>) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// With a report of the receiver, [`remote`](Self::remote).
+    #[inline]
+    #[must_use]
+    pub const fn with_remote(self, remote: Remote) -> Self {
+        Self { remote, ..self }
+    }
+
     /// The newly acknowledged packets without a mark: all but the share [`marked`](Self::marked) of [`acks`](Self::acks), rounded down.
     #[must_use]
     pub fn unmarked(&self) -> u32 {
@@ -237,12 +360,13 @@ impl Ack {
     #[must_use]
     pub fn fluid(view: &View, acked: Packets) -> Self {
         let newly = u32::try_from(acked.whole()).unwrap_or(u32::MAX);
-        Self { acks: newly, newly, marked: 0, sent_at: view.now, sample: None, remote: Remote::default() }
+        Self { acks: newly, ..Self::new(newly, view.now) }
     }
 }
 
 /// The kind of a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an algorithm decides on each cause")]
 pub enum Cause {
     /// Packets were found lost.
     Loss,
@@ -256,6 +380,7 @@ pub enum Cause {
 
 /// A congestion event. Hosts report every one; which of them is acted upon is the algorithm's business.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Congestion {
     /// The kind of event.
     pub cause: Cause,
@@ -279,6 +404,7 @@ pub struct Congestion {
 
 impl Congestion {
     /// A loss of `lost` packets, the first of them `first`.
+    #[inline]
     #[must_use]
     pub const fn loss(first: u64, lost: u32) -> Self {
         Self { cause: Cause::Loss, first, lost, restart: false, separate: false, persistent: false, sample: None }
@@ -286,20 +412,37 @@ impl Congestion {
 
     /// A congestion mark on packet `first`. With TCP's echo, which names no packet, it is the newest one acknowledged. Each acknowledgement
     /// that echoes a mark is an event of its own: those whose `first` left before the last reduction belong to it.
+    #[inline]
     #[must_use]
     pub const fn mark(first: u64) -> Self {
-        Self { cause: Cause::Mark, first, lost: 0, restart: false, separate: false, persistent: false, sample: None }
+        Self { cause: Cause::Mark, ..Self::loss(first, 0) }
+    }
+
+    /// A rise of the delay, which the receiver reported by packet `first`.
+    #[inline]
+    #[must_use]
+    pub const fn delay(first: u64) -> Self {
+        Self { cause: Cause::Delay, ..Self::loss(first, 0) }
     }
 
     /// An expiry of the retransmission timer with `first` the oldest packet outstanding; the host fills in `lost`.
+    #[inline]
     #[must_use]
     pub const fn timeout(first: u64, persistent: bool) -> Self {
-        Self { cause: Cause::Timeout, first, lost: 0, restart: false, separate: false, persistent, sample: None }
+        Self { cause: Cause::Timeout, persistent, ..Self::loss(first, 0) }
+    }
+
+    /// With the delivery-rate [`sample`](Self::sample) of the lost packet, if there is one.
+    #[inline]
+    #[must_use]
+    pub const fn with_sample(self, sample: Option<RateSample>) -> Self {
+        Self { sample, ..self }
     }
 }
 
 /// A packet as a receiver sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Arrival {
     /// When it arrived.
     pub at: Time,
@@ -317,6 +460,16 @@ pub struct Arrival {
     pub marked: bool,
     /// It is sent again.
     pub retransmission: bool,
+}
+
+impl Arrival {
+    /// Packet `number` of `packet` bytes on the wire, which arrived at `at`: sent once, no second of a pair, without a mark, and from a
+    /// transport that carries neither its departure nor a round-trip time.
+    #[inline]
+    #[must_use]
+    pub const fn new(at: Time, number: u64, packet: Bytes) -> Self {
+        Self { at, number, sent_at: None, rtt: None, packet, pair: false, marked: false, retransmission: false }
+    }
 }
 
 /// The calls of [`CongestionControl`](crate::CongestionControl) as data: recorded, replayed, fuzzed, ported to other languages.

@@ -20,6 +20,7 @@ pub use forwarding::not_forwarded;
 
 /// How a flow begins, and every signal from its host.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Case {
     /// How it begins.
     pub start: Start,

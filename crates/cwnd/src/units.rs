@@ -18,18 +18,22 @@ pub struct Span(u64);
 
 /// A real number of packets: a window, a share of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[expect(clippy::exhaustive_structs, reason = "a unit around a number")]
 pub struct Packets(pub f64);
 
 /// Packets per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[expect(clippy::exhaustive_structs, reason = "a unit around a number")]
 pub struct Rate(pub f64);
 
 /// Bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[expect(clippy::exhaustive_structs, reason = "a unit around a number")]
 pub struct BitRate(pub f64);
 
 /// A size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a unit around a number")]
 pub struct Bytes(pub u32);
 
 impl Time {

@@ -73,6 +73,7 @@ pub trait Wrapper: Clone + Debug + Send + 'static {
 
 /// The algorithm that a [`Wrapper`] makes of the one inside.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a wrapper around its argument")]
 pub struct Wrapped<W>(pub W);
 
 impl<W: Wrapper> CongestionControl for Wrapped<W> {

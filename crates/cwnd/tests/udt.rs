@@ -5,8 +5,8 @@
 
 use cwnd::signal::Limit;
 use cwnd::{
-    Ack, Algorithm, Bytes, Cause, Congestion, CongestionControl, Pacing, Packets, Probe, Rate, Remote, Rtt, Span, Spec,
-    Start, Time, View,
+    Ack, Algorithm, Congestion, CongestionControl, Pacing, Packets, Probe, Rate, Remote, Rtt, Span, Spec, Start, Time,
+    View,
 };
 
 const RTT: Span = Span::from_millis(90);
@@ -25,27 +25,15 @@ impl Sender {
     }
 
     fn view(&self, millis: u64) -> View {
-        let rtt = |rtt| Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
-        View {
-            now: Time::ZERO + Span::from_millis(millis),
-            next: self.next,
-            in_flight: 100,
-            in_recovery: false,
-            delivered: 0,
-            lost: 0,
-            rtt: self.rtt.map(rtt),
-            timeout: None,
-            round: 0,
-            limit: Limit::Rate,
-            peer_window: Packets(f64::INFINITY),
-            packet: Bytes(1500),
-            payload: Bytes(1460),
-        }
+        let mut view = View::new(Time::ZERO + Span::from_millis(millis), &Start::default());
+        (view.next, view.in_flight) = (self.next, 100);
+        (view.rtt, view.limit) = (self.rtt.map(Rtt::fixed), Limit::Rate);
+        view
     }
 
     fn ack(&mut self, millis: u64, newly: u32, remote: Remote) {
         let view = self.view(millis);
-        self.udt.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote });
+        self.udt.on_ack(&view, &Ack::new(newly, Time::ZERO).with_remote(remote));
     }
 
     fn nak(&mut self, millis: u64, first: u64) {
@@ -75,7 +63,9 @@ impl Sender {
 }
 
 fn report(arrivals: f64, capacity: f64) -> Remote {
-    Remote { arrival_rate: Some(Rate(arrivals)), capacity: Some(Rate(capacity)), ..Remote::default() }
+    let mut remote = Remote::default();
+    (remote.arrival_rate, remote.capacity) = (Some(Rate(arrivals)), Some(Rate(capacity)));
+    remote
 }
 
 fn close(found: f64, expected: f64) {
@@ -214,7 +204,7 @@ fn udt4_reacts_to_a_burst_at_most_five_times_and_to_a_silence_once() {
     }
     close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
     let view = sender.view(400);
-    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    sender.udt.on_congestion(&view, &Congestion::delay(2000));
     close(sender.rate(), 9000.0 / 1.125_f64.powi(5));
     for persistent in [false, true, true] {
         sender.udt.on_congestion(&view, &Congestion::timeout(2000, persistent));
@@ -230,7 +220,7 @@ fn udt4_ends_slow_start_where_the_peer_has_no_more_room() {
         view.peer_window = Packets(room);
         let remote = report(500.0, 1000.0);
         let newly = room as u32;
-        sender.udt.on_ack(&view, &Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote });
+        sender.udt.on_ack(&view, &Ack::new(newly, Time::ZERO).with_remote(remote));
         // The arrival rate, but not less than the window spread over a round trip: nothing was lost.
         close(sender.rate(), expected);
         sender.ack(200, 1, report(500.0, 1000.0));
@@ -321,7 +311,7 @@ fn paper_cuts_at_every_negative_feedback_and_grows_in_a_syn_without_any() {
     sender.ack(131, 1, report(9000.0, 50_000.0));
     let before = sender.rate();
     let view = sender.view(132);
-    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    sender.udt.on_congestion(&view, &Congestion::delay(2000));
     sender.wake(140);
     close(sender.rate(), before / 1.125);
 }
@@ -358,7 +348,7 @@ fn release_1_1_forgives_the_first_single_loss_and_cuts_again_after_18_naks() {
     }
     // The 18th and the 4th after it.
     let view = sender.view(109);
-    sender.udt.on_congestion(&view, &Congestion { cause: Cause::Delay, ..Congestion::mark(2000) });
+    sender.udt.on_congestion(&view, &Congestion::delay(2000));
     // A delay warning cuts, too.
     let mut thawed = sender;
     thawed.next += 100;

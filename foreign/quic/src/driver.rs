@@ -7,8 +7,8 @@ use std::time::Instant;
 use cwnd::estimate::{DeliveryRate, Departure};
 use cwnd::host::{Facts, Moment};
 use cwnd::{
-    Ack, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Remote, Span, Spec, Start,
-    Time, View,
+    Ack, Algorithm, Bytes, Congestion, CongestionControl, Control, Limit, Pacing, Packets, Span, Spec, Start, Time,
+    View,
 };
 
 /// An algorithm on one path.
@@ -58,7 +58,7 @@ impl Driver {
     /// `spec` on a path of datagrams of `mtu` bytes, which starts now.
     pub(crate) fn new(spec: &Spec, seed: u64, now: Instant, mtu: u16) -> Self {
         let (packet, payload) = (Bytes(u32::from(mtu) + HEADERS), Bytes(u32::from(mtu) - OVERHEAD));
-        let algorithm = spec.start(&Start { packet, payload, seed, ..Start::default() });
+        let algorithm = spec.start(&Start::default().with_packet(packet, payload).with_seed(seed));
         Self {
             control: algorithm.control(),
             algorithm: Exclusive(Mutex::new(algorithm)),
@@ -138,9 +138,8 @@ impl Driver {
         let min = self.facts.rtt.get().map(|rtt| rtt.min);
         let sample = if self.algorithm.get().wants_samples() { self.rate.sample(min) } else { None };
         let newly = std::mem::take(&mut self.newly);
-        let ack = Ack { acks: 1, newly, marked: 0, sent_at, sample, remote: Remote::default() };
         let view = self.view(now, self.packets(self.before));
-        self.algorithm.get().on_ack(&view, &ack);
+        self.algorithm.get().on_ack(&view, &Ack::new(newly, sent_at).with_sample(sample));
         self.in_flight = in_flight;
         if self.recovery.is_some_and(|end| largest.is_some_and(|largest| largest >= end)) {
             self.recovery = None;
@@ -162,10 +161,10 @@ impl Driver {
         for number in numbers {
             self.facts.counts.lost += 1;
             let sample = self.take(*number).map(|departure| self.rate.on_lost(&departure));
-            self.signal(at, &Congestion { sample, ..Congestion::loss(*number, 1) });
+            self.signal(at, &Congestion::loss(*number, 1).with_sample(sample));
         }
         if persistent && let Some(last) = numbers.last() {
-            self.signal(at, &Congestion { lost: 0, ..Congestion::timeout(*last, false) });
+            self.signal(at, &Congestion::timeout(*last, false));
         }
     }
 
@@ -174,11 +173,12 @@ impl Driver {
         let now = self.time(now);
         self.wake(now);
         self.facts.counts.lost += u64::from(lost);
-        let event = match (lost, persistent) {
-            (_, true) => Congestion { lost, ..Congestion::timeout(first, false) },
+        let mut event = match (lost, persistent) {
+            (_, true) => Congestion::timeout(first, false),
             (0, false) => Congestion::mark(first),
             (_, false) => Congestion::loss(first, lost),
         };
+        event.lost = lost;
         self.signal(now, &event);
     }
 
@@ -244,7 +244,7 @@ impl Driver {
     }
 
     fn view(&self, now: Time, in_flight: u64) -> View {
-        self.facts.view(&Moment { now, next: self.next, in_flight, in_recovery: self.recovery.is_some() })
+        self.facts.view(&Moment::new(now, self.next, in_flight).with_recovery(self.recovery.is_some()))
     }
 
     fn packets(&self, bytes: u64) -> u64 {

@@ -334,7 +334,7 @@ impl CongestionControl for Sender {
             Pacing::Spread { gain }
         });
         let shown = if window < self.rules.pacing.unbounded { window } else { f64::INFINITY };
-        Control { pacing, ..Control::window(Packets(shown)) }
+        Control::window(Packets(shown)).with_pacing(pacing)
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {

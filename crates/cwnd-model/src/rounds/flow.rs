@@ -5,7 +5,6 @@ use cwnd::random::uniform;
 use cwnd::registry::Transport;
 use cwnd::signal::{Ack, Arrival, Congestion, Remote, Start, View};
 use cwnd::units::{Packets, Span, Time};
-use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, CongestionControl, Pacing, Probe, ReceiverSide};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,16 +15,11 @@ use crate::host::facts;
 /// What flow `index` of the setup begins with: in congestion avoidance, at its window and the rate that this makes.
 pub(super) fn start(setup: &Setup, index: usize) -> Start {
     let flow = &setup.flows[index];
-    Start {
-        window: flow.window,
-        threshold: Some(flow.window),
-        rate: Some(flow.window / flow.rtt.unwrap_or(setup.rtt)),
-        packet: setup.packet,
-        payload: setup.packet,
-        seed: setup.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index as u64,
-        policy: Policy::MODERN,
-        ..Start::default()
-    }
+    let seed = setup.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index as u64;
+    let avoiding = Start::default().with_window(flow.window).with_threshold(flow.window);
+    let mut start = avoiding.with_packet(setup.packet, setup.packet).with_seed(seed);
+    start.rate = Some(flow.window / flow.rtt.unwrap_or(setup.rtt));
+    start
 }
 
 /// An algorithm and what its host knows.
@@ -174,20 +168,14 @@ impl SynchronousFlow {
         let probe = self.algorithm.control().probe;
         let capacity = setup.capacity / setup.rtt;
         let (rtt, packet) = (self.rtt, self.packet);
-        let mut remote = Remote { capacity: Some(capacity), ..Remote::default() };
+        let mut remote = Remote::default();
+        remote.capacity = Some(capacity);
         if let Some(receiver) = &mut self.receiver {
             let second = |number: u64| matches!(probe, Probe::PairEvery(n) if number % u64::from(n.max(2)) == 1);
             let mut show = |at: Time, number: u64, pair: bool| {
-                receiver.on_packet(&Arrival {
-                    at,
-                    number,
-                    sent_at: None,
-                    rtt: Some(rtt),
-                    packet,
-                    pair,
-                    marked: false,
-                    retransmission: false,
-                });
+                let mut arrival = Arrival::new(at, number, packet);
+                (arrival.rtt, arrival.pair) = (Some(rtt), pair);
+                receiver.on_packet(&arrival);
             };
             let passed = to.since(from);
             while self.shown < self.facts.counts.delivered {
@@ -206,13 +194,13 @@ impl SynchronousFlow {
         }
         self.acked += newly;
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
-        let ack = Ack { acks: 1, newly, marked: 0, sent_at: from, sample: None, remote };
+        let ack = Ack::new(newly, from).with_remote(remote);
         self.algorithm.on_ack(&self.view(to), &ack);
     }
 
     fn view(&self, now: Time) -> View {
         let in_flight = self.in_network() as u64;
         let next = self.facts.counts.delivered + in_flight;
-        self.facts.view(&Moment { now, next, in_flight, in_recovery: false })
+        self.facts.view(&Moment::new(now, next, in_flight))
     }
 }

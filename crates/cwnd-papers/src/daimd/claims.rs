@@ -178,11 +178,11 @@ const MAX_MIN: [f64; 3] = [25e6, 75e6, 25e6];
 /// The part of its window that FAST keeps at a loss.
 fn kept_by_fast() -> f64 {
     let before = Packets(1000.0);
-    let start = Start { window: before, threshold: Some(before), ..Start::default() };
+    let start = Start::default().with_window(before).with_threshold(before);
     let mut fast = registered("fast").start(&start);
     let mut facts = Facts::new(Time::ZERO, u64::MAX, PACKET, PACKET);
     facts.rtt = RttEstimator::fixed(Span::from_millis(100));
-    let moment = Moment { now: Time::ZERO, next: 1, in_flight: 1000, in_recovery: false };
+    let moment = Moment::new(Time::ZERO, 1, 1000);
     fast.on_congestion(&facts.view(&moment), &Congestion::loss(0, 1));
     fast.control().window.0 / before.0
 }

@@ -71,9 +71,9 @@ impl Algorithm {
             if let Some(method) = method(&self.methods) {
                 Called { object: &self.object, name }.call(py, method, arguments)?;
             }
-            let Answers { control, slow_start_threshold } = self.methods.ask(py, &self.object)?;
-            let control = Control { wake: control.wake.map(|wake| wake.max(now)), ..control };
-            Ok::<_, PyErr>(Answers { control, slow_start_threshold })
+            let mut answers = self.methods.ask(py, &self.object)?;
+            answers.control.wake = answers.control.wake.map(|wake| wake.max(now));
+            Ok::<_, PyErr>(answers)
         });
         match result {
             Ok(answers) => self.answers = answers,

@@ -54,7 +54,9 @@ impl Control {
         let wake = wake.map(instant).transpose()?;
         let unbounded = window == f64::INFINITY && rate.is_some();
         let window = if unbounded { Packets(window) } else { checked(window)? };
-        Ok(Self { asked: Asked { window, pacing, quantum: quantum.map(Bytes), probe, stamp: None, wake } })
+        let mut asked = Asked::window(window).with_pacing(pacing);
+        (asked.quantum, asked.probe, asked.wake) = (quantum.map(Bytes), probe, wake);
+        Ok(Self { asked })
     }
 
     /// Packets allowed in flight.

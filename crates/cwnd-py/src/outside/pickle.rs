@@ -26,22 +26,17 @@ impl Pickled for Start {
     type State = (f64, Option<f64>, Option<f64>, f64, u32, u32, u64);
 
     fn state(&self) -> Self::State {
-        let Self { window, threshold, rate, max_window, packet, payload, seed, policy: _, resume: _ } = *self;
+        let Self { window, threshold, rate, max_window, packet, payload, seed, .. } = *self;
         let (threshold, rate) = (threshold.map(|packets| packets.0), rate.map(|rate| rate.0));
         (window.0, threshold, rate, max_window.0, packet.0, payload.0, seed)
     }
 
     fn of_state((window, threshold, rate, max_window, packet, payload, seed): Self::State) -> Result<Self, Failure> {
-        Ok(Self {
-            window: Packets(window),
-            threshold: threshold.map(Packets),
-            rate: rate.map(Rate),
-            max_window: Packets(max_window),
-            packet: Bytes(packet),
-            payload: Bytes(payload),
-            seed,
-            ..Self::default()
-        })
+        let mut start =
+            Self::default().with_window(Packets(window)).with_packet(Bytes(packet), Bytes(payload)).with_seed(seed);
+        (start.threshold, start.rate) = (threshold.map(Packets), rate.map(Rate));
+        start.max_window = Packets(max_window);
+        Ok(start)
     }
 }
 
@@ -49,19 +44,16 @@ impl Pickled for Rtt {
     type State = (u64, u64, u64, u64, u64);
 
     fn state(&self) -> Self::State {
-        let Self { latest, smoothed, variation, min, ack_delay } = *self;
+        let Self { latest, smoothed, variation, min, ack_delay, .. } = *self;
         (latest.as_nanos(), smoothed.as_nanos(), variation.as_nanos(), min.as_nanos(), ack_delay.as_nanos())
     }
 
     fn of_state((latest, smoothed, variation, min, ack_delay): Self::State) -> Result<Self, Failure> {
         let span = Span::from_nanos;
-        Ok(Self {
-            latest: span(latest),
-            smoothed: span(smoothed),
-            variation: span(variation),
-            min: span(min),
-            ack_delay: span(ack_delay),
-        })
+        let mut rtt = Self::fixed(span(latest));
+        (rtt.smoothed, rtt.variation) = (span(smoothed), span(variation));
+        (rtt.min, rtt.ack_delay) = (span(min), span(ack_delay));
+        Ok(rtt)
     }
 }
 
@@ -83,6 +75,7 @@ impl Pickled for View {
             peer_window,
             packet,
             payload,
+            ..
         } = *self;
         let sent = (now.as_nanos(), next, in_flight, in_recovery);
         let times = (rtt.as_ref().map(Pickled::state), timeout.map(Span::as_nanos));
@@ -94,21 +87,15 @@ impl Pickled for View {
         let (delivered, lost, round) = counted;
         let (rtt, timeout) = times;
         let limits = [Limit::Window, Limit::Rate, Limit::Source, Limit::Peer];
-        Ok(Self {
-            now: Time::from_nanos(now),
-            next,
-            in_flight,
-            in_recovery,
-            delivered,
-            lost,
-            rtt: rtt.map(Rtt::of_state).transpose()?,
-            timeout: timeout.map(Span::from_nanos),
-            round,
-            limit: known(&limits, held_by, "limit", &limit)?,
-            peer_window: Packets(peer_window),
-            packet: Bytes(packet),
-            payload: Bytes(payload),
-        })
+        let start = Start::default().with_packet(Bytes(packet), Bytes(payload));
+        let mut view = Self::new(Time::from_nanos(now), &start);
+        (view.next, view.in_flight, view.in_recovery) = (next, in_flight, in_recovery);
+        (view.delivered, view.lost, view.round) = (delivered, lost, round);
+        view.rtt = rtt.map(Rtt::of_state).transpose()?;
+        view.timeout = timeout.map(Span::from_nanos);
+        view.limit = known(&limits, held_by, "limit", &limit)?;
+        view.peer_window = Packets(peer_window);
+        Ok(view)
     }
 }
 
@@ -116,14 +103,16 @@ impl Pickled for RateSample {
     type State = (u64, u64, u64, u64, u64, bool);
 
     fn state(&self) -> Self::State {
-        let Self { delivered, lost, interval, prior_delivered, prior_in_flight, limited } = *self;
+        let Self { delivered, lost, interval, prior_delivered, prior_in_flight, limited, .. } = *self;
         (delivered, lost, interval.as_nanos(), prior_delivered, prior_in_flight, limited)
     }
 
     fn of_state(state: Self::State) -> Result<Self, Failure> {
         let (delivered, lost, interval, prior_delivered, prior_in_flight, limited) = state;
-        let interval = Span::from_nanos(interval);
-        Ok(Self { delivered, lost, interval, prior_delivered, prior_in_flight, limited })
+        let mut sample = Self::new(delivered, Span::from_nanos(interval));
+        (sample.lost, sample.limited) = (lost, limited);
+        (sample.prior_delivered, sample.prior_in_flight) = (prior_delivered, prior_in_flight);
+        Ok(sample)
     }
 }
 
@@ -131,7 +120,7 @@ impl Pickled for Remote {
     type State = (Option<f64>, Option<f64>, Option<f64>, Option<f64>, Option<u64>, Option<f64>, Option<u8>);
 
     fn state(&self) -> Self::State {
-        let Self { arrival_rate, capacity, window, loss_event_rate, one_way_delay, grant, load } = *self;
+        let Self { arrival_rate, capacity, window, loss_event_rate, one_way_delay, grant, load, .. } = *self;
         let (arrival_rate, capacity) = (arrival_rate.map(|rate| rate.0), capacity.map(|rate| rate.0));
         let (window, grant) = (window.map(|packets| packets.0), grant.map(|packets| packets.0));
         (arrival_rate, capacity, window, loss_event_rate, one_way_delay.map(Span::as_nanos), grant, load)
@@ -139,15 +128,12 @@ impl Pickled for Remote {
 
     fn of_state(state: Self::State) -> Result<Self, Failure> {
         let (arrival_rate, capacity, window, loss_event_rate, one_way_delay, grant, load) = state;
-        Ok(Self {
-            arrival_rate: arrival_rate.map(Rate),
-            capacity: capacity.map(Rate),
-            window: window.map(Packets),
-            loss_event_rate,
-            one_way_delay: one_way_delay.map(Span::from_nanos),
-            grant: grant.map(Packets),
-            load,
-        })
+        let mut remote = Self::default();
+        (remote.arrival_rate, remote.capacity) = (arrival_rate.map(Rate), capacity.map(Rate));
+        (remote.window, remote.grant) = (window.map(Packets), grant.map(Packets));
+        (remote.loss_event_rate, remote.load) = (loss_event_rate, load);
+        remote.one_way_delay = one_way_delay.map(Span::from_nanos);
+        Ok(remote)
     }
 }
 
@@ -155,13 +141,16 @@ impl Pickled for Ack {
     type State = (u32, u32, u32, u64, Option<State<RateSample>>, State<Remote>);
 
     fn state(&self) -> Self::State {
-        let Self { acks, newly, marked, sent_at, sample, remote } = *self;
+        let Self { acks, newly, marked, sent_at, sample, remote, .. } = *self;
         (acks, newly, marked, sent_at.as_nanos(), sample.as_ref().map(Pickled::state), remote.state())
     }
 
     fn of_state((acks, newly, marked, sent_at, sample, remote): Self::State) -> Result<Self, Failure> {
         let sample = sample.map(RateSample::of_state).transpose()?;
-        Ok(Self { acks, newly, marked, sent_at: Time::from_nanos(sent_at), sample, remote: Remote::of_state(remote)? })
+        let mut ack =
+            Self::new(newly, Time::from_nanos(sent_at)).with_sample(sample).with_remote(Remote::of_state(remote)?);
+        (ack.acks, ack.marked) = (acks, marked);
+        Ok(ack)
     }
 }
 
@@ -177,8 +166,10 @@ impl Pickled for Congestion {
     fn of_state((named, first, lost, restart, separate, persistent, sample): Self::State) -> Result<Self, Failure> {
         let causes = [Cause::Loss, Cause::Mark, Cause::Delay, Cause::Timeout];
         let cause = known(&causes, cause, "cause", &named)?;
-        let sample = sample.map(RateSample::of_state).transpose()?;
-        Ok(Self { cause, first, lost, restart, separate, persistent, sample })
+        let mut event = Self::loss(first, lost).with_sample(sample.map(RateSample::of_state).transpose()?);
+        event.cause = cause;
+        (event.restart, event.separate, event.persistent) = (restart, separate, persistent);
+        Ok(event)
     }
 }
 
@@ -197,17 +188,15 @@ impl Pickled for Control {
     }
 
     fn of_state((window, rate, spread, quantum, pair_every, wake): Self::State) -> Result<Self, Failure> {
-        Ok(Self {
-            pacing: match (rate, spread) {
-                (Some(rate), _) => Pacing::At(Rate(rate)),
-                (None, Some(gain)) => Pacing::Spread { gain },
-                (None, None) => Pacing::Off,
-            },
-            quantum: quantum.map(Bytes),
-            probe: pair_every.map_or(Probe::None, Probe::PairEvery),
-            wake: wake.map(Time::from_nanos),
-            ..Self::window(Packets(window))
-        })
+        let mut control = Self::window(Packets(window)).with_pacing(match (rate, spread) {
+            (Some(rate), _) => Pacing::At(Rate(rate)),
+            (None, Some(gain)) => Pacing::Spread { gain },
+            (None, None) => Pacing::Off,
+        });
+        control.quantum = quantum.map(Bytes);
+        control.probe = pair_every.map_or(Probe::None, Probe::PairEvery);
+        control.wake = wake.map(Time::from_nanos);
+        Ok(control)
     }
 }
 

@@ -449,7 +449,7 @@ impl Visitor<'_> for TextVisitor<'_> {
 
 /// The error about a text that is not `expected`.
 pub(super) fn refused(text: &str, expected: &'static str) -> QuantityError {
-    QuantityError { text: text.to_string(), expected: expected.into() }
+    QuantityError::new(text, expected)
 }
 
 /// The longest IP packet (RFC 791, RFC 8200): jumbograms are not modelled.

@@ -9,7 +9,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use cwnd::rate::udt::Habits;
-use cwnd::window::Policy;
 use cwnd::{Algorithm, Bytes, Packets, Span, Spec, Start, Time};
 use cwnd_udt::Message;
 
@@ -166,17 +165,8 @@ fn played(history: &History) -> Vec<String> {
     let bell = Dumbbell::new(10_000_000, Span::from_millis(20), QueueLimit::Packets(50));
     let setup = bell.setup(std::slice::from_ref(&spec), Era::MODERN, Span::from_secs(1), Span::ZERO, 1);
     let flow = FlowSetup { packet: Bytes(1500), ..setup.flows[0].clone() };
-    let start = Start {
-        window: Packets(10.0),
-        threshold: None,
-        rate: None,
-        resume: None,
-        max_window: Packets(history.window),
-        packet: Bytes(1500),
-        payload: Bytes(1456),
-        seed: history.seed,
-        policy: Policy::MODERN,
-    };
+    let mut start = Start::default().with_packet(Bytes(1500), Bytes(1456)).with_seed(history.seed);
+    start.max_window = Packets(history.window);
     let Algorithm::UdtAgent(rule) = spec.start(&start) else { panic!("{spec:?} is an agent's") };
     let habits = *rule.habits();
     let begin = Time::ZERO + Span::from_secs_f64(history.start);

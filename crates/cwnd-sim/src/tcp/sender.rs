@@ -36,7 +36,9 @@ struct CachedControl {
 /// The view that an algorithm gets.
 #[inline]
 fn shown(facts: &Facts, timer: &RetransmissionTimer, moment: &Moment) -> View {
-    View { timeout: Some(timer.timeout(&facts.rtt)), ..facts.view(moment) }
+    let mut view = facts.view(moment);
+    view.timeout = Some(timer.timeout(&facts.rtt));
+    view
 }
 
 /// Passes an acknowledgement to an algorithm and reads its control. Compiled for each algorithm: filling the whole view for one that
@@ -263,7 +265,7 @@ impl<R: Recovery> Sender<R> {
         let mut event = congestion(outcome);
         // Each packet is an event of its own where samples are taken, and the first of them begins the recovery.
         while let Some((first, sample)) = self.take_lost() {
-            event = Congestion { sample: Some(sample), first, lost: 1, ..event };
+            (event.sample, event.first, event.lost) = (Some(sample), first, 1);
             self.algorithm.on_congestion(&self.shown(&moment), &event);
             moment.in_recovery = self.recovery.in_recovery();
         }
@@ -298,7 +300,7 @@ impl<R: Recovery> Sender<R> {
 
     /// Routers reported something, in a packet whose acknowledgement is handled afterwards.
     pub(crate) fn on_remote(&mut self, now: Time, remote: Remote) {
-        let signal = AckSignal { acks: 1, newly: 0, marked: 0, sent_at: now, sample: None, remote };
+        let signal = AckSignal::new(0, now).with_remote(remote);
         self.algorithm.on_ack(&self.view(now, self.in_flight()), &signal);
         self.update_control();
     }
@@ -531,7 +533,7 @@ impl<R: Recovery> Sender<R> {
 
     #[inline]
     fn moment(&self, now: Time, in_flight: u64) -> Moment {
-        Moment { now, next: self.next(), in_flight, in_recovery: self.recovery.in_recovery() }
+        Moment::new(now, self.next(), in_flight).with_recovery(self.recovery.in_recovery())
     }
 
     #[inline]
@@ -594,11 +596,11 @@ impl<R: Recovery> SenderProtocol for Sender<R> {
         let lost = self.recovery.on_timeout(now);
         self.facts.counts.timeouts += 1;
         self.facts.counts.lost += lost;
-        let event = Congestion::timeout(self.acked(), self.timer.is_backed_off());
-        let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+        let mut event = Congestion::timeout(self.acked(), self.timer.is_backed_off());
+        event.lost = u32::try_from(lost).unwrap_or(u32::MAX);
         let newest = iter::from_fn(|| self.take_lost()).last();
-        let sample = newest.map(|(_, sample)| sample);
-        self.algorithm.on_congestion(&self.shown(&moment), &Congestion { lost, sample, ..event });
+        event.sample = newest.map(|(_, sample)| sample);
+        self.algorithm.on_congestion(&self.shown(&moment), &event);
         self.update_control();
         self.timer.back_off(now, &self.facts.rtt);
     }
@@ -662,14 +664,9 @@ impl Visitor for Acknowledged<'_> {
     #[inline(always)]
     fn visit<A: CongestionControl + ?Sized>(self, algorithm: &mut A) {
         let view = shown(self.facts, self.timer, &self.moment);
-        let signal = AckSignal {
-            acks: self.marks.1,
-            newly: u32::try_from(self.newly).unwrap_or(u32::MAX),
-            marked: self.marks.0,
-            sent_at: self.ack.newest(),
-            sample: self.sample,
-            remote: Remote::default(),
-        };
+        let newly = u32::try_from(self.newly).unwrap_or(u32::MAX);
+        let mut signal = AckSignal::new(newly, self.ack.newest()).with_sample(self.sample);
+        (signal.marked, signal.acks) = self.marks;
         algorithm.on_ack(&view, &signal);
         *self.cached = CachedControl::of(algorithm);
     }
@@ -695,7 +692,9 @@ fn told(decoder: &mut MarkDecoder, newly: u64) -> (u32, u32) {
 
 fn congestion(outcome: &AckOutcome) -> Congestion {
     let lost = u32::try_from(outcome.lost).unwrap_or(u32::MAX);
-    Congestion { restart: outcome.restart, separate: outcome.separate, ..Congestion::loss(outcome.first_lost, lost) }
+    let mut event = Congestion::loss(outcome.first_lost, lost);
+    (event.restart, event.separate) = (outcome.restart, outcome.separate);
+    event
 }
 
 #[cfg(test)]
@@ -708,7 +707,7 @@ mod tests {
     use crate::net::packet::Block;
 
     fn sender(era: Era) -> Sender<Sack> {
-        let start = Start { window: Packets(era.initial_window), ..Start::default() };
+        let start = Start::default().with_window(Packets(era.initial_window));
         let config = SenderConfig {
             algorithm: Spec::parse("reno").expect("registered").start(&start),
             era,

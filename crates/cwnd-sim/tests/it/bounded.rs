@@ -287,21 +287,17 @@ impl WindowRule for Leap {
 
 impl Maker for Leap {
     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Window::new(self.clone(), &Start { threshold: Some(Packets(1.0)), ..*start }))
+        Box::new(Window::new(self.clone(), &start.with_threshold(Packets(1.0))))
     }
 }
 
 #[test]
 fn an_algorithm_that_requests_everything_is_named() {
     let endless = Control::window(Packets(f64::INFINITY));
-    let at = |rate| Control { pacing: Pacing::At(Rate(rate)), ..endless };
-    for control in [
-        endless,
-        at(1e18),
-        at(f64::INFINITY),
-        at(f64::NAN),
-        Control { pacing: Pacing::Spread { gain: 1e300 }, ..endless },
-    ] {
+    let at = |rate| endless.with_pacing(Pacing::At(Rate(rate)));
+    for control in
+        [endless, at(1e18), at(f64::INFINITY), at(f64::NAN), endless.with_pacing(Pacing::Spread { gain: 1e300 })]
+    {
         let mut setup = setup(Spec::outside("everything", Arc::new(Everything(control))));
         for log in [None, Some(1000)] {
             setup.packet_log = log;

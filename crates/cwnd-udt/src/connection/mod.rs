@@ -89,7 +89,7 @@ impl Connection {
     #[must_use]
     pub fn new(settings: &Settings, agreed: &Agreed, now: Time) -> Self {
         let packet = Bytes(agreed.payload + stats::HEADERS);
-        let start = Start { packet, payload: Bytes(agreed.payload), seed: agreed.seed, ..Start::default() };
+        let start = Start::default().with_packet(packet, Bytes(agreed.payload)).with_seed(agreed.seed);
         Self::with_start(settings, agreed, &start, now)
     }
 

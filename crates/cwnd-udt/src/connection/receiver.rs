@@ -162,16 +162,10 @@ impl Receiver {
         self.buffer.insert(number, tag, len as u16);
         self.counts.received += 1;
         self.counts.bytes_received += u64::from(len);
-        let arrival = Arrival {
-            at: now,
-            number,
-            sent_at: None,
-            rtt: rtt.get().map(|rtt| rtt.smoothed),
-            packet: self.start.packet,
-            pair: is_second_of_pair(header.seq.get()) && !coalesced,
-            marked: false,
-            retransmission: number < seen,
-        };
+        let mut arrival = Arrival::new(now, number, self.start.packet);
+        arrival.rtt = rtt.get().map(|rtt| rtt.smoothed);
+        arrival.pair = is_second_of_pair(header.seq.get()) && !coalesced;
+        arrival.retransmission = number < seen;
         self.measure.on_packet(&arrival, || receiver_side(&self.algorithm, &self.start));
         // Only its last packet, or one that was missing, can complete a message above a gap.
         let overtakes = (tag.ends() || number < seen) && {

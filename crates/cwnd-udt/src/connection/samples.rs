@@ -62,9 +62,10 @@ impl Samples {
             }
         }
         self.acked = self.acked.max(upto);
-        let sample = self.rate.sample(min_rtt)?;
+        let mut sample = self.rate.sample(min_rtt)?;
         // Outstanding packets left after the packet of the sample, so their losses do not belong to the packets that left before.
-        Some(RateSample { lost: sample.lost.saturating_sub(self.losses), ..sample })
+        sample.lost = sample.lost.saturating_sub(self.losses);
+        Some(sample)
     }
 
     /// Packet `number` has arrived above a hole.

@@ -189,12 +189,12 @@ impl Sender {
         }
         self.lossless_rate.advance(now, upto);
         let remote = full.map_or_else(Remote::default, |full| self.remote(full));
-        let moment = Moment { in_flight, in_recovery, ..self.moment(now) };
+        let moment = Moment::new(now, self.outstanding.next(), in_flight).with_recovery(in_recovery);
         let (newly, sample) = self.credit(now, upto, named);
         if self.assumption.as_ref().is_some_and(|assumption| assumption.ends_with(upto)) {
             self.assumption = None;
         }
-        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
+        self.host.on_ack(&moment, upto, &Ack::new(newly, sent_at).with_sample(sample).with_remote(remote));
         if in_recovery && upto >= self.recover {
             let moment = self.moment(now);
             self.host.on_recovered(&moment);
@@ -300,8 +300,7 @@ impl Sender {
             self.newest_named = self.newest_named.max(sent_at);
             let min_rtt = self.rtt().get().map(|rtt| rtt.min);
             let sample = self.samples.as_mut().and_then(|samples| samples.above_hole(min_rtt));
-            let ack = Ack { acks: 1, newly, marked: 0, sent_at, sample, remote: Remote::default() };
-            self.host.on_ack(&moment, covered.end(), &ack);
+            self.host.on_ack(&moment, covered.end(), &Ack::new(newly, sent_at).with_sample(sample));
         }
         // A packet that was sent once is lost when a NAK says so, for which a receiver may wait.
         let then = self.overtaken_by(self.newest_named);
@@ -352,8 +351,9 @@ impl Sender {
         let moment = self.moment(now);
         self.outstanding.set_arrived(upto);
         let (newly, sample) = self.credit(now, upto, 0);
-        let remote = Remote { arrival_rate, ..Remote::default() };
-        self.host.on_ack(&moment, upto, &Ack { acks: 1, newly, marked: 0, sent_at, sample, remote });
+        let mut ack = Ack::new(newly, sent_at).with_sample(sample);
+        ack.remote.arrival_rate = arrival_rate;
+        self.host.on_ack(&moment, upto, &ack);
     }
 
     /// Credits packets of `bytes` in all as a proof that the peer receives.
@@ -405,7 +405,7 @@ impl Sender {
             return;
         };
         while let Some((number, sample)) = samples.take_missed() {
-            self.host.on_congestion(&moment, &Congestion { sample: Some(sample), ..Congestion::loss(number, 1) });
+            self.host.on_congestion(&moment, &Congestion::loss(number, 1).with_sample(Some(sample)));
             moment.in_recovery = true;
         }
     }
@@ -430,8 +430,8 @@ impl Sender {
             let (lost, sample) = self.mark_lost(EXP_PACKETS);
             // A peer without room drops packets, so that a timeout is no sign of congestion.
             if self.peer_window > MIN_WINDOW {
-                let lost = u32::try_from(lost).unwrap_or(u32::MAX);
-                let event = Congestion { lost, sample, ..Congestion::timeout(first, self.stalled) };
+                let mut event = Congestion::timeout(first, self.stalled).with_sample(sample);
+                event.lost = u32::try_from(lost).unwrap_or(u32::MAX);
                 self.host.on_congestion(&moment, &event);
                 self.stalled = true;
                 self.lossless_rate.interrupt();
@@ -707,26 +707,20 @@ impl Sender {
     }
 
     fn moment(&self, now: Time) -> Moment {
-        Moment {
-            now,
-            next: self.outstanding.next(),
-            in_flight: self.outstanding.in_flight(),
-            in_recovery: self.in_recovery(),
-        }
+        let (next, in_flight) = (self.outstanding.next(), self.outstanding.in_flight());
+        Moment::new(now, next, in_flight).with_recovery(self.in_recovery())
     }
 
     /// The report of the peer, for the algorithm.
     fn remote(&self, full: &FullAck) -> Remote {
         let rate = |rate: u32| (rate > 0).then(|| Rate(f64::from(rate)));
-        Remote {
-            arrival_rate: full.rates.and_then(|rates| rate(rates.arrival)),
-            capacity: full
-                .rates
-                .and_then(|rates| rate(rates.capacity))
-                .map(|capacity| self.lossless_rate.raise(capacity)),
-            window: Some(Packets(f64::from(full.window))),
-            ..Remote::default()
+        let mut remote = Remote::default();
+        if let Some(rates) = full.rates {
+            remote.arrival_rate = rate(rates.arrival);
+            remote.capacity = rate(rates.capacity).map(|capacity| self.lossless_rate.raise(capacity));
         }
+        remote.window = Some(Packets(f64::from(full.window)));
+        remote
     }
 }
 

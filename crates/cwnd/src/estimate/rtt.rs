@@ -30,8 +30,7 @@ impl RttEstimator {
     /// A round-trip time that never varies, as models have it.
     #[must_use]
     pub const fn fixed(rtt: Span) -> Self {
-        let known = Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
-        Self { rtt: Some(known) }
+        Self { rtt: Some(Rtt::fixed(rtt)) }
     }
 
     /// A sample; `ack_delay` is how much of it the receiver reports as its own delay of the acknowledgement. It is passed on,

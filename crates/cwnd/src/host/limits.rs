@@ -14,6 +14,7 @@ pub struct Limits {
 
 /// Time a sender spent under each of its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a time for each `Limit`")]
 pub struct Spent {
     /// The congestion control's window was full.
     pub window: Span,

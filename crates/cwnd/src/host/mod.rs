@@ -15,6 +15,7 @@ use crate::units::{Bytes, Packets, Time};
 
 /// Counters of a sender, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Sent, retransmissions included.
     pub sent: u64,
@@ -49,6 +50,7 @@ pub struct Facts {
 
 /// The part of a [`View`] that comes from a sender's record of its packets.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Moment {
     /// See [`View::now`].
     pub now: Time,
@@ -58,6 +60,22 @@ pub struct Moment {
     pub in_flight: u64,
     /// See [`View::in_recovery`].
     pub in_recovery: bool,
+}
+
+impl Moment {
+    /// The instant `now`, outside recovery, with `in_flight` packets in the network and `next` the number of the next new one.
+    #[inline]
+    #[must_use]
+    pub const fn new(now: Time, next: u64, in_flight: u64) -> Self {
+        Self { now, next, in_flight, in_recovery: false }
+    }
+
+    /// With fast recovery under way or not, see [`View::in_recovery`].
+    #[inline]
+    #[must_use]
+    pub const fn with_recovery(self, in_recovery: bool) -> Self {
+        Self { in_recovery, ..self }
+    }
 }
 
 impl Facts {
@@ -121,7 +139,7 @@ mod tests {
     #[test]
     fn a_round_ends_with_a_packet_sent_after_the_last_one_ended() {
         let mut facts = Facts::new(Time::ZERO, u64::MAX, Bytes(1500), Bytes(1460));
-        let view = |facts: &Facts| facts.view(&Moment { now: Time::ZERO, next: 0, in_flight: 0, in_recovery: false });
+        let view = |facts: &Facts| facts.view(&Moment::new(Time::ZERO, 0, 0));
         assert_eq!(view(&facts).peer_window, Packets(f64::INFINITY));
         // (acknowledged below, next new packet): four packets per round trip, acknowledged in twos.
         let rounds = [(2, 6), (4, 8), (6, 10), (8, 12), (10, 14), (12, 16), (14, 18)].map(|(acked, next)| {

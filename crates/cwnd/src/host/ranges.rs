@@ -14,6 +14,7 @@ pub struct Ranges {
 
 /// The numbers `first..end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a range has two ends")]
 pub struct Range {
     /// The first of them.
     pub first: u64,

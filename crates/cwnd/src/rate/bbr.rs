@@ -64,6 +64,7 @@ struct Model {
 
 /// What came after the draft of 2017, nothing of it by default; and a rule that can be left out, to see what it causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The window allows what acknowledgements bring beyond the expected (draft-ietf-ccwg-bbr section 5.5.9), at most what the bandwidth
     /// brings in 100 ms: as Linux describes it since 5.1 (commit 78dc70ebaa38).
@@ -609,7 +610,7 @@ mod tests {
                 in_recovery: self.in_recovery,
                 delivered: self.delivered,
                 lost: 0,
-                rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+                rtt: Some(Rtt::fixed(rtt)),
                 timeout: None,
                 round: 0,
                 limit: Limit::Source,
@@ -766,10 +767,7 @@ mod tests {
             let rtt = Span::from_millis(101);
             let mut view = flow.view(100);
             view.rtt = view.rtt.map(|known| Rtt { latest: rtt, ..known });
-            flow.bbr.on_ack(
-                &view,
-                &Ack { acks: 1, newly: 100, marked: 0, sent_at: flow.now, sample: None, remote: Remote::default() },
-            );
+            flow.bbr.on_ack(&view, &Ack::new(100, flow.now));
             assert!(flow.now < Time::ZERO + Span::from_secs(12));
         }
         close(flow.cwnd(), 4.0);

@@ -20,6 +20,7 @@ pub struct Copa(Box<Sender>);
 
 /// When `delta` varies, so that a flow holds its own against flows that fill queues (section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// While no nearly empty queue has been seen for five round trips.
     Switching,
@@ -31,6 +32,7 @@ pub enum Mode {
 
 /// What a flow does besides.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// `delta` of the default mode, per packet: above 0.
     pub delta: f64,

@@ -55,6 +55,7 @@ pub struct Daimd<A> {
 
 /// Choices that DAIMD leaves open, besides alpha(x).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The fraction of the rate removed, above 0 and below 1.
     pub b: f64,
@@ -70,6 +71,7 @@ pub struct Settings {
 
 /// The control interval T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Interval {
     /// Always this long.
     Constant(Span),
@@ -79,6 +81,7 @@ pub enum Interval {
 
 /// The events that count as negative feedback; each kind includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Feedback {
     /// Losses and timeouts.
     Loss,
@@ -90,6 +93,7 @@ pub enum Feedback {
 
 /// alpha(x) is none: at `rate` it is negative, infinite or larger than at a lower rate, or it does not tend to zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NotDecreasing {
     /// Where it was found out.
     pub rate: Rate,
@@ -255,6 +259,7 @@ impl<A: Increase> CongestionControl for Daimd<A> {
 
 /// An increase that can be written down, in packets per second.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Alpha {
     /// `scale` up to the rate `from`, then falling as `(x / from)^-exponent`.
     Power {
@@ -276,6 +281,7 @@ pub enum Alpha {
 
 /// A stage of constant increase.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stage {
     /// Packets/s per interval.
     pub increase: f64,
@@ -433,7 +439,7 @@ mod tests {
     use super::*;
     use crate::rate::udt;
     use crate::registry::Spec;
-    use crate::signal::{Limit, Remote, Rtt};
+    use crate::signal::{Limit, Rtt};
     use crate::units::Time;
 
     const PACKET: Bytes = Bytes(1250);
@@ -464,7 +470,7 @@ mod tests {
     }
 
     fn ack() -> Ack {
-        Ack { acks: 1, newly: 1, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() }
+        Ack::new(1, Time::ZERO)
     }
 
     fn parse(text: &str) -> Result<Alpha, AlphaError> {
@@ -546,7 +552,7 @@ mod tests {
         daimd.on_ack(&view(12, Some(40)), &ack());
         daimd.on_congestion(&view(13, Some(40)), &Congestion::loss(50, 1));
         daimd.on_congestion(&view(14, Some(40)), &Congestion::mark(51));
-        daimd.on_congestion(&view(15, Some(40)), &Congestion { cause: Cause::Delay, ..Congestion::mark(52) });
+        daimd.on_congestion(&view(15, Some(40)), &Congestion::delay(52));
         daimd.on_wake(&view(20, Some(40)));
         assert_eq!(rate(&daimd), 2.75e6, "two cuts by half; delay is not listened to; no increase");
         daimd.on_ack(&view(65, Some(40)), &ack());

@@ -5,6 +5,7 @@ use super::random::SplitMix;
 /// Which negative feedback cuts the rate. An epoch starts with a cut and ends with the loss of a packet
 /// sent after that cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Decrease {
     /// All of it.
     PerNak,

@@ -33,6 +33,7 @@ pub struct Cubic {
 
 /// What keeps a window from being smaller than Reno's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RenoFriendly {
     /// Nothing.
     Off,

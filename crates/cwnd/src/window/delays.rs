@@ -73,7 +73,7 @@ mod tests {
 
     fn observe(delays: &mut Delays, second: u64, millis: u64) {
         let latest = Span::from_millis(millis);
-        let rtt = Rtt { latest, smoothed: latest, variation: Span::ZERO, min: latest, ack_delay: Span::ZERO };
+        let rtt = Rtt::fixed(latest);
         delays.observe(&View { rtt: Some(rtt), ..view(1000 * second) });
     }
 

@@ -24,6 +24,7 @@ pub struct ExpTcp {
 
 /// What the paper leaves to choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExpTcpOptions {
     /// Growth per round trip far above `cwnd0`; 0 < gamma <= 1.
     pub gamma: f64,

@@ -25,6 +25,7 @@ pub struct HighSpeed {
 
 /// The two ends of the response function.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "RFC 3649 has these five numbers")]
 pub struct HighSpeedOptions {
     /// Up to this window the flow is Reno; at least 1 packet.
     pub low_window: f64,

@@ -93,7 +93,7 @@ const CSS_ROUNDS: u32 = 5;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signal::{Ack, Limit, Remote, Rtt, Start};
+    use crate::signal::{Ack, Limit, Rtt, Start};
     use crate::units::{Bytes, Packets, Time};
     use crate::window::{Policy, SlowStart};
     use crate::{Algorithm, CongestionControl, Spec};
@@ -120,7 +120,7 @@ mod tests {
                 in_recovery: false,
                 delivered: 0,
                 lost: 0,
-                rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+                rtt: Some(Rtt::fixed(rtt)),
                 timeout: None,
                 round: self.round,
                 limit: Limit::Window,
@@ -128,7 +128,7 @@ mod tests {
                 packet: Bytes(1500),
                 payload: Bytes(1460),
             };
-            let ack = Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() };
+            let ack = Ack::new(newly, Time::ZERO);
             self.algorithm.on_ack(&view, &ack);
         }
 

@@ -164,7 +164,7 @@ mod tests {
         let mut delays = Box::new(Delays::new(10, 1));
         for millis in [base, delay] {
             let latest = Span::from_millis(millis);
-            let rtt = Rtt { latest, smoothed: latest, variation: Span::ZERO, min: latest, ack_delay: Span::ZERO };
+            let rtt = Rtt::fixed(latest);
             delays.observe(&View { rtt: Some(rtt), ..view(0) });
         }
         LedbatPp { target: TARGET, constant: 1.0, delays, phase: Phase::Until(at(1000)) }

@@ -20,6 +20,7 @@ pub struct NewAimd {
 
 /// Which of the paper's three statements holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Variant {
     /// The base is halved, the increments are kept (eqs. 1-4).
     Equations,

@@ -69,6 +69,7 @@ impl RateLimited {
 
 /// The behaviour of an era, as data: what simulators and standards changed over the years around unchanged algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Policy {
     /// The growth of slow start.
     pub slow_start: SlowStart,

@@ -211,7 +211,7 @@ mod tests {
         for (millis, jumps) in [(50, false), (51, true), (1000, true), (1001, false)] {
             let mut flow = example();
             let latest = Span::from_millis(millis);
-            let rtt = Rtt { latest, smoothed: latest, variation: Span::ZERO, min: latest, ack_delay: Span::ZERO };
+            let rtt = Rtt::fixed(latest);
             let effect = flow.on_ack(29.0, &View { rtt: Some(rtt), ..view(30, 2000) }, &ack(100));
             assert_eq!(effect == Effect::Window(150.0), jumps, "{millis} ms");
         }

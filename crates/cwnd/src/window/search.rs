@@ -136,8 +136,7 @@ mod tests {
                 let rtt = Span::from_secs_f64(0.1 * Self::rtt(t));
                 let mut view = view((100.0 * (t + 10.0)) as u64);
                 view.now = Time::ZERO + Span::from_secs_f64(0.1 * (t + 10.0));
-                view.rtt =
-                    Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO });
+                view.rtt = Some(Rtt::fixed(rtt));
                 (view.delivered, view.next) = ((1e6 * Self::delivered(t)) as u64, (1e6 * Self::sent(t)) as u64);
                 if search.on_ack(&view) {
                     return t;

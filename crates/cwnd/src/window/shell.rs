@@ -86,6 +86,7 @@ pub trait WindowRule: Clone + Debug + Send + 'static {
 
 /// A pause of an algorithm, in which the queue drains.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Slowdown {
     /// None: the window grows as usual.
     None,

@@ -130,7 +130,7 @@ fn one_decrease_per_window_of_data() {
 fn a_batch_equals_its_packets() {
     for name in shelled() {
         for (at, policy) in [host::NS2, Start::default().policy].into_iter().enumerate() {
-            let start = Start { policy, ..Start::default() };
+            let start = Start::default().with_policy(policy);
             let mut single = TestHost::new(name, &start);
             let mut batched = single.clone();
             // Through slow start, a cut, and an epoch after it.

@@ -1,7 +1,7 @@
 //! The smallest host there is: a flow whose acknowledgements, losses and round trips a test dictates.
 
 use cwnd::window::{Policy, RateLimited};
-use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Limit, Packets, Remote, Rtt, Span, Spec, Start, Time, View};
+use cwnd::{Ack, Algorithm, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Spec, Start, Time, View};
 
 /// A flow under a test's hand.
 #[derive(Clone, Debug)]
@@ -11,40 +11,26 @@ pub(crate) struct TestHost {
 }
 
 /// What ns-2 did since January 2006.
-pub(crate) const NS2: Policy = Policy {
-    first_cut: cwnd::window::FirstCut::Half,
-    timeout_halves: true,
-    rate_limited: RateLimited::None,
-    validate: false,
-    per_ack: true,
-    loss_floor: 1,
-    ..Policy::MODERN
+pub(crate) const NS2: Policy = {
+    let mut policy = Policy::MODERN;
+    policy.first_cut = cwnd::window::FirstCut::Half;
+    (policy.timeout_halves, policy.validate, policy.per_ack) = (true, false, true);
+    policy.rate_limited = RateLimited::None;
+    policy.loss_floor = 1;
+    policy
 };
 
 impl TestHost {
     /// A flow with a round-trip time of 100 ms.
     pub(crate) fn new(spec: &str, start: &Start) -> Self {
-        let view = View {
-            now: Time::ZERO,
-            next: 0,
-            in_flight: 0,
-            in_recovery: false,
-            delivered: 0,
-            lost: 0,
-            rtt: Some(steady(Span::from_millis(100))),
-            timeout: None,
-            round: 0,
-            limit: Limit::Window,
-            peer_window: Packets(f64::INFINITY),
-            packet: start.packet,
-            payload: start.payload,
-        };
+        let mut view = View::new(Time::ZERO, start);
+        (view.rtt, view.limit) = (Some(Rtt::fixed(Span::from_millis(100))), Limit::Window);
         Self { algorithm: parse(spec).start(start), view }
     }
 
     /// A flow that begins in congestion avoidance at window `w`, as the papers' models do.
     pub(crate) fn avoiding(spec: &str, w: f64) -> Self {
-        Self::new(spec, &Start { window: Packets(w), threshold: Some(Packets(0.0)), ..Start::default() })
+        Self::new(spec, &Start::default().with_window(Packets(w)).with_threshold(Packets(0.0)))
     }
 
     /// A flow that has just been cut from window `wmax`.
@@ -117,13 +103,14 @@ pub(crate) fn parse(spec: &str) -> Spec {
     Spec::parse(spec).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A round-trip time that does not vary.
-pub(crate) fn steady(rtt: Span) -> Rtt {
-    Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }
+/// `record` after `change`.
+pub(crate) fn with<T>(mut record: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut record);
+    record
 }
 
 pub(crate) fn acked(packets: u32) -> Ack {
-    Ack { acks: packets, newly: packets, marked: 0, sent_at: Time::ZERO, sample: None, remote: Remote::default() }
+    with(Ack::new(packets, Time::ZERO), |ack| ack.acks = packets)
 }
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): enough randomness for tests, the same everywhere.

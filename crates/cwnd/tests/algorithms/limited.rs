@@ -1,13 +1,14 @@
 //! Windows that are not used: the worked examples of draft-ietf-ccwg-ratelimited-increase, and its rules and those of others by hand.
 
 use cwnd::window::{Policy, RateLimited};
-use cwnd::{Cause, Congestion, CongestionControl, Limit, Packets, Span, Start};
+use cwnd::{Congestion, CongestionControl, Limit, Packets, Span, Start};
 
-use crate::host::{TestHost, acked, assert_close};
+use crate::host::{TestHost, acked, assert_close, with};
 
 fn sender(spec: &str, window: f64, threshold: Option<f64>, rate_limited: RateLimited) -> TestHost {
-    let policy = Policy { rate_limited, ..Policy::MODERN };
-    let start = Start { window: Packets(window), threshold: threshold.map(Packets), policy, ..Start::default() };
+    let policy = with(Policy::MODERN, |policy| policy.rate_limited = rate_limited);
+    let mut start = Start::default().with_window(Packets(window)).with_policy(policy);
+    start.threshold = threshold.map(Packets);
     let mut flow = TestHost::new(spec, &start);
     flow.view.limit = Limit::Source;
     flow
@@ -122,11 +123,7 @@ fn a_reduction_begins_anew_and_nothing_collapses() {
     let reduce: [(&str, Reduction, f64); 4] = [
         ("loss", |flow| flow.on_congestion(&Congestion::loss(flow.view.next - 1, 1)), 50.0),
         ("mark", |flow| flow.on_congestion(&Congestion::mark(flow.view.next - 1)), 50.0),
-        (
-            "delay",
-            |flow| flow.on_congestion(&Congestion { cause: Cause::Delay, ..Congestion::loss(flow.view.next - 1, 0) }),
-            50.0,
-        ),
+        ("delay", |flow| flow.on_congestion(&Congestion::delay(flow.view.next - 1)), 50.0),
         (
             "idle",
             |flow| {

@@ -1,12 +1,12 @@
 //! The window algorithms that the papers only name, against numbers worked out by hand.
 
-use cwnd::{Ack, Congestion, CongestionControl, Packets, Rtt, Span};
+use cwnd::{Congestion, CongestionControl, Packets, Rtt, Span};
 
-use crate::host::{TestHost, acked, assert_close, steady};
+use crate::host::{TestHost, acked, assert_close, with};
 
 /// Round-trip times of which `min` is the least and `latest` the newest, the smoothed and the largest.
 fn queueing(min: u64, latest: u64) -> Option<Rtt> {
-    Some(Rtt { min: Span::from_millis(min), ..steady(Span::from_millis(latest)) })
+    Some(with(Rtt::fixed(Span::from_millis(latest)), |rtt| rtt.min = Span::from_millis(min)))
 }
 
 /// The windows after each of ten round trips, each a step of the rule as its paper writes it.
@@ -124,7 +124,7 @@ fn vegas_grows_as_reno_where_it_has_few_samples() {
 
 #[test]
 fn vegas_doubles_every_other_round_trip_until_a_packet_is_queued() {
-    let start = cwnd::Start { window: Packets(4.0), ..cwnd::Start::default() };
+    let start = cwnd::Start::default().with_window(Packets(4.0));
     let mut flow = TestHost::new("vegas", &start);
     let windows = [0; 5].map(|_| {
         flow.round();
@@ -199,7 +199,7 @@ fn westwood_halves_before_it_has_an_estimate_and_keeps_two_packets() {
 /// A round trip of ten acknowledgements.
 fn observe(flow: &mut TestHost, marked: u32) {
     flow.view.round += 1;
-    flow.algorithm.on_ack(&flow.view, &Ack { marked, ..acked(10) });
+    flow.algorithm.on_ack(&flow.view, &with(acked(10), |ack| ack.marked = marked));
 }
 
 /// RFC 8257 section 3.3: alpha = (1 - g) alpha + g M, from 1.
@@ -224,8 +224,8 @@ fn dctcp_cuts_by_half_of_alpha_for_marks_and_by_half_for_losses() {
     let mut flow = TestHost::avoiding("dctcp:g=1", 100.0);
     flow.view.next = 1;
     // One acknowledgement that covers two packets and carries the echo: two marked.
-    flow.algorithm.on_ack(&flow.view, &Ack { acks: 1, marked: 1, ..acked(2) });
-    flow.algorithm.on_ack(&flow.view, &Ack { acks: 6, marked: 0, ..acked(6) });
+    flow.algorithm.on_ack(&flow.view, &with(acked(2), |ack| (ack.acks, ack.marked) = (1, 1)));
+    flow.algorithm.on_ack(&flow.view, &acked(6));
     observe(&mut flow, 0);
     assert_close(flow.internal("alpha"), 2.0 / 18.0, 1e-12);
     let w = flow.w();

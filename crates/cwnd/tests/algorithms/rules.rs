@@ -5,7 +5,7 @@
 use cwnd::window::rule::EXAMPLES;
 use cwnd::{CongestionControl, Rtt, Span};
 
-use crate::host::{Random, TestHost, assert_close, steady};
+use crate::host::{Random, TestHost, assert_close, with};
 
 /// Acknowledges packet by packet, each in a `1/w`-th of a round trip, with a loss behind it wherever `lost` says so; the mean
 /// packets per round trip and the mean window at which a loss hit, after a fifth of the packets.
@@ -367,7 +367,7 @@ fn cubic_returns_to_its_maximum_after_k() {
 fn cubic_is_friendly_to_reno_at_small_windows() {
     // W_est grows by alpha_cubic = 3 (1 - 0.7) / (1 + 0.7) per round trip up to the last maximum, then by 1.
     let mut flow = TestHost::cut_from("cubic", 20.0);
-    flow.view.rtt = Some(steady(Span::from_millis(10)));
+    flow.view.rtt = Some(Rtt::fixed(Span::from_millis(10)));
     flow.round();
     let (before, base) = (flow.w(), flow.internal("w_est"));
     assert_eq!(before, base);
@@ -381,7 +381,7 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
 
     // Without the region only the curve is left: 0.4 (0.06 - K)^3 + 20 with K = cbrt(6 / 0.4).
     let mut curve = TestHost::cut_from("cubic:reno_friendly=off", 20.0);
-    curve.view.rtt = Some(steady(Span::from_millis(10)));
+    curve.view.rtt = Some(Rtt::fixed(Span::from_millis(10)));
     curve.rounds(6);
     assert_close(curve.w(), 14.43, 0.1);
 }
@@ -390,7 +390,7 @@ fn cubic_is_friendly_to_reno_at_small_windows() {
 #[test]
 fn cubic_adds_at_most_half_its_window_per_round() {
     let mut flow = TestHost::cut_from("cubic", 100.0);
-    flow.view.rtt = Some(steady(Span::from_secs(20)));
+    flow.view.rtt = Some(Rtt::fixed(Span::from_secs(20)));
     flow.rounds(2);
     assert_close(flow.increase() / flow.w(), 0.5, 1e-9);
 }
@@ -472,9 +472,8 @@ fn example(word: &str, prepare: impl Fn(&mut TestHost)) -> TestHost {
 
 /// A round-trip time of which `queueing` milliseconds are waiting.
 fn waiting(flow: &mut TestHost, queueing: u64) {
-    let base = steady(Span::from_millis(100));
-    let rtt = Span::from_millis(100 + queueing);
-    flow.view.rtt = Some(Rtt { latest: rtt, smoothed: rtt, ..base });
+    let rtt = Rtt::fixed(Span::from_millis(100 + queueing));
+    flow.view.rtt = Some(with(rtt, |rtt| rtt.min = Span::from_millis(100)));
 }
 
 #[test]

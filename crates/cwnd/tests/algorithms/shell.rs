@@ -2,14 +2,15 @@
 
 use cwnd::registry::Transport;
 use cwnd::window::{Policy, SlowStart};
-use cwnd::{Ack, Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Spec, Start};
+use cwnd::{Cause, Congestion, CongestionControl, Limit, Packets, Rtt, Span, Spec, Start};
 
-use crate::host::{NS2, Random, TestHost, acked, assert_close, steady};
+use crate::host::{NS2, Random, TestHost, acked, assert_close, with};
 
 const MODERN: Policy = Policy::MODERN;
 
 fn start(window: f64, threshold: Option<f64>, policy: Policy) -> Start {
-    Start { window: Packets(window), threshold: threshold.map(Packets), policy, ..Start::default() }
+    let start = Start::default().with_window(Packets(window)).with_policy(policy);
+    with(start, |start| start.threshold = threshold.map(Packets))
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn a_timeout_is_repaired_by_slow_start_in_any_case() {
 fn tahoe_cuts_and_starts_over() {
     let mut flow = TestHost::avoiding("reno", 40.0);
     flow.view.next = 40;
-    flow.on_congestion(&Congestion { restart: true, ..Congestion::loss(0, 1) });
+    flow.on_congestion(&with(Congestion::loss(0, 1), |event| event.restart = true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
     flow.view.in_recovery = true;
     flow.ack(19);
@@ -151,7 +152,7 @@ fn tahoe_does_not_cut_twice_for_one_window() {
     flow.view.next = 40;
     flow.on_congestion(&Congestion::mark(30));
     assert_eq!(flow.w(), 20.0);
-    flow.on_congestion(&Congestion { restart: true, ..Congestion::loss(31, 1) });
+    flow.on_congestion(&with(Congestion::loss(31, 1), |event| event.restart = true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (1.0, 20.0));
 }
 
@@ -162,7 +163,7 @@ fn reno_cuts_again_for_a_loss_it_takes_for_another_event() {
     flow.on_congestion(&Congestion::loss(0, 1));
     flow.on_congestion(&Congestion::loss(5, 1));
     assert_eq!(flow.w(), 20.0);
-    flow.on_congestion(&Congestion { separate: true, ..Congestion::loss(5, 1) });
+    flow.on_congestion(&with(Congestion::loss(5, 1), |event| event.separate = true));
     assert_eq!((flow.w(), flow.internal("ssthresh")), (10.0, 10.0));
 }
 
@@ -195,12 +196,12 @@ fn reno_halves_what_is_outstanding_of_a_window_that_is_not_used() {
 #[test]
 fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
     let mut flow = TestHost::avoiding("reno", 40.0);
-    flow.algorithm.on_ack(&flow.view, &Ack { marked: 1, ..acked(10) });
+    flow.algorithm.on_ack(&flow.view, &with(acked(10), |ack| ack.marked = 1));
     assert_eq!(flow.w(), 40.0);
     for cause in [Cause::Mark, Cause::Delay, Cause::Loss] {
         let before = flow.w();
         flow.view.next += 40;
-        flow.on_congestion(&Congestion { cause, ..Congestion::mark(flow.view.next - 1) });
+        flow.on_congestion(&with(Congestion::mark(flow.view.next - 1), |event| event.cause = cause));
         assert_eq!(flow.w(), before / 2.0, "{cause:?}");
     }
 }
@@ -208,7 +209,7 @@ fn marks_cut_like_losses_and_marked_acknowledgements_do_not_grow() {
 /// RFC 9438 section 4.6, from the pseudocode: a loss leaves at least two packets, a mark at least one, and the threshold is at least two.
 #[test]
 fn congestion_leaves_what_its_cause_allows() {
-    let linux = Policy { mark_floor: 2, ..MODERN };
+    let linux = with(MODERN, |policy| policy.mark_floor = 2);
     let after = |policy, window, event: &Congestion| {
         let mut flow = TestHost::new("reno", &start(window, Some(0.0), policy));
         flow.view.next = 1;
@@ -235,16 +236,18 @@ fn congestion_leaves_what_its_cause_allows() {
 /// What a timeout leaves is no longer one packet once marked ones are acknowledged: it would wait for the delayed acknowledgement of each.
 #[test]
 fn marks_do_not_keep_a_window_below_their_floor() {
-    for (spec, policy, floor) in
-        [("reno", MODERN, 1.0), ("reno", Policy { mark_floor: 2, ..MODERN }, 2.0), ("dctcp:floor=3", MODERN, 3.0)]
-    {
+    for (spec, policy, floor) in [
+        ("reno", MODERN, 1.0),
+        ("reno", with(MODERN, |policy| policy.mark_floor = 2), 2.0),
+        ("dctcp:floor=3", MODERN, 3.0),
+    ] {
         let mut flow = TestHost::new(spec, &start(10.0, None, policy));
         flow.on_congestion(&Congestion::timeout(0, false));
         assert_eq!(flow.w(), 1.0);
         for _ in 0..4 {
             flow.view.next += 1;
             flow.on_congestion(&Congestion::mark(flow.view.next - 1));
-            flow.algorithm.on_ack(&flow.view, &Ack { marked: 1, ..acked(1) });
+            flow.algorithm.on_ack(&flow.view, &with(acked(1), |ack| ack.marked = 1));
         }
         assert_eq!(flow.w(), floor, "{spec}");
     }
@@ -254,16 +257,16 @@ fn marks_do_not_keep_a_window_below_their_floor() {
 /// stays there: no algorithm may, whatever losses and delays it meets, nor for marks where no timer paces it.
 #[test]
 fn nothing_but_a_timeout_leaves_one_packet() {
-    let policy = Policy { mark_floor: 2, ..MODERN };
+    let policy = with(MODERN, |policy| policy.mark_floor = 2);
     for entry in cwnd::ALGORITHMS.iter().filter(|entry| entry.transport == Transport::Acked) {
         let mut random = Random(7);
-        let capped = Start { max_window: Packets(50.0), ..start(10.0, None, policy) };
+        let capped = with(start(10.0, None, policy), |start| start.max_window = Packets(50.0));
         let mut flow = TestHost::new(entry.name, &capped);
         let mut least = f64::INFINITY;
         for _ in 0..2000 {
             let millis = 100 + (400.0 * random.unit() * random.unit()) as u64;
             let rtt = Span::from_millis(millis);
-            flow.view.rtt = Some(Rtt { min: Span::from_millis(100), ..steady(rtt) });
+            flow.view.rtt = Some(with(Rtt::fixed(rtt), |rtt| rtt.min = Span::from_millis(100)));
             flow.view.now += rtt;
             (0..flow.w().min(50.0) as u32).for_each(|_| flow.ack(1));
             flow.view.round += 1;
@@ -274,7 +277,7 @@ fn nothing_but_a_timeout_leaves_one_packet() {
                 flow.view.next += 1;
                 let lost = u32::from(cause == Cause::Loss);
                 flow.view.lost += u64::from(lost);
-                flow.on_congestion(&Congestion { cause, lost, ..Congestion::mark(first) });
+                flow.on_congestion(&with(Congestion::loss(first, lost), |event| event.cause = cause));
                 // What BBR sends while it repairs a loss is its own business.
                 flow.algorithm.on_recovered(&flow.view);
             }
@@ -349,7 +352,7 @@ fn abe_takes_no_more_for_a_mark_than_a_loss_does() {
 
 #[test]
 fn the_window_stays_within_its_bounds() {
-    let capped = Start { max_window: Packets(20.0), ..start(10.0, None, MODERN) };
+    let capped = with(start(10.0, None, MODERN), |start| start.max_window = Packets(20.0));
     let mut flow = TestHost::new("reno", &capped);
     flow.ack(100);
     assert_eq!(flow.w(), 20.0);
@@ -361,7 +364,7 @@ fn the_window_stays_within_its_bounds() {
 
 #[test]
 fn an_undefined_start_is_the_smallest() {
-    let undefined = Start { max_window: Packets(f64::NAN), ..start(f64::NAN, Some(f64::NAN), MODERN) };
+    let undefined = with(start(f64::NAN, Some(f64::NAN), MODERN), |start| start.max_window = Packets(f64::NAN));
     assert_eq!(TestHost::new("reno", &undefined).w(), 1.0);
 }
 
@@ -379,7 +382,7 @@ fn no_growth_while_the_source_or_the_receiver_holds_the_sender() {
 
 #[test]
 fn growth_counts_packets_today_and_acknowledgements_in_ns2() {
-    let delayed = Ack { acks: 2, ..acked(4) };
+    let delayed = with(acked(4), |ack| ack.acks = 2);
     for (policy, window) in [(MODERN, 14.0), (NS2, 12.0)] {
         let mut flow = TestHost::new("reno", &start(10.0, None, policy));
         flow.algorithm.on_ack(&flow.view, &delayed);
@@ -390,7 +393,7 @@ fn growth_counts_packets_today_and_acknowledgements_in_ns2() {
 /// ns-2 before 2006: the window is truncated, then cut, then truncated again. 10.9 is 10, 9.375, 9.
 #[test]
 fn truncation() {
-    let policy = Policy { truncate: true, ..MODERN };
+    let policy = with(MODERN, |policy| policy.truncate = true);
     let mut flow = TestHost::new("simd", &start(10.9, Some(0.0), policy));
     flow.lose();
     assert_eq!(flow.w(), 9.0);
@@ -399,7 +402,7 @@ fn truncation() {
 /// RFC 3742 section 2 with max_ssthresh = 100: K = int(cwnd / 50).
 #[test]
 fn limited_slow_start() {
-    let policy = Policy { slow_start: SlowStart::Limited { max_threshold: 100 }, ..MODERN };
+    let policy = with(MODERN, |policy| policy.slow_start = SlowStart::Limited { max_threshold: 100 });
     for (w, k) in [(99.0, 1.0), (100.0, 1.0), (101.0, 2.0), (149.0, 2.0), (150.0, 3.0), (200.0, 4.0), (1000.0, 20.0)] {
         let mut flow = TestHost::new("reno", &start(w, None, policy));
         flow.ack(1);
@@ -446,7 +449,7 @@ fn a_restart_takes_the_initial_window() {
 fn the_retransmission_timeout_follows_the_round_trip_time() {
     let mut flow = TestHost::new("reno", &start(4.0, Some(100.0), MODERN));
     flow.ack(96);
-    flow.view.rtt = Some(Rtt { variation: Span::from_millis(500), ..steady(Span::from_secs(1)) });
+    flow.view.rtt = Some(with(Rtt::fixed(Span::from_secs(1)), |rtt| rtt.variation = Span::from_millis(500)));
     flow.algorithm.on_restart(&flow.view, Span::from_millis(2900));
     assert_eq!(flow.w(), 100.0);
     flow.algorithm.on_restart(&flow.view, Span::from_millis(3100));

@@ -95,8 +95,9 @@ impl CongestionControl for Bbr {
             rate if rate < 24e6 => 2 * self.packet.0,
             rate => (rate / 8e3).min(65_536.0) as u32,
         };
-        let pacing = Pacing::At(rate);
-        Control { pacing, quantum: Some(Bytes(quantum)), ..Control::window(Packets(window.0.max(4.0))) }
+        let mut control = Control::window(Packets(window.0.max(4.0))).with_pacing(Pacing::At(rate));
+        control.quantum = Some(Bytes(quantum));
+        control
     }
 
     fn on_ack(&mut self, view: &View, ack: &Ack) {
@@ -133,16 +134,11 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
 /// Acknowledges one packet at the end of `round`, in which `rate` packets per second were delivered over 100 ms.
 fn round(bbr: &mut Bbr, round: u64, rate: u64, in_flight: u64, limited: bool) -> Control {
-    let sample = RateSample {
-        delivered: rate / 10,
-        lost: 0,
-        interval: Span::from_millis(100),
-        prior_delivered: 0,
-        prior_in_flight: in_flight,
-        limited,
-    };
-    let view = View { round, in_flight, ..view(100 * round) };
-    bbr.on_ack(&view, &Ack { sample: Some(sample), ..ack(1, Remote::default()) });
+    let mut sample = RateSample::new(rate / 10, Span::from_millis(100));
+    (sample.prior_in_flight, sample.limited) = (in_flight, limited);
+    let mut view = view(100 * round);
+    (view.round, view.in_flight) = (round, in_flight);
+    bbr.on_ack(&view, &ack(1, Remote::default()).with_sample(Some(sample)));
     bbr.control()
 }
 

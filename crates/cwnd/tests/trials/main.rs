@@ -3,8 +3,7 @@
 
 mod bbr;
 
-use cwnd::signal::Limit;
-use cwnd::{Ack, Bytes, Control, Pacing, Packets, Remote, Rtt, Span, Time, View};
+use cwnd::{Ack, Bytes, Control, Limit, Pacing, Remote, Rtt, Span, Start, Time, View};
 
 fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
@@ -12,31 +11,19 @@ fn at(millis: u64) -> Time {
 
 /// A round trip of `millis` that has never been different.
 fn steady_rtt(millis: u64) -> Rtt {
-    let rtt = Span::from_millis(millis);
-    Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }
+    Rtt::fixed(Span::from_millis(millis))
 }
 
 /// A connection of 1000-byte packets with a round trip of 100 ms.
 fn view(millis: u64) -> View {
-    View {
-        now: at(millis),
-        next: 1000,
-        in_flight: 100,
-        in_recovery: false,
-        delivered: 0,
-        lost: 0,
-        rtt: Some(steady_rtt(100)),
-        timeout: None,
-        round: 0,
-        limit: Limit::Window,
-        peer_window: Packets(f64::INFINITY),
-        packet: Bytes(1000),
-        payload: Bytes(960),
-    }
+    let mut view = View::new(at(millis), &Start::default().with_packet(Bytes(1000), Bytes(960)));
+    (view.next, view.in_flight) = (1000, 100);
+    (view.rtt, view.limit) = (Some(steady_rtt(100)), Limit::Window);
+    view
 }
 
 fn ack(newly: u32, remote: Remote) -> Ack {
-    Ack { acks: 1, newly, marked: 0, sent_at: Time::ZERO, sample: None, remote }
+    Ack::new(newly, Time::ZERO).with_remote(remote)
 }
 
 fn rate(control: &Control) -> f64 {

@@ -43,8 +43,7 @@ impl FromStr for Until {
 }
 
 fn refused(text: &str) -> QuantityError {
-    let expected = "how narrow the 95 % interval is to be, such as `ci<2%`";
-    QuantityError { text: text.to_string(), expected: expected.into() }
+    QuantityError::new(text, "how narrow the 95 % interval is to be, such as `ci<2%`")
 }
 
 impl fmt::Display for Until {

@@ -1,7 +1,7 @@
 //! Settings that the sender and the receiver of a flow do not look at.
 
 use cwnd::registry::Transport;
-use cwnd::window::{Policy, SlowStart};
+use cwnd::window::SlowStart;
 use cwnd::{Ack, Algorithm, CongestionControl, Limit, Pacing, Packets, Rtt, Span, Spec, Start, Time, View};
 use cwnd_sim::{
     CheckedSetup, Discipline, Era, FlowSetup, LinkSetup, LinuxHost, Loss, Phase, RateChange, SavedPath,
@@ -34,7 +34,7 @@ pub(super) fn unread(key: &str, flow: &FlowSetup, otherwise: &Era) -> Option<Str
             // Other protocols see of an era only whether windows grow that are not used, and a window of their own may hold any of them; and
             // some algorithms open with its window.
             let opens = |era: &Era| {
-                let begin = Start { window: Packets(era.initial_window), ..Start::default() };
+                let begin = Start::default().with_window(Packets(era.initial_window));
                 (!flow.algorithm.is_outside()).then(|| flow.algorithm.start(&begin).control())
             };
             let same =
@@ -124,25 +124,12 @@ fn small(saved: &SavedPath, flow: &FlowSetup) -> bool {
 /// Whether limited slow start makes an algorithm grow less: its first acknowledgements, under a limit that none of them meets.
 fn limits_slow_start(algorithm: &Spec) -> bool {
     let grown = |slow_start| {
-        let policy = Policy { slow_start, ..Policy::MODERN };
-        let mut sender = algorithm.start(&Start { policy, ..Start::default() });
-        let rtt = Span::from_millis(100);
-        let rtt = Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO };
-        let view = View {
-            now: Time::ZERO + Span::from_secs(1),
-            next: 100,
-            in_flight: 100,
-            in_recovery: false,
-            delivered: 50,
-            lost: 0,
-            rtt: Some(rtt),
-            timeout: None,
-            round: 5,
-            limit: Limit::Window,
-            peer_window: Packets(f64::INFINITY),
-            packet: Start::default().packet,
-            payload: Start::default().payload,
-        };
+        let mut start = Start::default();
+        start.policy.slow_start = slow_start;
+        let mut sender = algorithm.start(&start);
+        let mut view = View::new(Time::ZERO + Span::from_secs(1), &start);
+        (view.next, view.in_flight, view.delivered, view.round) = (100, 100, 50, 5);
+        (view.rtt, view.limit) = (Some(Rtt::fixed(Span::from_millis(100))), Limit::Window);
         sender.on_ack(&view, &Ack::fluid(&view, Packets(50.0)));
         sender.control().window
     };

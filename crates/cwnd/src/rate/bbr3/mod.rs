@@ -50,6 +50,7 @@ pub struct Bbr3(Box<Bbr>);
 
 /// What the draft leaves to the implementation, and its ambiguities that change what a flow does.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// `BBR.offload_budget` in send quanta: 1 for QUIC, 3 for TCP (section 5.5.8).
     pub offload: f64,
@@ -67,6 +68,7 @@ pub struct Settings {
 
 /// A rule of the draft that can be left out, for runs that show what it causes. None of this is BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rule {
     /// Loss outside probes lowers `BBR.bw_shortterm` and `BBR.inflight_shortterm` (section 5.5.10.3).
     ShortTerm,

@@ -56,7 +56,7 @@ impl Bbr3Harness {
             in_recovery: self.in_recovery,
             delivered: self.delivered,
             lost: self.lost,
-            rtt: Some(Rtt { latest: rtt, smoothed: rtt, variation: Span::ZERO, min: rtt, ack_delay: Span::ZERO }),
+            rtt: Some(Rtt::fixed(rtt)),
             timeout: None,
             round: 0,
             limit: self.limit,

@@ -78,6 +78,7 @@ struct Clock {
 
 /// A report of a receiver: whole numbers, 0 for unknown values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "what a packet of an agent carries")]
 pub struct Report {
     /// All packets below are acknowledged.
     pub acked: u64,
@@ -89,6 +90,7 @@ pub struct Report {
 
 /// A NAK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "what a packet of an agent carries")]
 pub struct Nak {
     /// The first packet it names.
     pub first: u64,

@@ -13,6 +13,7 @@ use crate::units::{BitRate, Packets};
 
 /// What [`UDT`] builds.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Built {
     /// For `profile=udt4`.
     Udt(Udt),

@@ -4,6 +4,7 @@ use crate::units::{BitRate, Packets};
 
 /// Which UDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Profile {
     /// What daimd states, and release 1.1 without the mistakes of its code where daimd is silent.
     Paper,
@@ -21,6 +22,7 @@ pub enum Profile {
 
 /// The rules in which the releases of the author's ns-2 agent differ, for sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Habits {
     /// The packet that an acknowledgement names.
     pub acknowledge: Acknowledge,
@@ -70,6 +72,7 @@ pub struct Habits {
 
 /// The packet that an acknowledgement names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an agent has a rule for each")]
 pub enum Acknowledge {
     /// The first packet missing.
     Cumulative,
@@ -79,6 +82,7 @@ pub enum Acknowledge {
 
 /// The interval between reports of a missing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Naks {
     /// Once, as the gap is seen.
     Once,
@@ -91,6 +95,7 @@ pub enum Naks {
 /// Which NAKs cut the rate. An epoch starts with a cut and ends with the loss of a packet sent after it; the first NAK of an epoch
 /// always cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AgentCuts {
     /// All.
     PerNak,
@@ -108,6 +113,7 @@ pub enum AgentCuts {
 
 /// The packets that the window limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "an agent has a rule for each")]
 pub enum Counts {
     /// Everything from the first packet that is not acknowledged.
     Unacknowledged,
@@ -117,6 +123,7 @@ pub enum Counts {
 
 /// When the rate grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grows {
     /// Every SYN, unless as many packets were reported lost in it as were sent (1.1).
     PerSyn,
@@ -130,6 +137,7 @@ pub enum Grows {
 
 /// By how much the rate grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// daimd eq. 8.
     Eq8,
@@ -141,6 +149,7 @@ pub enum Step {
 
 /// The conditions under which a packet leaves at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AtOnce {
     /// Nothing.
     Never,
@@ -152,6 +161,7 @@ pub enum AtOnce {
 
 /// When the sending interval is bounded by the round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Bound {
     /// Never.
     Never,
@@ -163,6 +173,7 @@ pub enum Bound {
 
 /// The free choices of a profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Choices {
     /// The capacity of the path, or the wanted part of it; measured by packet pairs if none.
     pub capacity: Option<BitRate>,
@@ -267,6 +278,7 @@ impl Habits {
 
 /// The initial values and the timeout of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Constants {
     /// To 2.0.
     Early,

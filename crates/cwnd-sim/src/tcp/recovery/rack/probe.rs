@@ -119,7 +119,7 @@ mod tests {
 
     fn rtt(millis: u64) -> Option<Rtt> {
         let span = Span::from_millis(millis);
-        Some(Rtt { latest: span, smoothed: span, variation: Span::ZERO, min: span, ack_delay: Span::ZERO })
+        Some(Rtt::fixed(span))
     }
 
     fn at(millis: u64) -> Time {
