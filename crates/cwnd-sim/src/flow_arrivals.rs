@@ -5,6 +5,8 @@ use cwnd_trace::Histogram;
 
 use crate::flow::{Finite, Flow, FlowParameters, FlowPath, Member};
 use crate::handshake::Handshake;
+use crate::net::route::FlowRoutes;
+use crate::net::setup::HostPair;
 use crate::random::Stream;
 use crate::setup::{FlowArrivalsSetup, Setup};
 use crate::traffic::arrivals::Poisson;
@@ -91,6 +93,11 @@ impl FlowArrivals {
     /// The round-trip time of its flows without queueing or transmission, before the draws of each.
     pub(crate) fn base_rtt(&self) -> Span {
         self.path.base_rtt(0.5)
+    }
+
+    /// The hosts of its flows, and their routes.
+    pub(crate) fn ends(&self) -> (HostPair, FlowRoutes) {
+        (self.setup.flow.hosts, self.path.routes)
     }
 
     /// The route of its data.

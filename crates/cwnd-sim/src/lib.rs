@@ -65,9 +65,9 @@ pub use net::light::{LightTrace, LightTraceError};
 pub use net::packet::AckEcho;
 pub use net::setup::{
     CakeSetup, Class, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, DualPi2Variant, Duplex, Fault,
-    FqCoDelSetup, GilbertElliott, HalfDuplex, Impairments, Jitter, LinkId, LinkSetup, Loss, Mangling, NodeId, Noise,
-    Phase, PieSetup, QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup, Sharing, Tap, TokenBucket, VcpSetup,
-    XcpSetup,
+    FqCoDelSetup, GilbertElliott, HalfDuplex, HostPair, Impairments, Isolation, Jitter, LinkId, LinkSetup, Loss,
+    Mangling, NodeId, Noise, Phase, PieSetup, QueueLimit, RedSetup, ReorderBy, Reordering, RioSetup, Sharing, Tap,
+    TokenBucket, VcpSetup, XcpSetup,
 };
 pub use net::steps::Schedule;
 pub use setup::{CheckedSetup, FlowArrivalsSetup, FlowSetup, RefusedSetup, Sampling, SavedPath, Setup, Variation};

@@ -13,7 +13,7 @@ use crate::era::Era;
 use crate::error::{SetupError, SetupPart, in_range, require};
 use crate::net::packet::AckEcho;
 use crate::net::route::{FlowRoutes, Routes};
-use crate::net::setup::{Class, HalfDuplex, LinkId, LinkSetup, NodeId, Tap};
+use crate::net::setup::{Class, HalfDuplex, HostPair, LinkId, LinkSetup, NodeId, Tap};
 use crate::tcp::recovery::RecoveryScheme;
 use crate::tcp::{LinuxHost, Reassembly, largest_window};
 use crate::traffic::{CbrSetup, Interarrival, Pages, Pause, Sizes, Source};
@@ -110,6 +110,8 @@ pub struct FlowSetup {
     pub reassembly: Reassembly,
     /// The class of its packets in both directions; only RIO queues look at it.
     pub class: Class,
+    /// The hosts of its sender and its receiver; only CAKE looks at them.
+    pub hosts: HostPair,
     /// Round trips of small packets before the first data, 0 to 2, of senders like those of TCP; others have none. One is that of TCP or
     /// QUIC, two are those of TCP with TLS 1.3. A packet without an answer leaves again after 1 s, and then after twice as long (RFC 6298
     /// section 2). Each is a sample of the round-trip time, so that the first timeout of data is not the initial one.

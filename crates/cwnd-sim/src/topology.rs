@@ -7,7 +7,7 @@ use cwnd::registry::Transport;
 use cwnd::{Bytes, Span, Spec, Time};
 
 use crate::era::Era;
-use crate::net::setup::{Class, LinkSetup, Loss, NodeId, QueueLimit};
+use crate::net::setup::{Class, HostPair, LinkSetup, Loss, NodeId, QueueLimit};
 use crate::setup::{FlowSetup, Sampling, Setup, Variation};
 use crate::tcp::{LinuxHost, Reassembly};
 use crate::traffic::Source;
@@ -159,6 +159,7 @@ impl FlowSetup {
             recovery: era.scheme_over(transport),
             reassembly: Reassembly::default(),
             class: Class::default(),
+            hosts: HostPair::default(),
             handshake: 0,
             era,
         }

@@ -27,8 +27,8 @@ use crate::handshake::Handshake;
 use crate::net::channel::Channel;
 use crate::net::link::{Link, Verdict};
 use crate::net::packet::{AckEcho, Body, Data, Ecn, Packet};
-use crate::net::route::{Routes, Step};
-use crate::net::setup::{Class, HalfDuplex};
+use crate::net::route::{FlowRoutes, Routes, Step};
+use crate::net::setup::{Class, HalfDuplex, HostPair};
 use crate::protocol::{Received, ReceiverProtocol, SenderProtocol, Timers};
 use crate::random::Stream;
 use crate::ring::Budget;
@@ -313,11 +313,21 @@ impl World {
             built.sender = built.sender.logged(most, built.ecn);
         }
         self.flows.push(built);
+        self.assign(index, flow.hosts, routes);
         self.set_handshake(index, Handshake::of(flow, start, seed));
         self.base_rtts.push(path.base_rtt(spread));
         self.starts.push(start);
         self.events.push(start, Component::Start(index));
         Ok(())
+    }
+
+    /// Tells the queues on its way the hosts of a flow.
+    fn assign(&mut self, index: u32, hosts: HostPair, routes: FlowRoutes) {
+        for (start, hosts) in [(routes.forward, hosts), (routes.reverse, hosts.exchanged())] {
+            for link in self.routes.links(start) {
+                self.links[link as usize].assign(index, hosts);
+            }
+        }
     }
 
     fn add_cbr(&mut self, setup: &Setup, cbr: &CbrSetup) -> Result<(), SetupError> {
@@ -330,6 +340,10 @@ impl World {
         let backlog = Backlog::new(&Source::Rate(cbr.rate), (cbr.start, cbr.stop), &cbr.pauses, cbr.packet, clock);
         let flow = Flow::uncontrolled(cbr, &path, backlog, named("jitter"));
         self.flows.push(flow);
+        // Nothing comes back.
+        for link in self.routes.links(routes.forward) {
+            self.links[link as usize].assign(index, cbr.hosts);
+        }
         self.events.push(cbr.start, Component::Start(index));
         Ok(())
     }

@@ -15,12 +15,12 @@ use super::document::{Document, FlowGroup, Link, Variation};
 use super::error::{Fault, Located, range};
 use super::packets::Named;
 use super::quantity::{MAX_PACKET, SampleEvery, Written};
-use super::topology::{Topology, ends, route};
+use super::topology::{Topology, ends, hosts, route};
 
 /// Checks `document` and makes a setup of it, for no seed in particular; also finds its bottleneck.
 pub(super) fn build(document: &Document) -> Result<(CheckedSetup, usize), Located> {
     check_frame(document)?;
-    let topology = Topology::of(document)?;
+    let topology = Topology { hosts: hosts_of(document), ..Topology::of(document)? };
     if document.flow.is_empty() && document.arrivals.is_empty() {
         return Err(Located::at("", Fault::NoFlows));
     }
@@ -373,6 +373,7 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         resume: group.resume.as_ref().map(|saved| *saved.value()),
         ecn: cross::ecn(group.ecn.as_ref(), group.algorithm.value()),
         class: *group.class.value(),
+        hosts: hosts(topology, (&group.src_host, &group.dst_host), key)?,
         handshake: group.handshake,
         delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| cross::delayed(*delay.value())),
         ack_aggregation: group.ack_aggregation.as_ref().map(|interval| *interval.value()),
@@ -382,6 +383,17 @@ fn flow(document: &Document, topology: &Topology, group: &FlowGroup, key: &str) 
         reassembly: group.receiver.as_ref().map_or_else(Reassembly::default, |kind| *kind.value()),
         ..usual
     })
+}
+
+/// The names of hosts, each once and in order.
+fn hosts_of(document: &Document) -> Vec<String> {
+    let flows = document.flow.iter().flat_map(|group| [&group.src_host, &group.dst_host]);
+    let cbr = document.cbr.iter().flat_map(|group| [&group.src_host, &group.dst_host]);
+    let arrivals = document.arrivals.iter().flat_map(|group| [&group.src_host, &group.dst_host]);
+    let mut names: Vec<String> = flows.chain(cbr).chain(arrivals).flatten().cloned().collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Numbers the flows that share a name.

@@ -10,7 +10,7 @@ use cwnd_text::decimal;
 use super::document::{Document, FlowGroup};
 use super::error::{Fault, Located, range};
 use super::quantity::Written;
-use super::topology::{Topology, ends, route};
+use super::topology::{Topology, ends, hosts, route};
 use super::traffic::{Arrivals, Cbr, Direction, Ecn, Stage};
 
 /// When a flow hands over data.
@@ -89,6 +89,7 @@ pub(super) fn cbr(document: &Document, topology: &Topology, group: &Cbr, key: &s
         access_delay: topology.access_rtt / 2,
         packet: *group.packet.as_ref().unwrap_or(&document.packet).value(),
         class: *group.class.value(),
+        hosts: hosts(topology, (&group.src_host, &group.dst_host), key)?,
         rate: *group.rate.value(),
     };
     Ok(vec![setup; group.count as usize])
@@ -124,6 +125,7 @@ pub(super) fn group(
             rate_limited: document.rate_limited.as_ref().map(|policy| *policy.value()),
             ecn: ecn(group.ecn.as_ref(), group.algorithm.value()),
             class: *group.class.value(),
+            hosts: hosts(topology, (&group.src_host, &group.dst_host), key)?,
             handshake: group.handshake,
             delayed_ack: group.delayed_ack.as_ref().map_or(usual.delayed_ack, |delay| delayed(*delay.value())),
             recovery: scheme.map_or(usual.recovery, |scheme| *scheme.value()),

@@ -299,6 +299,13 @@ pub struct FlowGroup {
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Written<Class>,
+    /// The host that sends their data, by any name: entries with the same name share it, and so do all flows of an entry. Each flow has a host
+    /// of its own if not given. Only `cake` looks at hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src_host: Option<String>,
+    /// The host that receives their data, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst_host: Option<String>,
     /// Round trips of small packets before the first data, 0 to 2: 1 as for TCP or QUIC, 2 as for TCP with TLS 1.3. The first timeout then
     /// follows from their round-trip time. Only flows over TCP have them.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -346,6 +353,8 @@ impl FlowGroup {
             mark: None,
             hold: None,
             class: Written::default(),
+            src_host: None,
+            dst_host: None,
             handshake: 0,
             max_window: None,
             era: None,

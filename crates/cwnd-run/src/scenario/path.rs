@@ -214,8 +214,23 @@ const TOPOLOGIES: [&str; 3] = ["dumbbell", "parking_lot", "link"];
 /// The time and number of runs on a path, and its flows.
 const NO_PATH: [&str; 7] = ["title", "duration", "warmup", "seeds", "first_seed", "sampling", "flow"];
 /// Which flows there are, where and when.
-const NO_PATH_OF_FLOW: [&str; 13] =
-    ["algorithm", "name", "count", "start", "stop", "on", "size", "source", "from", "to", "via", "via_back", "class"];
+const NO_PATH_OF_FLOW: [&str; 15] = [
+    "algorithm",
+    "name",
+    "count",
+    "start",
+    "stop",
+    "on",
+    "size",
+    "source",
+    "from",
+    "to",
+    "via",
+    "via_back",
+    "class",
+    "src_host",
+    "dst_host",
+];
 /// A line names no more links,
 const MOST_LINKS: usize = 4;
 /// and no more flows that have something of their own.

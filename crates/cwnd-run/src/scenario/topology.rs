@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwnd::{BitRate, Bytes, Span};
-use cwnd_sim::{Discipline, Duplex, HalfDuplex, LinkId, LinkSetup, Loss, NodeId, QueueLimit};
+use cwnd_sim::{Discipline, Duplex, HalfDuplex, HostPair, LinkId, LinkSetup, Loss, NodeId, QueueLimit};
 
 use super::document::{Document, Dumbbell, Link, ParkingLot};
 use super::error::{Fault, Located, range};
@@ -22,6 +22,8 @@ pub(super) struct Topology {
     pub(super) ends: Option<(NodeId, NodeId)>,
     /// Every flow's share of the round-trip time outside the links.
     pub(super) access_rtt: Span,
+    /// The names of hosts, in order.
+    pub(super) hosts: Vec<String>,
 }
 
 impl Topology {
@@ -95,7 +97,7 @@ impl Topology {
     /// so that flows can differ in it.
     fn between_ends(nodes: Vec<String>, links: Vec<LinkSetup>, rtt: Span) -> Self {
         let ends = Some((NodeId(0), NodeId(nodes.len() as u32 - 1)));
-        Self { nodes, links, ends, access_rtt: rtt - rtt / 4 * 2 }
+        Self { nodes, links, ends, access_rtt: rtt - rtt / 4 * 2, ..Self::default() }
     }
 
     fn graph(links: &[Link], packet: Bytes, directory: &Path) -> Result<Self, Located> {
@@ -246,6 +248,22 @@ pub(super) fn ends(
         Direction::Forward => (from, to),
         Direction::Reverse => (to, from),
     })
+}
+
+/// The hosts at both ends, by their places among the names of all hosts.
+pub(super) fn hosts(
+    topology: &Topology,
+    (source, destination): (&Option<String>, &Option<String>),
+    table: &str,
+) -> Result<HostPair, Located> {
+    let number = |name: &Option<String>, key: &'static str| {
+        let Some(name) = name else { return Ok(None) };
+        if name.trim().is_empty() {
+            return Err(range(table, key, &format!("`{name}`"), "a name of at least one character"));
+        }
+        Ok(topology.hosts.binary_search(name).ok().map(|place| place as u32))
+    };
+    Ok(HostPair { source: number(source, "src_host")?, destination: number(destination, "dst_host")? })
 }
 
 /// The links called `names`, which lead from one node to another in their order; none if there are no names.

@@ -56,6 +56,13 @@ pub struct Cbr {
     /// The class of their packets at `rio` queues.
     #[serde(default)]
     pub class: Written<Class>,
+    /// The host that sends their data, by any name: entries with the same name share it, and so do all flows of an entry. Each flow has a host
+    /// of its own if not given. Only `cake` looks at hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src_host: Option<String>,
+    /// The host that receives their data, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst_host: Option<String>,
     /// A packet on the wire; the scenario's if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Written<Bytes>>,
@@ -76,6 +83,8 @@ impl Cbr {
             to: None,
             direction: Direction::Forward,
             class: Written::default(),
+            src_host: None,
+            dst_host: None,
             packet: None,
         }
     }
@@ -138,6 +147,13 @@ pub struct Arrivals {
     /// The class of their packets and acknowledgements at `rio` queues.
     #[serde(default)]
     pub class: Written<Class>,
+    /// The host that sends their data, by any name: entries with the same name share it, and so do all flows of an entry. Each flow has a host
+    /// of its own if not given. Only `cake` looks at hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src_host: Option<String>,
+    /// The host that receives their data, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst_host: Option<String>,
     /// Round trips of small packets before the first data, 0 to 2: 1 as for TCP or QUIC, 2 as for TCP with TLS 1.3. The first timeout then
     /// follows from their round-trip time. Only flows over TCP have them.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -176,6 +192,8 @@ impl Arrivals {
             ecn: None,
             delayed_ack: None,
             class: Written::default(),
+            src_host: None,
+            dst_host: None,
             handshake: 0,
             recovery: None,
             era: None,

@@ -3,6 +3,7 @@
 mod changes;
 mod ecn;
 mod generated;
+mod hosts;
 mod l4s;
 mod measured;
 mod messages;

@@ -121,6 +121,8 @@ const SAMPLES: &[(&str, &[&str])] = &[
     ("name", &["\"named\""]),
     (".from", &["\"c\"", "\"r1\""]),
     (".to", &["\"c\"", "\"r1\""]),
+    ("src_host", &["\"home\""]),
+    ("dst_host", &["\"home\""]),
     (".via.0", &["\"other\""]),
     (".via_back.0", &["\"other back\""]),
     ("flow.0.size", &["\"300p\""]),
@@ -397,6 +399,8 @@ const QUIET: &[[&str; 2]] = &[
     ["flow.0.timer=", "era="],
     ["flow.0.timer=", "algorithm=decbit"],
     ["host=whole", "era="],
+    // A host that is named has the same flow as one of its own.
+    ["_host=home", "queue=cake"],
     ["via", "link.0."],
     // Lost or waiting packets are rare next to it.
     ["loss=", ""],

@@ -404,6 +404,30 @@ fn what_says_nothing_is_named_with_the_reason() {
             ": `in_ecn=yes` has no effect: no flow that crosses it is",
         ),
         (
+            "queue = \"cake:60p,isolation=flows\"".into(),
+            "count = 3",
+            String::new(),
+            ": `isolation=flows` has no effect: no flow that crosses it names a host",
+        ),
+        (
+            "queue = \"cake:60p,isolation=dual-dsthost\"\nreverse_queue = \"cake:60p,isolation=dual-srchost\"".into(),
+            "src_host = \"a\"",
+            cbr("cbr:1mbit"),
+            "src_host = a has no effect: only `cake` tells hosts apart, and none on its path looks at this one",
+        ),
+        (
+            "impairments = { bleach_ecn = true }".into(),
+            "ecn = \"latch\"",
+            String::new(),
+            "impairments.bleach_ecn = true has no effect: no queue marks the packets that cross this link",
+        ),
+        (
+            "impairments = { mangle_ecn = \"ect0\" }".into(),
+            "",
+            String::new(),
+            "impairments.mangle_ecn = ect0 has no effect: no packet that can carry a mark crosses this link",
+        ),
+        (
             "queue = \"drr:60p,quantum=300B\"".into(),
             "",
             String::new(),
@@ -435,6 +459,9 @@ fn what_says_something_is_not_named() {
         ("reverse_queue = \"cake:60p,ack_filter=yes\"\nreverse_rate = \"1mbit\"", "", ""),
         ("", "on = [\"0s..1s\", \"1500ms..\"]", "[[cbr]]\nrate = \"square:3mbit,1mbit,step=1s\""),
         ("", "host = \"tso,min_rto=200ms\"", ""),
+        ("queue = \"cake:60p,isolation=dual-dsthost\"", "count = 2\ndst_host = \"a\"", ""),
+        ("reverse_queue = \"cake:60p,isolation=dual-srchost\"", "count = 2\ndst_host = \"a\"", ""),
+        ("queue = \"cake:60p,isolation=srchost\"", "", "[[cbr]]\nrate = \"cbr:1mbit\"\nsrc_host = \"a\""),
     ] {
         let warnings = said_of(keys, flow, more);
         let about = |warning: &&String| !warning.starts_with("flow.0.ecn");

@@ -76,7 +76,16 @@ const FAMILIES: [Family; 16] = [
     Family {
         key: "/dumbbell/queue",
         plain: "cake:60p",
-        words: &["target=1ms", "interval=20ms", "ecn=yes", "ecn=no", "ack_filter=yes", "ack_filter=no"],
+        words: &[
+            "target=1ms",
+            "interval=20ms",
+            "ecn=yes",
+            "ecn=no",
+            "ack_filter=yes",
+            "ack_filter=no",
+            "isolation=flows",
+            "isolation=dsthost",
+        ],
         paths: narrow,
     },
     Family {
@@ -187,7 +196,8 @@ fn queues() -> Vec<Value> {
 fn narrow() -> Vec<Value> {
     let mut narrow = base(&json!([{"algorithm": "cubic", "direction": "reverse"}, {"algorithm": "reno"}]));
     (narrow["dumbbell"]["rate"], narrow["dumbbell"]["reverse_rate"]) = (json!("1mbit"), json!("50mbit"));
-    [vec![narrow], queues()].concat()
+    let hosts = json!([{"algorithm": "cubic", "count": 3, "dst_host": "home"}, {"algorithm": "reno"}]);
+    [vec![narrow, base(&hosts)], queues()].concat()
 }
 
 /// Scalable senders next to classic ones, and as much of either that its probability stays high.

@@ -14,7 +14,7 @@ use cwnd::Time;
 
 use super::packet::Packet;
 use super::queue::scheduled::{Scheduled, Scheduler, Sent};
-use super::setup::{QueueLimit, Sharing};
+use super::setup::{HostPair, QueueLimit, Sharing};
 
 /// The end of a link at a channel.
 #[derive(Debug)]
@@ -137,6 +137,11 @@ impl Station {
         let Member { scheduled, sent } = &channel.members[self.member];
         let taken_in = scheduled.queue.waiting().chain(&scheduled.dropped).copied();
         taken_in.chain(sent.iter().map(|sent| sent.packet)).collect()
+    }
+
+    /// Tells its queue the hosts of a flow.
+    pub(crate) fn assign(&self, flow: u32, hosts: HostPair) {
+        lock(&self.channel).members[self.member].scheduled.queue.assign(flow, hosts);
     }
 
     /// Changes the limit of its queue.

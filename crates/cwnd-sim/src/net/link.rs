@@ -32,7 +32,7 @@ use super::queue::tail::Tail;
 use super::queue::vcp::Vcp;
 use super::queue::waiting::Waiting;
 use super::queue::xcp::Xcp;
-use super::setup::{Discipline, LinkSetup, QueueLimit, Tap as TapSetup};
+use super::setup::{Discipline, HostPair, LinkSetup, QueueLimit, Tap as TapSetup};
 use super::steps::Steps;
 use super::tap::{Holds, Tap};
 use crate::random::Stream;
@@ -169,6 +169,15 @@ impl Link {
         if let Some(holds) = Holds::new(&tap.faults) {
             self.far_end.get_or_insert_with(|| Box::new(FarEnd::of(setup, seed))).holds = Some(holds);
             self.plain = false;
+        }
+    }
+
+    /// Tells its queue the hosts at both ends of a flow, as packets in its direction have them.
+    pub(crate) fn assign(&mut self, flow: u32, hosts: HostPair) {
+        match &mut self.server {
+            Server::None | Server::Fifo(_) => {}
+            Server::Scheduled(scheduled) => scheduled.queue.assign(flow, hosts),
+            Server::Shared(station) => station.assign(flow, hosts),
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use cwnd::{Bytes, Span, Time};
 
-pub use self::cake::CakeSetup;
+pub use self::cake::{CakeSetup, HostPair, Isolation};
 pub use self::delay::{CoDelSetup, FqCoDelSetup, PieSetup};
 pub use self::dualpi2::{DualPi2Setup, DualPi2Variant};
 pub use self::duplex::{Duplex, HalfDuplex, Sharing};

@@ -5,7 +5,7 @@ use cwnd::{Bytes, Span, Time};
 use super::rate::RateSchedule;
 use super::source::{Pause, Source};
 use crate::error::{SetupError, SetupPart, require};
-use crate::net::setup::{Class, NodeId};
+use crate::net::setup::{Class, HostPair, NodeId};
 
 /// A flow without congestion control. Its packets are never acknowledged nor sent again.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct CbrSetup {
     pub rate: RateSchedule,
     /// The class of its packets; only RIO queues look at it.
     pub class: Class,
+    /// The hosts of its sender and its receiver; only CAKE looks at them.
+    pub hosts: HostPair,
 }
 
 impl CbrSetup {

@@ -31,6 +31,8 @@ impl World {
                             self.flows.len() as u32 - 1
                         }
                     };
+                    let (hosts, routes) = self.flow_arrivals[index as usize].ends();
+                    self.assign(place, hosts, routes);
                     self.set_handshake(place, handshake);
                     self.start(place);
                 }

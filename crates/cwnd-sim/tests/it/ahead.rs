@@ -84,6 +84,7 @@ fn cbr(from: cwnd_sim::NodeId, to: cwnd_sim::NodeId) -> CbrSetup {
         packet: cwnd::Bytes(500),
         rate: RateSchedule::constant(1_000_000),
         class: Class::Out,
+        hosts: cwnd_sim::HostPair::default(),
     }
 }
 

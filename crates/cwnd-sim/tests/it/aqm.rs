@@ -48,6 +48,7 @@ fn cbr(setup: &Setup, rate: u64, packet: u32) -> CbrSetup {
         packet: Bytes(packet),
         rate: RateSchedule::constant(rate),
         class: Class::Out,
+        hosts: cwnd_sim::HostPair::default(),
     }
 }
 

@@ -103,6 +103,7 @@ fn flood(setup: &Setup, rate: u64) -> CbrSetup {
         packet: setup.flows[0].packet,
         rate: RateSchedule::constant(rate),
         class: Class::Out,
+        hosts: cwnd_sim::HostPair::default(),
     }
 }
 

@@ -56,6 +56,7 @@ fn overload(setup: &mut Setup, link: usize, size: u32, rate: u64) {
         packet: Bytes(size),
         rate: RateSchedule::constant(rate),
         class: Class::Out,
+        hosts: cwnd_sim::HostPair::default(),
     });
 }
 

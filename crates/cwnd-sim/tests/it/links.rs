@@ -45,6 +45,7 @@ fn cbr(setup: &Setup, rate: u64, class: Class) -> CbrSetup {
         packet: Bytes(1250),
         rate: RateSchedule::constant(rate),
         class,
+        hosts: cwnd_sim::HostPair::default(),
     }
 }
 

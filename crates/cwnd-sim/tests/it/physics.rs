@@ -388,14 +388,17 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     );
     let fq = (codel.clone(), 1_u32..8, 100_u32..3000, 3000_u64..200_000)
         .prop_map(|(codel, queues, quantum, memory)| FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory });
-    let cake =
-        (1_u64..5000, 1_u64..100_000, any::<[bool; 2]>()).prop_map(|(target, more, [mark, ack_filter])| CakeSetup {
+    let isolation = proptest::sample::select(cwnd_sim::Isolation::ALL.to_vec());
+    let cake = (1_u64..5000, 1_u64..100_000, any::<[bool; 2]>(), isolation).prop_map(
+        |(target, more, [mark, ack_filter], isolation)| CakeSetup {
             target: Span::from_micros(target),
             interval: Span::from_micros(target + more),
             mark,
             ack_filter,
+            isolation,
             ..CakeSetup::default()
-        });
+        },
+    );
     let pie = (1_u64..20, 1_u64..20, 0_u64..150, any::<[bool; 2]>()).prop_map(
         |(target, update, burst, [mark, derandomize])| PieSetup {
             target: Span::from_millis(target),
@@ -476,6 +479,8 @@ proptest! {
         for (index, flow) in setup.flows.iter_mut().enumerate() {
             let (delayed, paced, max_window) = options;
             flow.class = if index == 0 { Class::In } else { Class::Out };
+            let host = |salt: u64| (seed % salt != index as u64).then_some((seed % salt) as u32);
+            flow.hosts = cwnd_sim::HostPair { source: host(4), destination: host(5) };
             let echo = if seed % 2 == 0 { AckEcho::Latch } else { AckEcho::PerPacket };
             flow.ecn = (index == 1 && flow.algorithm.entry().answers_marks()).then_some(echo);
             flow.delayed_ack = delayed.then(|| Span::from_millis(40));
@@ -504,6 +509,7 @@ proptest! {
                 packet: Bytes(777),
                 rate: schedule,
                 class: Class::Out,
+                hosts: cwnd_sim::HostPair::default(),
             });
             setup.flow_arrivals.push(FlowArrivalsSetup {
                 flow,

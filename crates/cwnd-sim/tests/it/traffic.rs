@@ -66,6 +66,7 @@ fn cbr(setup: &Setup, rate: RateSchedule) -> CbrSetup {
         packet: Bytes(1000),
         rate,
         class: Class::default(),
+        hosts: cwnd_sim::HostPair::default(),
     }
 }
 

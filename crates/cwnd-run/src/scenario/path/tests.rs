@@ -300,6 +300,8 @@ fn defaults_that_are_written_change_no_line() {
         "hold",
         "wake",
         "timer",
+        "src_host",
+        "dst_host",
     ];
     written("a flow", keys::<FlowGroup>(), &flow, &absent, &["algorithm"]);
     same(FLOW, "flow.0.", &flow);
@@ -311,7 +313,7 @@ fn defaults_that_are_written_change_no_line() {
         ("class", "out"),
         ("packet", "1500B"),
     ];
-    written("cbr", keys::<Cbr>(), &cbr, &["name", "stop", "from", "to"], &["rate"]);
+    written("cbr", keys::<Cbr>(), &cbr, &["name", "stop", "from", "to", "src_host", "dst_host"], &["rate"]);
     same("[dumbbell]\n[[cbr]]\nrate = 'cbr:2mbit'", "cbr.0.", &cbr);
     let arrivals = [
         ("start", "0s"),
@@ -328,7 +330,7 @@ fn defaults_that_are_written_change_no_line() {
         ("era", "modern"),
         ("limit", "10000"),
     ];
-    let absent = ["gap", "web", "name", "from", "to", "ecn"];
+    let absent = ["gap", "web", "name", "from", "to", "ecn", "src_host", "dst_host"];
     written("arrivals", keys::<Arrivals>(), &arrivals, &absent, &["algorithm", "size", "load"]);
     same("[dumbbell]\n[[arrivals]]\nalgorithm = 'reno'\nsize = '10p'\nload = 0.5", "arrivals.0.", &arrivals);
 }

@@ -26,6 +26,14 @@ impl Found {
                     let classed = party.ways.iter().any(|way| paths.links_of(way).any(rio));
                     (!classed).then(|| "only `rio` queues tell classes apart, and none is on its path".to_string())
                 }
+                ("src_host" | "dst_host", _) => {
+                    let end = usize::from(key == "dst_host");
+                    let reads = |link: &LinkSetup, end: usize| matches!(link.discipline, Discipline::Cake(cake) if cake.isolation.reads()[end]);
+                    // Packets that come back have source and destination exchanged.
+                    let read = paths.links_of(&party.ways[0]).any(|link| reads(link, end))
+                        || paths.links_of(&party.ways[1]).any(|link| reads(link, 1 - end));
+                    (!read).then(|| "only `cake` tells hosts apart, and none on its path looks at this one".to_string())
+                }
                 ("stop", _) => {
                     let stop = value.as_str().and_then(|text| cwnd::quantity::span(text).ok());
                     stop.filter(|stop| *stop >= duration).map(|_| format!("the run ends at {duration}"))

@@ -1,6 +1,6 @@
 //! The traffic that crosses each link.
 
-use cwnd_sim::{CheckedSetup, Class, FlowSetup, LinkId, LinkSetup, SetupError, Sizes, Source as Traffic};
+use cwnd_sim::{CheckedSetup, Class, FlowSetup, HostPair, LinkId, LinkSetup, SetupError, Sizes, Source as Traffic};
 use serde_json::{Map, Value};
 
 use crate::scenario::document::Document;
@@ -20,6 +20,7 @@ pub(super) struct Party<'a> {
     /// None without congestion control.
     pub(super) flow: Option<&'a FlowSetup>,
     pub(super) class: Class,
+    pub(super) hosts: HostPair,
     /// The size of each of its flows in packets, if all are equal.
     pub(super) packets: Option<u64>,
     /// The largest number of its flows at once.
@@ -66,6 +67,7 @@ impl<'a> Paths<'a> {
             own,
             flow: Some(flow),
             class: flow.class,
+            hosts: flow.hosts,
             packets,
             count,
             ways,
@@ -77,6 +79,7 @@ impl<'a> Paths<'a> {
             own: written(serde_json::to_value(group)),
             flow: None,
             class: setup.cbr[first].class,
+            hosts: setup.cbr[first].hosts,
             packets: None,
             count: group.count,
             ways: [paths[first].clone(), Vec::new()],

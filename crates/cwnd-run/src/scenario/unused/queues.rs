@@ -1,7 +1,7 @@
 //! Words of queues that change nothing.
 
 use cwnd::registry::Transport;
-use cwnd_sim::{Class, Discipline, FlowSetup, LinkId, QueueLimit, RedSetup};
+use cwnd_sim::{Class, Discipline, FlowSetup, HostPair, Isolation, LinkId, QueueLimit, RedSetup};
 
 use super::Found;
 use super::marks::{is_scalable, is_step, unanswered};
@@ -53,6 +53,13 @@ impl Found {
             && !links.iter().flat_map(|link| paths.backward(*link)).any(|party| is_acked(&party))
         {
             self.add_word(key, queue, "ack_filter", "no acknowledgement of a TCP-like flow crosses it");
+        }
+        if let Discipline::Cake(cake) = discipline
+            && cake.isolation != Isolation::default()
+            && !crossed().any(|party| party.hosts != HostPair::default())
+        {
+            let why = "no flow that crosses it names a host (`src_host` or `dst_host` of a scenario)";
+            self.add_word(key, queue, "isolation", why);
         }
         let alone = |link: &usize| {
             let id = LinkId(*link as u32);

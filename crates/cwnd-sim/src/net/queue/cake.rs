@@ -1,9 +1,9 @@
-//! CAKE (Common Applications Kept Enhanced) for one kind of traffic: Linux `net/sched/sch_cake.c` with `besteffort flows`.
+//! CAKE (Common Applications Kept Enhanced) for one kind of traffic: Linux `net/sched/sch_cake.c` with `besteffort`.
 //!
 //! Høiland-Jørgensen, Täht and Morton, "Piece of CAKE", 2018 (arXiv 1804.07617). Queues of flows ([`flows`](super::flows)) under COBALT
 //! ([`cobalt`](super::cobalt)), with the parameters that Linux derives from the rate of its shaper: here the link is the shaper. Overflow
-//! drops one packet after the other, each from the head of the queue that is then the longest in bytes (`cake_drop`). Packets have neither
-//! code points nor addresses of hosts here, so that there are no tins, and all flows have equal shares.
+//! drops one packet after the other, each from the head of the queue that is then the longest in bytes (`cake_drop`). Packets have no
+//! code points here, so that there are no tins. Hosts are those of the setup: [`host_shares`](super::host_shares).
 
 use cwnd::Time;
 
@@ -22,7 +22,8 @@ impl Cake {
     pub(crate) fn new(setup: &CakeSetup, limit: QueueLimit, rate: u64, mut stream: Stream) -> Self {
         // The bytes of 1/4096 s (`cake_set_rate`).
         let quantum = (rate / 8 / 4096).clamp(300, 1514) as u32;
-        let shape = Shape { limit, memory: u64::MAX, queues: QUEUES, quantum, ack_filter: setup.ack_filter };
+        let CakeSetup { ack_filter, isolation, .. } = *setup;
+        let shape = Shape { limit, memory: u64::MAX, queues: QUEUES, quantum, ack_filter, isolation };
         let perturbation = stream.seed();
         Self::of(Cobalt::new(setup, rate, stream), shape, perturbation)
     }
@@ -53,28 +54,14 @@ const QUEUES: u32 = 1024;
 
 #[cfg(test)]
 mod tests {
-    use cwnd::{Bytes, Span};
+    use cwnd::Span;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Ack, Body, Data, Ecn};
-    use crate::net::queue::scheduled::{Scheduler, Sent};
-    use crate::net::setup::Class;
-
-    fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data = Data::new(number, Time::ZERO);
-        let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
-        Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
-    }
-
-    fn label(packet: &Packet) -> (u32, u64) {
-        let number = match packet.body {
-            Body::Data(data) => data.number,
-            Body::Ack(ack) => ack.cumulative,
-            _ => panic!("neither data nor an acknowledgement"),
-        };
-        (packet.flow, number)
-    }
+    use crate::net::packet::{Ack, Body};
+    use crate::net::queue::flows::testing::{account, drain, label, packet, pull, push};
+    use crate::net::queue::scheduled::Scheduler;
+    use crate::net::setup::{HostPair, Isolation};
 
     /// Before a line of 10 Mbit/s: 10^7 / 8 / 4096 are a quantum of 305 bytes.
     fn cake(limit: QueueLimit, ack_filter: bool) -> Cake {
@@ -82,22 +69,131 @@ mod tests {
         Cake::new(&setup, limit, 10_000_000, Stream::new(1, "CAKE"))
     }
 
-    fn push(queue: &mut Cake, packets: &[(u32, u64, u32)]) {
-        for (flow, number, size) in packets {
-            queue.push(Time::ZERO, &packet(*flow, *number, *size));
+    /// The hosts of flows: source and destination.
+    fn assign(queue: &mut Cake, flows: &[(u32, Option<u32>, Option<u32>)]) {
+        for (flow, source, destination) in flows {
+            queue.assign(*flow, HostPair { source: *source, destination: *destination });
         }
     }
 
-    fn sent(queue: &mut Cake, now: Time, dropped: &mut Vec<Packet>) -> Option<Sent> {
-        queue.pull(now, dropped)?.take(now, now)
+    /// The packets of each of `flows` among the next `count`, while each always has ten packets of 1500 bytes waiting.
+    fn served<const FLOWS: usize>(queue: &mut Cake, flows: [u32; FLOWS], count: usize) -> [u32; FLOWS] {
+        let mut served = [0; FLOWS];
+        for flow in flows {
+            (0..10).for_each(|number| push(queue, &[(flow, number, 1500)]));
+        }
+        for _ in 0..count {
+            let Some((flow, number)) = pull(queue) else { panic!("ten of each flow wait") };
+            if let Some(index) = flows.iter().position(|one| *one == flow) {
+                served[index] += 1;
+            }
+            push(queue, &[(flow, number + 10, 1500)]);
+        }
+        served
     }
 
-    fn pull(queue: &mut Cake) -> Option<(u32, u64)> {
-        sent(queue, Time::ZERO, &mut Vec::new()).map(|sent| label(&sent.packet))
+    fn isolated(isolation: Isolation) -> Cake {
+        let setup = CakeSetup { isolation, ..CakeSetup::default() };
+        Cake::new(&setup, QueueLimit::Unlimited, 10_000_000, Stream::new(1, "CAKE"))
     }
 
-    fn drain(queue: &mut Cake) -> Vec<(u32, u64)> {
-        std::iter::from_fn(|| pull(queue)).collect()
+    /// Flow 0 to host 0, and flows 1 to 8 to host 1; from one source if there is one.
+    fn two_homes(queue: &mut Cake, source: Option<u32>) {
+        assign(queue, &[(0, source, Some(0))]);
+        (1..9).for_each(|flow| assign(queue, &[(flow, source, Some(1))]));
+    }
+
+    #[test]
+    fn hosts_get_equal_shares() {
+        // Of 7200 packets: half where hosts share, a ninth where flows do. With triple isolation and one source, nine flows of that
+        // count more than eight of a destination, and so for all of them.
+        for (isolation, source, expected) in [
+            (Isolation::Flows, None, [800, 800]),
+            (Isolation::SrcHost, None, [800, 800]),
+            (Isolation::DualSrcHost, Some(7), [800, 800]),
+            (Isolation::TripleIsolate, Some(7), [800, 800]),
+            (Isolation::DstHost, Some(7), [3600, 450]),
+            (Isolation::Hosts, Some(7), [3600, 450]),
+            (Isolation::DualDstHost, Some(7), [3600, 450]),
+            (Isolation::TripleIsolate, None, [3600, 450]),
+        ] {
+            let mut queue = isolated(isolation);
+            two_homes(&mut queue, source);
+            let served = served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 7200);
+            let [first, others] = expected;
+            assert!(served[0].abs_diff(first) <= first / 50, "{isolation:?}: {served:?}");
+            // A queue of a host has packets of its flows in the order of their arrival.
+            assert!(served[1..].iter().all(|count| count.abs_diff(others) <= others / 20), "{isolation:?}: {served:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_of_sources_get_equal_shares() {
+        for (isolation, expected) in
+            [(Isolation::DualSrcHost, 3600), (Isolation::DualDstHost, 800), (Isolation::SrcHost, 3600)]
+        {
+            let mut queue = isolated(isolation);
+            assign(&mut queue, &[(0, Some(0), None)]);
+            (1..9).for_each(|flow| assign(&mut queue, &[(flow, Some(1), None)]));
+            let served = served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 7200);
+            assert!(served[0].abs_diff(expected) <= expected / 50, "{isolation:?}: {served:?}");
+        }
+    }
+
+    #[test]
+    fn a_sparse_flow_of_a_busy_host_still_passes() {
+        let mut queue = isolated(Isolation::DualDstHost);
+        two_homes(&mut queue, None);
+        assign(&mut queue, &[(9, None, Some(1))]);
+        served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 900);
+        // Its first turn is an eighth of a quantum, of 305 bytes: 30 bytes are within it.
+        for number in 0..5 {
+            push(&mut queue, &[(9, number, 30)]);
+            assert_eq!(pull(&mut queue), Some((9, number)));
+            assert_ne!(pull(&mut queue).map(|(flow, _)| flow), Some(9));
+        }
+        // It never counted as one of the flows of its host.
+        let served = served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 7200);
+        assert!(served[0].abs_diff(3600) <= 72, "{served:?}");
+    }
+
+    #[test]
+    fn a_flow_that_ends_leaves_its_share_to_its_host() {
+        let mut queue = isolated(Isolation::DualDstHost);
+        two_homes(&mut queue, None);
+        served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 900);
+        drain(&mut queue);
+        // Two flows are left to host 1: a quarter each.
+        let served = served(&mut queue, [0, 1, 2], 4000);
+        let expected = [2000, 1000, 1000];
+        assert!(served.iter().zip(expected).all(|(served, expected)| served.abs_diff(expected) <= 40), "{served:?}");
+    }
+
+    #[test]
+    fn a_place_of_a_flow_gets_the_hosts_of_the_next_one() {
+        for isolation in Isolation::ALL {
+            let mut queue = isolated(isolation);
+            two_homes(&mut queue, None);
+            served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 900);
+            drain(&mut queue);
+            // Flows 1 to 4 move to host 0.
+            (1..5).for_each(|flow| assign(&mut queue, &[(flow, None, Some(0))]));
+            let served = served(&mut queue, [0, 1, 2, 3, 4, 5, 6, 7, 8], 7200);
+            // Half by destination; five of nine by flow, and by pairs of hosts, whose sources differ.
+            let expected = if isolation.reads()[1] && isolation != Isolation::Hosts { 3600 } else { 4000 };
+            let moved: u32 = served[..5].iter().sum();
+            assert!(moved.abs_diff(expected) <= expected / 50, "{isolation:?}: {served:?}");
+        }
+    }
+
+    #[test]
+    fn without_hosts_every_isolation_is_that_of_flows() {
+        let order = |isolation| {
+            let mut queue = isolated(isolation);
+            (0..2000).for_each(|number| push(&mut queue, &[(number as u32 % 37, number, 100 + number as u32 % 1400)]));
+            drain(&mut queue)
+        };
+        assert!(Isolation::ALL.into_iter().all(|isolation| order(isolation) == order(Isolation::Flows)));
     }
 
     #[test]
@@ -184,33 +280,17 @@ mod tests {
             limit in 0_u32..30,
             rate in 100_000_u64..1_000_000_000,
             (ack_filter, acks) in any::<(bool, bool)>(),
+            isolation in proptest::sample::select(Isolation::ALL.to_vec()),
             steps in proptest::collection::vec((0_u64..30, proptest::option::of((0_u32..6, 40_u32..1500))), 1..300),
         ) {
-            let setup = CakeSetup { ack_filter, interval: Span::from_millis(20), ..CakeSetup::default() };
+            let setup = CakeSetup { ack_filter, isolation, interval: Span::from_millis(20), ..CakeSetup::default() };
             let mut queue = Cake::new(&setup, QueueLimit::Packets(limit), rate, Stream::new(1, "CAKE"));
-            let (mut now, mut pushed, mut gone, mut dropped) = (Time::ZERO, 0, Vec::new(), Vec::new());
-            for (number, (gap, step)) in (0..).zip(steps) {
-                now += Span::from_millis(gap);
-                if let Some((flow, size)) = step {
-                    let ack = Body::Ack(Ack::of(number, now));
-                    let data = packet(flow, number, size);
-                    queue.push(now, &if acks { Packet { body: ack, ..data } } else { data });
-                    pushed += 1;
-                    queue.shed(&mut dropped);
-                    prop_assert!(queue.packets <= u64::from(limit));
-                } else {
-                    let waited = queue.packets > 0;
-                    let pulled = sent(&mut queue, now, &mut dropped);
-                    prop_assert_eq!(pulled.is_some(), waited, "the link is never idle while packets wait");
-                    gone.extend(pulled.map(|pulled| label(&pulled.packet)));
-                }
-                prop_assert_eq!(queue.packets, queue.waiting().count() as u64);
-                prop_assert_eq!(queue.bytes, queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
-                prop_assert_eq!(pushed, gone.len() as u64 + dropped.len() as u64 + queue.packets);
-            }
-            for flow in 0..6 {
-                prop_assert!(gone.iter().filter(|label| label.0 == flow).is_sorted());
-            }
+            assign(&mut queue, &[(1, Some(1), Some(1)), (2, Some(1), Some(2)), (3, None, Some(2))]);
+            let change = |number, now, packet: Packet| {
+                let body = if acks { Body::Ack(Ack::of(number, now)) } else { packet.body };
+                Packet { body, ..packet }
+            };
+            account(&mut queue, steps, change, |queue| queue.packets <= u64::from(limit));
         }
     }
 }

@@ -4,14 +4,16 @@
 //! come first: a flow that sends less than its share hardly waits. A rule of its own decides on the packets of each queue
 //! ([`QueueControl`]): CoDel in [`fq_codel`](super::fq_codel), COBALT in [`cake`](super::cake).
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use cwnd::Time;
 
 use super::ack_filter;
+use super::host_shares::{Ends, HostShares, OWN};
 use super::scheduled::{Held, Pulled, Scheduler};
 use crate::net::packet::{Body, Packet};
-use crate::net::setup::QueueLimit;
+use crate::net::setup::{HostPair, Isolation, QueueLimit};
 use crate::random::Stream;
 
 /// What decides on the packets of each queue, and what disciplines do differently about queues.
@@ -54,6 +56,8 @@ pub(crate) struct Shape {
     pub(crate) quantum: u32,
     /// An acknowledgement may drive out older ones.
     pub(crate) ack_filter: bool,
+    /// How hosts count.
+    pub(crate) isolation: Isolation,
 }
 
 /// Packets that wait, queue by queue.
@@ -63,9 +67,12 @@ pub(crate) struct FlowQueues<C: QueueControl> {
     shape: Shape,
     /// Perturbs the hash.
     perturbation: u64,
+    hosts: HostShares,
     /// The queues of the flows up to the last one seen.
     places: Vec<u32>,
-    /// How many of these flows have come to each set of queues.
+    /// The queues of hosts, where flows share them.
+    places_of_hosts: BTreeMap<u64, u32>,
+    /// How many of these flows or hosts have come to each set of queues.
     known: Vec<u32>,
     pub(super) queues: Vec<Queue<C::State>>,
     /// The queues whose first turn is to come, and those that have had one.
@@ -79,16 +86,30 @@ pub(crate) struct FlowQueues<C: QueueControl> {
 }
 
 /// One of the queues.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Queue<S> {
     pub(super) held: Held,
     pub(super) state: S,
     /// What it may still send in this turn, bytes.
     credits: i64,
-    /// It is in one of the lists.
-    pub(super) listed: bool,
+    pub(super) turn: Turn,
+    /// The hosts of the flow whose packet came last.
+    ends: Ends,
     /// The one behind it in its list.
     next: Option<u32>,
+}
+
+/// How a queue takes turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is in no list.
+    None,
+    /// It has not used up its first turn.
+    Sparse,
+    /// It was empty when it had used it up.
+    Idle,
+    /// It has had a turn and sends more: it counts for its hosts.
+    Bulk,
 }
 
 /// A list of queues, whose links are in these.
@@ -107,7 +128,10 @@ impl<C: QueueControl> FlowQueues<C> {
             control,
             shape,
             perturbation,
+            // Its numbers are used for no flow's hash.
+            hosts: HostShares::new(shape.isolation, Stream::seeded(!perturbation)),
             places: Vec::new(),
+            places_of_hosts: BTreeMap::new(),
             known: vec![0; (shape.queues / C::WAYS) as usize],
             queues,
             new: Turns::default(),
@@ -125,12 +149,26 @@ impl<C: QueueControl> FlowQueues<C> {
             return *place;
         }
         for flow in self.places.len() as u32..=flow {
-            let set = Stream::seeded(self.perturbation ^ u64::from(flow)).below(self.known.len() as u64);
-            let known = &mut self.known[set as usize];
-            self.places.push(set as u32 * C::WAYS + *known % C::WAYS);
-            *known = known.wrapping_add(1);
+            let place = self.look_up(flow);
+            self.places.push(place);
         }
         self.places[flow as usize]
+    }
+
+    /// The queue of a flow by its hash, or by that of its hosts.
+    fn look_up(&mut self, flow: u32) -> u32 {
+        let key = self.hosts.key(flow);
+        if let Some(place) = self.places_of_hosts.get(&key) {
+            return *place;
+        }
+        let set = Stream::seeded(self.perturbation ^ key).below(self.known.len() as u64);
+        let known = &mut self.known[set as usize];
+        let place = set as u32 * C::WAYS + *known % C::WAYS;
+        *known = known.wrapping_add(1);
+        if self.shape.isolation.queues_hosts() {
+            self.places_of_hosts.insert(key, place);
+        }
+        place
     }
 
     fn has_too_much(&self) -> bool {
@@ -154,13 +192,28 @@ impl<C: QueueControl> FlowQueues<C> {
 impl<C: QueueControl> Scheduler for FlowQueues<C> {
     fn push(&mut self, now: Time, packet: &Packet) -> bool {
         let place = self.place(packet.flow);
+        let ends = self.hosts.of(packet.flow);
         let queue = &mut self.queues[place as usize];
         queue.held.push(now, packet);
+        if queue.ends != ends {
+            let past = std::mem::replace(&mut queue.ends, ends);
+            if queue.turn == Turn::Bulk {
+                self.hosts.leave(past);
+                self.hosts.join(ends);
+            }
+        }
         self.packets += 1;
         self.bytes += u64::from(packet.size.0);
-        if !queue.listed {
-            (queue.listed, queue.credits) = (true, i64::from(self.shape.quantum));
-            self.new.push_back(&mut self.queues, place);
+        match queue.turn {
+            Turn::None => {
+                (queue.turn, queue.credits) = (Turn::Sparse, self.hosts.quantum(self.shape.quantum, ends));
+                self.new.push_back(&mut self.queues, place);
+            }
+            Turn::Idle => {
+                queue.turn = Turn::Bulk;
+                self.hosts.join(ends);
+            }
+            Turn::Sparse | Turn::Bulk => {}
         }
         self.arrived = now;
         self.unfiltered = (self.shape.ack_filter && matches!(packet.body, Body::Ack(_))).then_some(place);
@@ -190,7 +243,13 @@ impl<C: QueueControl> Scheduler for FlowQueues<C> {
             let place = list.first?;
             let queue = &mut self.queues[place as usize];
             if queue.credits <= 0 {
-                queue.credits += i64::from(self.shape.quantum);
+                if queue.turn == Turn::Sparse {
+                    queue.turn = if queue.held.packets() == 0 { Turn::Idle } else { Turn::Bulk };
+                    if queue.turn == Turn::Bulk {
+                        self.hosts.join(queue.ends);
+                    }
+                }
+                queue.credits += self.hosts.quantum(self.shape.quantum, queue.ends);
                 list.pop_front(&self.queues);
                 self.old.push_back(&mut self.queues, place);
                 continue;
@@ -213,7 +272,10 @@ impl<C: QueueControl> Scheduler for FlowQueues<C> {
                 // It would come first again with its next packet, before those that have waited for their turn.
                 self.old.push_back(&mut self.queues, place);
             } else {
-                self.queues[place as usize].listed = false;
+                let queue = &mut self.queues[place as usize];
+                if std::mem::replace(&mut queue.turn, Turn::None) == Turn::Bulk {
+                    self.hosts.leave(queue.ends);
+                }
             }
         }
     }
@@ -222,12 +284,24 @@ impl<C: QueueControl> Scheduler for FlowQueues<C> {
         self.shape.limit = limit;
     }
 
+    fn assign(&mut self, flow: u32, hosts: HostPair) {
+        if self.hosts.assign(flow, hosts) && (flow as usize) < self.places.len() {
+            self.places[flow as usize] = self.look_up(flow);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
     fn waiting(&self) -> Box<dyn Iterator<Item = &Packet> + '_> {
         Box::new(self.queues.iter().flat_map(|queue| queue.held.iter()))
+    }
+}
+
+impl<S: Default> Default for Queue<S> {
+    fn default() -> Self {
+        Self { held: Held::default(), state: S::default(), credits: 0, turn: Turn::None, ends: [OWN; 2], next: None }
     }
 }
 
@@ -245,5 +319,82 @@ impl Turns {
     /// Removes the first one.
     fn pop_front<S>(&mut self, queues: &[Queue<S>]) {
         self.first = self.first.and_then(|first| queues[first as usize].next);
+    }
+}
+
+/// Packets in and out of queues, for the tests of each kind of control.
+#[cfg(test)]
+pub(super) mod testing {
+    use cwnd::{Bytes, Span};
+
+    use super::*;
+    use crate::net::packet::{Data, Ecn};
+    use crate::net::queue::scheduled::Sent;
+    use crate::net::setup::Class;
+
+    pub(in super::super) fn packet(flow: u32, number: u64, size: u32) -> Packet {
+        let data = Data::new(number, Time::ZERO);
+        let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
+        Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
+    }
+
+    /// Its flow and its number.
+    pub(in super::super) fn label(packet: &Packet) -> (u32, u64) {
+        let number = match packet.body {
+            Body::Data(data) => data.number,
+            Body::Ack(ack) => ack.cumulative,
+            _ => panic!("neither data nor an acknowledgement"),
+        };
+        (packet.flow, number)
+    }
+
+    /// Offers packets by flow, number and size.
+    pub(in super::super) fn push<C: QueueControl>(queue: &mut FlowQueues<C>, packets: &[(u32, u64, u32)]) {
+        for (flow, number, size) in packets {
+            queue.push(Time::ZERO, &packet(*flow, *number, *size));
+        }
+    }
+
+    pub(in super::super) fn pull<C: QueueControl>(queue: &mut FlowQueues<C>) -> Option<(u32, u64)> {
+        sent(queue, Time::ZERO, &mut Vec::new()).map(|sent| label(&sent.packet))
+    }
+
+    pub(in super::super) fn drain<C: QueueControl>(queue: &mut FlowQueues<C>) -> Vec<(u32, u64)> {
+        std::iter::from_fn(|| pull(queue)).collect()
+    }
+
+    fn sent<C: QueueControl>(queue: &mut FlowQueues<C>, now: Time, dropped: &mut Vec<Packet>) -> Option<Sent> {
+        queue.pull(now, dropped)?.take(now, now)
+    }
+
+    /// Offers a packet or takes one out in each step, after a gap in milliseconds: none is lost count of, and those of a flow stay in order.
+    /// `change` makes the packet that is offered of one with data; after each offer the queue must satisfy `bounded`.
+    pub(in super::super) fn account<C: QueueControl>(
+        queue: &mut FlowQueues<C>,
+        steps: Vec<(u64, Option<(u32, u32)>)>,
+        change: impl Fn(u64, Time, Packet) -> Packet,
+        bounded: impl Fn(&FlowQueues<C>) -> bool,
+    ) {
+        let (mut now, mut pushed, mut gone, mut dropped) = (Time::ZERO, 0, Vec::new(), Vec::new());
+        for (number, (gap, step)) in (0..).zip(steps) {
+            now += Span::from_millis(gap);
+            if let Some((flow, size)) = step {
+                queue.push(now, &change(number, now, packet(flow, number, size)));
+                pushed += 1;
+                queue.shed(&mut dropped);
+                assert!(bounded(queue), "{} packets, {} bytes", queue.packets, queue.bytes);
+            } else {
+                let waited = queue.packets > 0;
+                let pulled = sent(queue, now, &mut dropped);
+                assert_eq!(pulled.is_some(), waited, "the link is never idle while packets wait");
+                gone.extend(pulled.map(|pulled| label(&pulled.packet)));
+            }
+            assert_eq!(queue.packets, queue.waiting().count() as u64);
+            assert_eq!(queue.bytes, queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
+            assert_eq!(pushed, gone.len() as u64 + dropped.len() as u64 + queue.packets);
+        }
+        for flow in 0..6 {
+            assert!(gone.iter().filter(|label| label.0 == flow).is_sorted());
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::codel::Control;
 use super::flows::{FlowQueues, QueueControl, Shape};
 use super::scheduled::Held;
 use crate::net::packet::Packet;
-use crate::net::setup::{CoDelSetup, FqCoDelSetup, QueueLimit};
+use crate::net::setup::{CoDelSetup, FqCoDelSetup, Isolation, QueueLimit};
 use crate::random::Stream;
 
 /// Queues under CoDel's control.
@@ -19,7 +19,8 @@ impl FqCoDel {
     /// An empty queue.
     pub(crate) fn new(setup: FqCoDelSetup, limit: QueueLimit, mut stream: Stream) -> Self {
         let FqCoDelSetup { codel, queues, quantum, memory } = setup;
-        let shape = Shape { limit, memory, queues, quantum: quantum.0, ack_filter: false };
+        let isolation = Isolation::Flows;
+        let shape = Shape { limit, memory, queues, quantum: quantum.0, ack_filter: false, isolation };
         Self::of(codel, shape, stream.seed())
     }
 }
@@ -49,20 +50,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::net::packet::{Body, Data, Ecn};
-    use crate::net::queue::scheduled::{Scheduler, Sent};
-    use crate::net::setup::Class;
-
-    fn packet(flow: u32, number: u64, size: u32) -> Packet {
-        let data = Data::new(number, Time::ZERO);
-        let (size, ecn, class) = (Bytes(size), Ecn::NotCapable, Class::Out);
-        Packet { due: Time::ZERO, flow, hop: 0, size, ecn, class, body: Body::Data(data) }
-    }
-
-    fn label(packet: &Packet) -> (u32, u64) {
-        let Body::Data(data) = packet.body else { panic!("not data") };
-        (packet.flow, data.number)
-    }
+    use crate::net::queue::flows::Turn;
+    use crate::net::queue::flows::testing::{account, drain, label, pull, push};
+    use crate::net::queue::scheduled::Scheduler;
 
     fn fq(limit: QueueLimit, change: impl Fn(&mut FqCoDelSetup)) -> FqCoDel {
         // CoDel out of the way.
@@ -76,24 +66,6 @@ mod tests {
         fq(QueueLimit::Unlimited, |_| {})
     }
 
-    fn push(queue: &mut FqCoDel, packets: &[(u32, u64, u32)]) {
-        for (flow, number, size) in packets {
-            queue.push(Time::ZERO, &packet(*flow, *number, *size));
-        }
-    }
-
-    fn sent(queue: &mut FqCoDel, now: Time, dropped: &mut Vec<Packet>) -> Option<Sent> {
-        queue.pull(now, dropped)?.take(now, now)
-    }
-
-    fn pull(queue: &mut FqCoDel) -> Option<(u32, u64)> {
-        sent(queue, Time::ZERO, &mut Vec::new()).map(|sent| label(&sent.packet))
-    }
-
-    fn drain(queue: &mut FqCoDel) -> Vec<(u32, u64)> {
-        std::iter::from_fn(|| pull(queue)).collect()
-    }
-
     #[test]
     fn a_turn_lasts_until_the_credits_are_used_up() {
         // Quantum 1500. Flow 1 sends 1000 and, as 500 are left, 1000 more: 500 short. So does flow 2 with 1500. In the round of old
@@ -105,9 +77,8 @@ mod tests {
         );
         assert_eq!(drain(&mut queue), [(1, 0), (1, 1), (2, 0), (1, 2), (2, 1), (1, 3), (2, 2)]);
         assert_eq!(queue.backlog(), (0, 0));
-        assert!(
-            queue.new.first.is_none() && queue.old.first.is_none() && queue.queues.iter().all(|queue| !queue.listed)
-        );
+        assert!(queue.new.first.is_none() && queue.old.first.is_none());
+        assert!(queue.queues.iter().all(|queue| queue.turn == Turn::None));
     }
 
     #[test]
@@ -203,27 +174,7 @@ mod tests {
             let codel = CoDelSetup { mtu: Bytes(500), ..CoDelSetup::default() };
             let setup = FqCoDelSetup { codel, queues, quantum: Bytes(quantum), memory };
             let mut queue = FqCoDel::new(setup, QueueLimit::Packets(limit), Stream::new(1, "FQ-CoDel"));
-            let (mut now, mut pushed, mut gone, mut dropped) = (Time::ZERO, 0, Vec::new(), Vec::new());
-            for (number, (gap, step)) in (0..).zip(steps) {
-                now += Span::from_millis(gap);
-                if let Some((flow, size)) = step {
-                    queue.push(now, &packet(flow, number, size));
-                    pushed += 1;
-                    queue.shed(&mut dropped);
-                    prop_assert!(queue.packets <= u64::from(limit) && queue.bytes <= memory);
-                } else {
-                    let waited = queue.packets > 0;
-                    let pulled = sent(&mut queue, now, &mut dropped);
-                    prop_assert_eq!(pulled.is_some(), waited, "the link is never idle while packets wait");
-                    gone.extend(pulled.map(|pulled| label(&pulled.packet)));
-                }
-                prop_assert_eq!(queue.packets, queue.waiting().count() as u64);
-                prop_assert_eq!(queue.bytes, queue.waiting().map(|packet| u64::from(packet.size.0)).sum::<u64>());
-                prop_assert_eq!(pushed, gone.len() as u64 + dropped.len() as u64 + queue.packets);
-            }
-            for flow in 0..6 {
-                prop_assert!(gone.iter().filter(|label| label.0 == flow).is_sorted());
-            }
+            account(&mut queue, steps, |_, _, packet| packet, |queue| queue.packets <= u64::from(limit) && queue.bytes <= memory);
         }
     }
 }

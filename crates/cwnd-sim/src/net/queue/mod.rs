@@ -15,6 +15,7 @@ pub(crate) mod dualpi2;
 pub(crate) mod fifo;
 pub(crate) mod flows;
 pub(crate) mod fq_codel;
+mod host_shares;
 pub(crate) mod pie;
 pub(crate) mod red;
 pub(crate) mod rio;

@@ -11,7 +11,7 @@ use cwnd::{Bytes, Time};
 
 use crate::net::line::Line;
 use crate::net::packet::{Ecn, Packet};
-use crate::net::setup::QueueLimit;
+use crate::net::setup::{HostPair, QueueLimit};
 
 /// A line and the queue in front of it.
 #[derive(Debug)]
@@ -36,6 +36,9 @@ pub(crate) trait Scheduler: Debug + Send {
 
     /// Changes the limit, to which the queue is held from the next packet on.
     fn set_limit(&mut self, limit: QueueLimit);
+
+    /// Tells it the hosts of a flow, of which no packet waits. Only a queue that shares by host listens.
+    fn assign(&mut self, _flow: u32, _hosts: HostPair) {}
 
     /// Packets and bytes that wait.
     fn backlog(&self) -> (u64, u64);

@@ -1,13 +1,14 @@
 //! The table of queues.
 
 use cwnd::notation::{Form, Notation};
+use cwnd::quantity;
 use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
 use cwnd::{Bytes, Span};
 
 use super::{Queue, QueueSize, Threshold, size, threshold};
 use crate::net::setup::{
-    CakeSetup, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, PieSetup, RedSetup, RioSetup,
-    VcpSetup, XcpSetup,
+    CakeSetup, CoDelSetup, DecBitSetup, Discipline, DrrSetup, DualPi2Setup, FqCoDelSetup, Isolation, PieSetup,
+    RedSetup, RioSetup, VcpSetup, XcpSetup,
 };
 
 /// Every queue by name.
@@ -34,7 +35,8 @@ const ALWAYS_ECN: Parameter =
     Parameter::switch("ecn", true, "marks packets that can carry a mark instead of dropping them");
 const TARGET: Parameter =
     Parameter::quantity("target", Measure::Span, Some(0.005), "", "how long packets may wait; below `interval`")
-        .above(0.0);
+        .above(0.0)
+        .at_most(LONGEST);
 const INTERVAL: Parameter = Parameter::quantity(
     "interval",
     Measure::Span,
@@ -42,7 +44,10 @@ const INTERVAL: Parameter = Parameter::quantity(
     "",
     "how long they must have waited longer before a drop",
 )
-.above(0.0);
+.above(0.0)
+.at_most(LONGEST);
+/// The longest time that can be written, seconds.
+const LONGEST: f64 = 1e8;
 const CE_THRESHOLD: Parameter = Parameter::quantity(
     "ce_threshold",
     Measure::Span,
@@ -227,7 +232,7 @@ const CAKE: Form<Queue> = Form {
     aliases: &["sch_cake"],
     title: "CAKE for one kind of traffic: flows by a hash, perturbed by the seed, in queues that take turns by bytes, sparse ones first, each \
             with COBALT, which is CoDel with random drops after overflows (BLUE); the rate of the link sets the quantum and the least \
-            `target`; when full, the longest queue loses its first packet; shares are by flow and not by host",
+            `target`; when full, the longest queue loses its first packet; hosts are those that flows name (`src_host`, `dst_host`)",
     source: "Linux net/sched/sch_cake.c; Høiland-Jørgensen, Täht and Morton 2018",
     example: "cake:1000p,target=5ms,interval=100ms",
     parameters: &[
@@ -240,11 +245,19 @@ const CAKE: Form<Queue> = Form {
             false,
             "an acknowledgement drops the oldest one in its queue that it makes redundant, if there are two at least",
         ),
+        Parameter::choice(
+            "isolation",
+            &const { isolations() },
+            "who gets equal shares: `flows`; `srchost`, `dsthost` or `hosts`, each with one queue for its flows; hosts and then the flows of \
+             each, by source, by destination, or by whichever of the two has more flows",
+        ),
     ],
     build: |values| {
         let ([target, interval], mark) = (target_below_interval(values)?, values.is("ecn"));
-        let ack_filter = values.is("ack_filter");
-        queue(values, Discipline::Cake(CakeSetup { target, interval, mark, ack_filter, ..CakeSetup::default() }))
+        let (ack_filter, word) = (values.is("ack_filter"), values.choice("isolation"));
+        let isolation = Isolation::ALL.into_iter().find(|isolation| isolation.name() == word).unwrap_or_default();
+        let cake = CakeSetup { target, interval, mark, ack_filter, isolation, ..CakeSetup::default() };
+        queue(values, Discipline::Cake(cake))
     },
     ..DROPTAIL
 };
@@ -426,6 +439,17 @@ const DECBIT: Form<Queue> = Form {
     ..DROPTAIL
 };
 
+/// The names of the kinds of isolation.
+const fn isolations() -> [&'static str; Isolation::ALL.len()] {
+    let mut names = [""; Isolation::ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = Isolation::ALL[index].name();
+        index += 1;
+    }
+    names
+}
+
 fn queue(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, InvalidParameter> {
     let limit = size(values.text("size")).ok_or_else(|| InvalidParameter::new("size", SIZE))?;
     Ok(Queue { limit, discipline })
@@ -478,7 +502,12 @@ fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
 fn target_below_interval(values: &Values) -> Result<[Span; 2], InvalidParameter> {
     let [target, interval] = ["target", "interval"].map(|name| span(values, name));
     if target >= interval {
-        return Err(InvalidParameter::new("target", "a time below the interval"));
+        let [short, long] = [target, interval].map(quantity::exact);
+        return Err(if values.given("target").is_none() {
+            InvalidParameter::new("interval", format!("a time above the target, {short},"))
+        } else {
+            InvalidParameter::new("target", format!("a time below the interval, {long},"))
+        });
     }
     Ok([target, interval])
 }

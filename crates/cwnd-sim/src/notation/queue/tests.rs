@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::forms::{DEFAULT_RED, DEFAULT_RIO};
 use super::*;
-use crate::{CakeSetup, DecBitSetup, DualPi2Setup, VcpSetup, XcpSetup};
+use crate::{CakeSetup, DecBitSetup, DualPi2Setup, Isolation, VcpSetup, XcpSetup};
 
 #[test]
 fn drop_tail() {
@@ -152,10 +152,20 @@ fn flow_queueing_with_cobalt() {
     let default = CakeSetup { mtu: Bytes(1000), ..CakeSetup::default() };
     assert_eq!(before_a_link("cake:1bdp"), Some(Discipline::Cake(default)));
     let (target, interval) = (Span::from_millis(2), Span::from_millis(30));
-    let given = CakeSetup { target, interval, mark: false, ack_filter: true, ..default };
-    let text = "cake:250ms,target=2ms,interval=30ms,ecn=no,ack_filter=yes";
+    let isolation = Isolation::DualDstHost;
+    let given = CakeSetup { target, interval, mark: false, ack_filter: true, isolation, ..default };
+    let text = "cake:250ms,target=2ms,interval=30ms,ecn=no,ack_filter=yes,isolation=dual-dsthost";
     assert_eq!(before_a_link(text), Some(Discipline::Cake(given)));
-    for part in ["target=0s", "target=100ms", "interval=5ms", "ecn=1", "ack_filter=1", "queues=8", "ce_threshold=1ms"] {
+    for part in [
+        "target=0s",
+        "target=100ms",
+        "interval=5ms",
+        "ecn=1",
+        "ack_filter=1",
+        "isolation=yes",
+        "queues=8",
+        "ce_threshold=1ms",
+    ] {
         assert_eq!(before_a_link(&format!("cake:1000p,{part}")), None, "{part}");
     }
 }
@@ -228,11 +238,17 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
         "a queue and its size, such as `droptail:1bdp`; the names are droptail, red, rio, drr, codel, fq_codel, cake, pie, dualpi2, dualpi2_linux, xcp, vcp and decbit"
     );
     let codel = "as in `codel:1000p,target=5ms,interval=100ms`";
-    assert_eq!(error("codel:1bdp,target=0ms"), format!("a time above 0s for `target`, not `0ms`, {codel}"));
-    assert_eq!(error("codel:1bdp,target=1s"), format!("a time below the interval for `target`, not `1s`, {codel}"));
+    assert_eq!(
+        error("codel:1bdp,target=0ms"),
+        format!("a time above 0s and at most 100000000s for `target`, not `0ms`, {codel}")
+    );
+    assert_eq!(
+        error("codel:1bdp,target=1s"),
+        format!("a time below the interval, 100ms, for `target`, not `1s`, {codel}")
+    );
     assert_eq!(
         error("codel:1bdp,interval=1ms"),
-        format!("a time below the interval for `target`, not the default, {codel}")
+        format!("a time above the target, 5ms, for `interval`, not `1ms`, {codel}")
     );
     assert_eq!(error("codel:1bdp,ecn=1"), format!("`no` or `yes` for `ecn`, not `1`, {codel}"));
     assert_eq!(
@@ -262,7 +278,7 @@ fn every_parameter_of_the_table_is_read() {
         assert!(Queue::read(form.example).is_ok(), "{}", form.example);
         for parameter in &form.parameters[form.positional..] {
             let read = |value: &str| Queue::read(&format!("{}:100p,{}={value}", form.name, parameter.name));
-            let mut samples = vec!["0.3", "0.7", "yes", "no", "1ms", "20ms", "300B", "9kB", "7p", "9p", "5"];
+            let mut samples = vec!["0.3", "0.7", "yes", "no", "1ms", "20ms", "300B", "9kB", "7p", "9p", "5", "flows"];
             samples.retain(|sample| read(sample).is_ok());
             assert!(samples.iter().any(|sample| read(sample) != Ok(plain)), "{}: {}", form.name, parameter.name);
             let default = parameter.default_text();
@@ -331,7 +347,8 @@ fn disciplines() -> impl Strategy<Value = Discipline<Threshold, Option<Bytes>>> 
     };
     let quantum = || proptest::option::of((1_u32..).prop_map(Bytes));
     let fq = (codel(), 1_u32..=65536, quantum(), 1_u64..9_000_000_000_000_000);
-    let cake = (1_u64..1 << 30, 1_u64..1 << 30, any::<[bool; 2]>());
+    let isolation = proptest::sample::select(Isolation::ALL.to_vec());
+    let cake = (1_u64..1 << 30, 1_u64..1 << 30, any::<[bool; 2]>(), isolation);
     let pie = (span(1), span(1000), 0.0_f64..9.0, 0.0_f64..9.0, span(0), 0.0_f64..=1.0, any::<[bool; 2]>());
     let gains = (0.0_f64..9.0, 0.0_f64..9.0, 1.0_f64..9.0, 1e-9_f64..0.99);
     let dual = ([span(1), span(1000), span(0), span(0)], gains, any::<u32>(), any::<[bool; 2]>());
@@ -353,9 +370,9 @@ fn disciplines() -> impl Strategy<Value = Discipline<Threshold, Option<Bytes>>> 
             quantum,
             memory
         })),
-        cake.prop_map(|(target, more, [mark, ack_filter])| {
+        cake.prop_map(|(target, more, [mark, ack_filter], isolation)| {
             let [target, interval] = [target, target + more].map(Span::from_nanos);
-            Discipline::Cake(CakeSetup { target, interval, mark, ack_filter, ..CakeSetup::default() })
+            Discipline::Cake(CakeSetup { target, interval, mark, ack_filter, isolation, ..CakeSetup::default() })
         }),
         pie.prop_map(|(target, update, alpha, beta, burst, mark_limit, [mark, derandomize])| {
             let mean_packet = Bytes(1500);

@@ -74,6 +74,7 @@ fn words(discipline: &Discipline<Threshold, Option<Bytes>>) -> (&'static str, Ve
                 time("interval", cake.interval, usual.interval),
                 switch("ecn", cake.mark, usual.mark),
                 switch("ack_filter", cake.ack_filter, usual.ack_filter),
+                word("isolation", &cake.isolation.name(), &usual.isolation.name()),
             ];
             ("cake", words)
         }
