@@ -74,6 +74,28 @@ fn largest_cut(trace: &Trace, flow: &FlowTrace) -> f64 {
     largest
 }
 
+pub(crate) fn depth_of_cuts(run: &Observed<'_>) -> Option<f64> {
+    let deepest = |flow: &FlowTrace| {
+        let cut = |at: usize| {
+            let counts = rise(&flow.timeouts, at) == 0 && flow.window[at - 1] >= WIDE;
+            counts.then(|| 1.0 - flow.window[at] / flow.window[at - 1])
+        };
+        steps(run.trace).filter_map(cut).fold(0.0, f64::max)
+    };
+    run.subjects().map(deepest).reduce(f64::max)
+}
+
+/// None where nothing is sent.
+pub(crate) fn needless_repeats(run: &Observed<'_>) -> Option<f64> {
+    let share = |flow: &FlowTrace| {
+        let last = |counts: &[u64]| counts.last().copied().unwrap_or_default();
+        let sent = last(&flow.sent);
+        let needless = sent.saturating_sub(last(&flow.delivered) + last(&flow.dropped));
+        (sent > 0).then(|| needless as f64 / sent as f64)
+    };
+    run.subjects().filter_map(share).reduce(f64::max)
+}
+
 pub(crate) fn standing_queue(run: &Observed<'_>) -> Option<f64> {
     let (link, trace) = (run.link()?, run.trace);
     let rtt = run.subjects().map(|flow| flow.base_rtt).max()? as f64 * 1e-9;
@@ -216,6 +238,8 @@ fn windows(trace: &Trace) -> impl Iterator<Item = Window> + '_ {
 const MINIMUM: f64 = 4.0;
 /// Packets of each flow for which a path has to have room, so that a window at its minimum is a fault.
 const ROOM: f64 = 8.0;
+/// Packets of a window whose cut shows its factor, rounded to packets or not.
+const WIDE: f64 = 16.0;
 /// A window of which no larger share is in flight is not used.
 const UNUSED: f64 = 0.5;
 const LONG: u64 = 10_000_000_000;
@@ -341,6 +365,32 @@ mod tests {
         trace.flows[0].lost.fill(0);
         trace.flows[0].lost[90..].fill(3);
         close(value(&trace, "cause-of-cuts"), 0.5);
+    }
+
+    #[test]
+    fn a_cut_is_as_deep_as_the_window_before_it_without_timeouts() {
+        let mut trace = trace();
+        close(value(&trace, "depth-of-cuts"), 0.0);
+        trace.flows[0].window[100..].fill(24.0);
+        trace.flows[0].window[120..].fill(10.0);
+        close(value(&trace, "depth-of-cuts"), 14.0 / 24.0);
+        trace.flows[0].timeouts[120..].fill(1);
+        close(value(&trace, "depth-of-cuts"), 0.4);
+        // The cuts of windows below 16 packets do not count.
+        trace.flows[0].window[..100].fill(15.0);
+        close(value(&trace, "depth-of-cuts"), 0.0);
+    }
+
+    #[test]
+    fn a_repeat_is_needless_unless_a_packet_was_lost() {
+        let mut trace = trace();
+        close(value(&trace, "needless-repeats"), 0.0);
+        trace.flows[0].delivered[200] = 10_000;
+        close(value(&trace, "needless-repeats"), 0.375);
+        trace.flows[0].dropped[200] = 6000;
+        close(value(&trace, "needless-repeats"), 0.0);
+        trace.flows[0].sent.fill(0);
+        assert_eq!(value(&trace, "needless-repeats"), None);
     }
 
     #[test]
