@@ -511,6 +511,10 @@ mod tests {
             ("utilisation", "the measure `utilisation` needs a bound, such as `utilisation > 0.5`"),
             ("utilisation > x", "cannot read `x` as a bound: expected a finite number"),
             ("starvation < 1", "`starvation` is promised above a bound: write `starvation > 0.1`"),
+            ("starvation > 1", "the bound of `starvation` is 1: accepted is 0 and more, below 1"),
+            ("l4s-delay < -1", "the bound of `l4s-delay` is -1: accepted is above 0"),
+            ("steady-loss < 2", "the bound of `steady-loss` is 2: accepted is above 0, up to 1"),
+            ("classic-starved > -1", "the bound of `classic-starved` is -1: accepted is 0 and more"),
         ] {
             assert_eq!(text.parse::<Promise>().expect_err("it is wrong").to_string(), error);
         }
