@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from cwnd._algorithm import Algorithm
 from cwnd._documented import Documented, write
 from cwnd._html import page
 from cwnd._kept import carried
+from cwnd._runs import RunResult
 from cwnd._scenario import Scenario
 
 __all__ = ["Counterexample", "Findings", "falsify"]
@@ -39,7 +40,8 @@ class Counterexample:
     without : dict
         The number without each of its parts; None where the run says nothing.
     toml : str
-        The file: a scenario with the property in its first line, which ``cwnd falsify --regress`` judges again.
+        The file: a scenario with the property in its first line. ``cwnd falsify --regress`` judges it again, unless the
+        property is a function.
     link : str
         The fragment of an address that opens it in the live page.
     """
@@ -143,9 +145,19 @@ def _counterexample(algorithm: Algorithm, document: Mapping[str, Any]) -> Counte
     )
 
 
+def _named(function: Callable[[RunResult], float | None]) -> tuple[str, Callable[[_native.Runs], float | None]]:
+    name = str(getattr(function, "__name__", type(function).__name__))
+
+    def margin(runs: _native.Runs) -> float | None:
+        found = function(RunResult(runs, command="cwnd.run(scenario)"))
+        return None if found is None else arguments.real(f"property: the margin by `{name}`", found)
+
+    return name, margin
+
+
 def falsify(
     algorithm: Algorithm,
-    property: str,  # noqa: A002  (the word of the command)
+    property: str | Callable[[RunResult], float | None],  # noqa: A002  (the word of the command)
     *,
     profile: str = "home",
     search: str = "elites",
@@ -159,14 +171,18 @@ def falsify(
     """Search for plausible paths on which an algorithm breaks a property, as ``cwnd falsify`` does.
 
     The page ``docs/falsify.md`` of the repository lists the properties and the parts of a path. The same arguments give
-    the same findings. Evaluations take all cores; those of an algorithm in Python go on one after the other.
+    the same findings, if a function among them has no state. Evaluations take all cores; those of an algorithm in
+    Python go on one after the other.
 
     Parameters
     ----------
     algorithm : algorithm
         Text such as ``bbr`` or ``aimd:b=1/8``, or one in Python.
-    property : str
-        A property such as ``starvation`` or ``steady-loss < 0.2``, or a measure with a bound: ``utilisation > 0.5``.
+    property : str or callable
+        A property such as ``starvation`` or ``steady-loss < 0.2``, or a measure with a bound: ``utilisation > 0.5``. A
+        function takes the result of a run with one seed, and returns its margin: a finite number, negative if the run
+        breaks the property, or None if it says nothing. The first flow of the run is that of the algorithm, and a path
+        may have each part.
     profile : str
         The paths that are plausible: ``home``, ``mobile``, ``datacentre``, ``satellite`` or ``anything``.
     search : str
@@ -194,7 +210,7 @@ def falsify(
     AlgorithmError
         The algorithm is unknown or one of its parameters is not accepted.
     ArgumentError
-        Another argument is not accepted.
+        Another argument is not accepted, or a function returns something else than a margin.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -204,9 +220,12 @@ def falsify(
     >>> found = cwnd.falsify("bbr", "starvation", profile="anything", search="random", evaluations=16, answers=1)
     >>> found.counterexamples[0].margin < 0.0
     True
+    >>> full = lambda run: run.summary["utilisation"][0] - 0.5
+    >>> cwnd.falsify("reno", full, evaluations=4, seeds=1, answers=1).property
+    '<lambda> >= 0'
     """
     given = (
-        arguments.text("property", property, "starvation"),
+        _named(property) if callable(property) else arguments.text("property", property, "starvation"),
         arguments.text("profile", profile, "home"),
         arguments.text("search", search, "elites"),
         arguments.whole("seed", seed, 0, 2**64 - 1),

@@ -108,7 +108,7 @@ def evaluate(
 ) -> Evaluated: ...
 def falsify(
     algorithm: Algorithm,
-    given: tuple[str, str, str, int],
+    given: tuple[str | tuple[str, Callable[[Runs], float | None]], str, str, int],
     budget: tuple[int, bool, int, int],
     memory: str | None,
 ) -> Falsified: ...

@@ -48,6 +48,39 @@ def test_an_algorithm_in_python_is_held_to_a_property() -> None:
     assert cwnd.run(scenario).document["flows"][0]["algorithm"] == "Stuck"
 
 
+def test_a_function_of_a_run_is_a_property() -> None:
+    def used(run: cwnd.RunResult) -> float | None:
+        assert len(run.digests) == 1
+        assert run.trace["window_packets"].max() > 1.0
+        return float(run.summary["utilisation"][0]) - 0.9
+
+    given: dict[str, Any] = {"evaluations": 8, "seeds": 1, "answers": 1, "search": "random"}
+    found = cwnd.falsify("reno", used, **given)
+    assert found.property == "used >= 0"
+    text = cwnd.falsify("reno", "utilisation > 0.9", **given)
+    assert found.document["broken"] == text.document["broken"] > 0
+    (one,) = found.counterexamples
+    assert one.margin == one.value < 0.0
+    assert one.toml.startswith("# cwnd.falsify: used >= 0\n")
+    assert cwnd.run(one.scenario).summary["utilisation"][0] == pytest.approx(0.9 + one.value)
+    assert cwnd.falsify("reno", lambda _: None, **given).document["closest"] is None
+    # Next to an algorithm in Python, on the calling thread.
+    (one,) = cwnd.falsify(Stuck, used, evaluations=2, seeds=1, answers=1).counterexamples
+    assert one.margin < 0.0
+
+
+def test_what_a_function_raises_or_returns_ends_the_search() -> None:
+    def broken(_: cwnd.RunResult) -> float:
+        raise RuntimeError("no margin")
+
+    for algorithm in ("reno", Stuck):
+        with pytest.raises(RuntimeError, match="no margin"):
+            cwnd.falsify(algorithm, broken, evaluations=1000)
+    message = "property: the margin by `<lambda>`: expected a finite number, got True"
+    with pytest.raises(cwnd.ArgumentError, match=message):
+        cwnd.falsify("reno", lambda _: True, evaluations=1000)
+
+
 def test_what_an_algorithm_raises_ends_the_search() -> None:
     class Broken(Stuck):
         def grow(self, w: float, view: cwnd.View) -> float:
@@ -62,6 +95,7 @@ def test_what_an_algorithm_raises_ends_the_search() -> None:
     [
         ({"property": "starvtion"}, "property: unknown property `starvtion`; did you mean `starvation`"),
         ({"property": "utilisation"}, "property: the measure `utilisation` needs a bound"),
+        ({"property": "l4s-delay < -1"}, "property: the bound of `l4s-delay` is -1: accepted is above 0"),
         ({"profile": "moon"}, "profile: expected one of home, mobile, datacentre, satellite, anything, got `moon`"),
         ({"search": "luck"}, "search: expected one of elites, random, got `luck`"),
         ({"evaluations": 0}, "evaluations: expected a whole number from 1"),

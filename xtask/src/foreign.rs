@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
+use crate::searches;
 use crate::workspace::{Workspace, run, run_program, shown};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
@@ -61,9 +62,7 @@ pub(crate) fn test_boring(workspace: &Workspace) -> Result<(), String> {
 pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
     let mut lines = String::new();
     for (program, name, profile) in MUSEUM {
-        let build = ["build", "--locked", "--no-default-features", "--bin", name, "--profile", profile];
-        let features = if program == KNOWN_BAD { "museum,known-bad" } else { "museum" };
-        run(cargo(workspace, program, &build).args(["--features", features]))?;
+        run(&mut build_museum(workspace, program, name, profile))?;
         lines += &printed(&mut Command::new(museum_of(workspace, name, profile)))?;
     }
     let measured = workspace.scratch().join("museum.txt");
@@ -75,6 +74,44 @@ pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
     fs::write(workspace.path(MUSEUM_PAGE), page).map_err(|error| format!("{MUSEUM_PAGE}: {error}"))?;
     println!("wrote {MUSEUM_PAGE}");
     Ok(())
+}
+
+/// `cargo xtask museum --search`: searches for the published faults of `groups`, and writes the record and its table.
+pub(crate) fn search(workspace: &Workspace, groups: &[&str]) -> Result<(), String> {
+    let settings = searches::settings(workspace, groups)?;
+    for (program, name, _) in MUSEUM {
+        let mut build = build_museum(workspace, program, name, "release");
+        if program == KNOWN_BAD {
+            // One of the faults shows where overflows are checked.
+            build.args(["--config", "profile.release.package.noq-proto.overflow-checks=true"]);
+        }
+        run(&mut build)?;
+    }
+    let program = |name| Command::new(museum_of(workspace, name, "release"));
+    let mut record = String::new();
+    for group in groups {
+        let mut lines = String::new();
+        for (_, name, _) in MUSEUM {
+            // The algorithms of the registry are in all programs.
+            let own: &[&str] = if name == MUSEUM[0].1 { &["own"] } else { &[] };
+            lines += &printed(program(name).args(["search", group]).args(own))?;
+        }
+        record = searches::record(workspace, group, &settings, &lines)?;
+    }
+    let written = workspace.scratch().join("searched.txt");
+    let fault = |error| format!("{}: {error}", written.display());
+    fs::create_dir_all(workspace.scratch()).and_then(|()| fs::write(&written, record)).map_err(fault)?;
+    let table = printed(program(MUSEUM[0].1).arg("searched").stdin(File::open(&written).map_err(fault)?))?;
+    searches::show(workspace, &table)
+}
+
+/// Builds a program of the museum.
+fn build_museum(workspace: &Workspace, program: &str, name: &str, profile: &str) -> Command {
+    let build = ["build", "--locked", "--no-default-features", "--bin", name, "--profile", profile];
+    let features = if program == KNOWN_BAD { "museum,known-bad" } else { "museum" };
+    let mut build = cargo(workspace, program, &build);
+    build.args(["--features", features]);
+    build
 }
 
 /// What a program prints.

@@ -19,6 +19,7 @@ mod passed;
 mod prose;
 mod python;
 mod release;
+mod searches;
 mod site;
 mod step;
 mod suite;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         "test" => &["--long", "--setup"],
         "check" | "validate" => &["--setup"],
         "release" => &["--check"],
+        "museum" => &["--search"],
         "dist" => &["--deb", "--static", "--twice"],
         "help" => &["--help"],
         _ => &[],
@@ -87,7 +89,17 @@ fn main() -> ExitCode {
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
         "api" => ended(api::rewrite(&workspace)),
         "generate" => ended(generate::rewrite(&workspace)),
-        "museum" => ended(foreign::museum(&workspace)),
+        "museum" if options.is_empty() => match names {
+            [] => ended(foreign::museum(&workspace)),
+            _ => usage_error("`museum` takes groups with `--search` alone"),
+        },
+        "museum" => match names.iter().find(|name| !searches::GROUPS.contains(name)) {
+            None if names.is_empty() => ended(foreign::search(&workspace, &searches::GROUPS)),
+            None => ended(foreign::search(&workspace, names)),
+            Some(unknown) => {
+                usage_error(&format!("unknown group `{unknown}`; there are: {}", searches::GROUPS.join(", ")))
+            }
+        },
         "book" => match names {
             [directory] => ended(book::write(&workspace, directory.as_ref())),
             _ => usage_error("`book` takes the directory to write"),
@@ -202,7 +214,9 @@ Usage: cargo xtask <TASK>
                              --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages; --static is `cwnd` alone, with musl
   generate                   rewrite the generated files
   api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
-  museum                     look for published faults of stacks in the releases before and after, and write docs/museum.md
+  museum [--search [GROUP]...]
+                             look for published faults of stacks in the releases before and after, and write docs/museum.md; --search
+                             lets `cwnd falsify` find them, and writes foreign/museum/searched.txt and the table in docs/falsify.md
   release --check            go through the checklist of a release: docs/releases.md
   book DIR                   write all pages, the generated ones whole, into a directory for mdBook, and check their links
   site DIR                   write the book, the references of Rust and Python, and the laboratory, and check all links: docs/releases.md

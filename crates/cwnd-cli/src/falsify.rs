@@ -117,10 +117,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let (Some(algorithm), Some(promise)) = (&arguments.algorithm, &arguments.property) else {
         return judge_again(arguments, executor);
     };
-    let space = Space::new(arguments.profile, algorithm.clone(), *promise);
+    let space = Space::new(arguments.profile, algorithm.clone(), promise.clone());
     let subject = Subject { executor, promise };
     let mut search = Search::start(&space, arguments.search, arguments.seed)
-        .map_err(|error| Failure::input(format!("{algorithm}: {}", error.fault)))?;
+        .map_err(|error| Failure::input(format!("{algorithm}: {error}")))?;
     let corpus = arguments.corpus.as_deref().map(|path| Corpus::new(path, &space, arguments.search, arguments.seed));
     exists_around("--corpus", arguments.corpus.as_deref())?;
     if let Some(corpus) = &corpus {
@@ -180,6 +180,7 @@ fn advance(
     let from = search.outcomes().len();
     let mut best = f64::INFINITY;
     let mut batches = 0;
+    let mut written = Stopwatch::start();
     let in_time = || time.is_none_or(|time| watch.elapsed() < time);
     while search.outcomes().len() < most && in_time() && !(arguments.first && search.has_broken()) {
         let left = most - search.outcomes().len();
@@ -188,8 +189,10 @@ fn advance(
             Failure::stopped(format!("interrupted after {}{kept}", evaluations(search)))
         })?;
         batches += 1;
-        if let Some(corpus) = corpus.filter(|_| batches % WRITE_EVERY == 0) {
+        let due = batches % WRITE_EVERY == 0 || written.elapsed() >= WRITE_WITHIN;
+        if let Some(corpus) = corpus.filter(|_| due) {
             corpus.write(search.outcomes()).map_err(|error| at_corpus(arguments, &error))?;
+            written = Stopwatch::start();
         }
         if let Some(found) = search.best().and_then(|best| best.evaluated.margin).filter(|margin| *margin < best) {
             best = found;
@@ -306,7 +309,9 @@ fn minutes(text: &str) -> Result<f64, String> {
 }
 
 const DEFAULT_EVALUATIONS: usize = 1000;
-/// Batches between two writings of the corpus.
+/// Batches between two writings of the corpus,
 const WRITE_EVERY: usize = 8;
+/// unless these take longer: a process that is killed loses the evaluations of that time.
+const WRITE_WITHIN: Duration = Duration::from_secs(5);
 const FILE: &str = "counterexample.toml";
 const CLOSEST: &str = "closest.toml";

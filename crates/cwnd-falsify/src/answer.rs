@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::{Scenario, ScenarioError};
-use cwnd_text::counted;
+use cwnd_text::{counted, one_line};
 use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
@@ -65,9 +65,11 @@ impl Answer {
         head.push(origin.to_string());
         let title = toml::Value::String(format!("{}: {}", space.algorithm(), space.promise()));
         let body = format!("title = {title}\n{}", space.scenario(&shrunk.case, seeds));
-        let mut toml = format!("{HEAD}{}\n", space.promise());
+        // No text can name a property of the caller's own, so that the file is not judged again.
+        let first = if space.promise().is_own() { OWN_HEAD } else { HEAD };
+        let mut toml = format!("{first}{}\n", one_line(&space.promise().to_string()));
         for line in &head {
-            let _ = writeln!(toml, "# {}", cwnd_text::one_line(line));
+            let _ = writeln!(toml, "# {}", one_line(line));
         }
         toml.push_str(&body);
         let link = Linked { toml: body, apart: false }.fragment();
@@ -151,3 +153,4 @@ const KEPT: &str = "kept";
 const BROKEN: &str = "broken";
 const UNJUDGED: &str = "not judged";
 const HEAD: &str = "# cwnd falsify: ";
+const OWN_HEAD: &str = "# cwnd.falsify: ";

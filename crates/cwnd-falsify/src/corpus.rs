@@ -80,7 +80,7 @@ impl Corpus {
             }
         }
         let outcome = |(line, text): (usize, &str)| match (text, text.strip_prefix("error: ")) {
-            (_, Some(error)) => Ok(Evaluated { error: Some(error.to_string()), ..Evaluated::default() }),
+            (_, Some(error)) => Ok(Evaluated::failed(&error)),
             ("-", None) => Ok(Evaluated::default()),
             (text, None) => {
                 let value = text.parse::<f64>().ok().filter(|value| value.is_finite());

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use cwnd_run::execute::{Executor, Interrupted, Job, Outcome, Reduce};
-use cwnd_run::measure::summarise;
 use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_text::one_line;
 use cwnd_trace::Trace;
 
-use crate::observed::Observed;
 use crate::property::Promise;
 
 /// The algorithm that is judged, and the property.
@@ -42,13 +41,13 @@ impl Subject<'_> {
             let own = self.variants(scenario);
             refused.push(own.as_ref().err().cloned());
             for (scenario, seed) in own.into_iter().flatten() {
-                jobs.push(Job { scenario, seed, keep: Judge { promise: self.promise } });
+                jobs.push(Job { scenario, seed, keep: Judge { promise: self.promise, seed } });
             }
         }
         let mut outcomes = self.executor.run_each(jobs)?.into_iter();
         let rivals = self.promise.rivals().len();
         let of = |(scenario, refused): (&Scenario, Option<String>)| match refused {
-            Some(error) => vec![Evaluated { error: Some(error), ..Evaluated::default() }],
+            Some(error) => vec![Evaluated::failed(&error)],
             None => {
                 let seeds = scenario.seeds().len();
                 let each: Vec<Outcome<Option<f64>>> = outcomes.by_ref().take(seeds * (1 + rivals)).collect();
@@ -73,7 +72,7 @@ impl Subject<'_> {
         let [own, rivals @ ..] = outcomes else { return Evaluated::default() };
         let own = match own {
             Ok(own) => *own,
-            Err(error) => return Evaluated { error: Some(error.to_string()), ..Evaluated::default() },
+            Err(error) => return Evaluated::failed(error),
         };
         let value = match rivals {
             [] => own,
@@ -87,6 +86,11 @@ impl Subject<'_> {
 }
 
 impl Evaluated {
+    /// The outcome of a run that failed, with the reason on one line as a corpus has it.
+    pub(crate) fn failed(error: &impl ToString) -> Self {
+        Self { error: Some(one_line(&error.to_string())), ..Self::default() }
+    }
+
     /// Whether the property is broken.
     #[must_use]
     pub fn is_broken(&self) -> bool {
@@ -124,6 +128,7 @@ fn with_algorithm(scenario: &Scenario, name: &str) -> Result<Scenario, ScenarioE
 #[derive(Clone, Copy)]
 struct Judge<'a> {
     promise: &'a Promise,
+    seed: u64,
 }
 
 impl Reduce for Judge<'_> {
@@ -134,8 +139,7 @@ impl Reduce for Judge<'_> {
     }
 
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Option<f64> {
-        let summary = summarise(&trace, scenario.bottleneck());
-        self.promise.number(&Observed { scenario, trace: &trace, summary: &summary })
+        self.promise.number_of(scenario, self.seed, trace)
     }
 }
 

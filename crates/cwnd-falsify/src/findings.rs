@@ -117,16 +117,7 @@ pub fn counterexamples(
             break;
         }
         let Some(shrunk) = shrink(space, subject, &tried.case, seeds)? else { continue };
-        let origin = format!(
-            "found as evaluation {} of: cwnd falsify {} --property {:?} --profile {} --search {} --seed {}",
-            tried.index + 1,
-            quoted(space.algorithm()),
-            space.promise().to_string(),
-            space.profile().name(),
-            search.strategy().name(),
-            search.seed()
-        );
-        let answer = Answer::new(space, &shrunk, seeds, &origin);
+        let answer = Answer::new(space, &shrunk, seeds, &origin(search, &tried));
         if found.iter().all(|other| other.answer.needs != answer.needs) {
             let one = Found { tried, shrunk, answer };
             each(&one);
@@ -134,6 +125,21 @@ pub fn counterexamples(
         }
     }
     Ok(found)
+}
+
+/// The search that found a path: the command, unless the property has no text.
+fn origin(search: &Search<'_>, tried: &Tried) -> String {
+    let space = search.space();
+    let (algorithm, promise) = (space.algorithm(), space.promise());
+    let [profile, strategy] = [space.profile().name(), search.strategy().name()];
+    let (nth, seed) = (tried.index + 1, search.seed());
+    if promise.is_own() {
+        return format!("found as evaluation {nth} on paths of {profile}, search {strategy}, seed {seed}");
+    }
+    let (algorithm, promise) = (quoted(algorithm), promise.to_string());
+    format!(
+        "found as evaluation {nth} of: cwnd falsify {algorithm} --property {promise:?} --profile {profile} --search {strategy} --seed {seed}"
+    )
 }
 
 impl Findings {

@@ -74,6 +74,28 @@ fn largest_cut(trace: &Trace, flow: &FlowTrace) -> f64 {
     largest
 }
 
+pub(crate) fn depth_of_cuts(run: &Observed<'_>) -> Option<f64> {
+    let deepest = |flow: &FlowTrace| {
+        let cut = |at: usize| {
+            let counts = rise(&flow.timeouts, at) == 0 && flow.window[at - 1] >= WIDE;
+            counts.then(|| 1.0 - flow.window[at] / flow.window[at - 1])
+        };
+        steps(run.trace).filter_map(cut).fold(0.0, f64::max)
+    };
+    run.subjects().map(deepest).reduce(f64::max)
+}
+
+/// None where nothing is sent.
+pub(crate) fn needless_repeats(run: &Observed<'_>) -> Option<f64> {
+    let share = |flow: &FlowTrace| {
+        let last = |counts: &[u64]| counts.last().copied().unwrap_or_default();
+        let sent = last(&flow.sent);
+        let needless = sent.saturating_sub(last(&flow.delivered) + last(&flow.dropped));
+        (sent > 0).then(|| needless as f64 / sent as f64)
+    };
+    run.subjects().filter_map(share).reduce(f64::max)
+}
+
 pub(crate) fn standing_queue(run: &Observed<'_>) -> Option<f64> {
     let (link, trace) = (run.link()?, run.trace);
     let rtt = run.subjects().map(|flow| flow.base_rtt).max()? as f64 * 1e-9;
@@ -216,6 +238,8 @@ fn windows(trace: &Trace) -> impl Iterator<Item = Window> + '_ {
 const MINIMUM: f64 = 4.0;
 /// Packets of each flow for which a path has to have room, so that a window at its minimum is a fault.
 const ROOM: f64 = 8.0;
+/// Packets of a window whose cut shows its factor, rounded to packets or not.
+const WIDE: f64 = 16.0;
 /// A window of which no larger share is in flight is not used.
 const UNUSED: f64 = 0.5;
 const LONG: u64 = 10_000_000_000;
@@ -344,6 +368,32 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_is_as_deep_as_the_window_before_it_without_timeouts() {
+        let mut trace = trace();
+        close(value(&trace, "depth-of-cuts"), 0.0);
+        trace.flows[0].window[100..].fill(24.0);
+        trace.flows[0].window[120..].fill(10.0);
+        close(value(&trace, "depth-of-cuts"), 14.0 / 24.0);
+        trace.flows[0].timeouts[120..].fill(1);
+        close(value(&trace, "depth-of-cuts"), 0.4);
+        // The cuts of windows below 16 packets do not count.
+        trace.flows[0].window[..100].fill(15.0);
+        close(value(&trace, "depth-of-cuts"), 0.0);
+    }
+
+    #[test]
+    fn a_repeat_is_needless_unless_a_packet_was_lost() {
+        let mut trace = trace();
+        close(value(&trace, "needless-repeats"), 0.0);
+        trace.flows[0].delivered[200] = 10_000;
+        close(value(&trace, "needless-repeats"), 0.375);
+        trace.flows[0].dropped[200] = 6000;
+        close(value(&trace, "needless-repeats"), 0.0);
+        trace.flows[0].sent.fill(0);
+        assert_eq!(value(&trace, "needless-repeats"), None);
+    }
+
+    #[test]
     fn a_queue_stands_as_high_as_its_lowest_sample() {
         let mut trace = trace();
         // 75 kB are a bandwidth-delay product.
@@ -461,6 +511,10 @@ mod tests {
             ("utilisation", "the measure `utilisation` needs a bound, such as `utilisation > 0.5`"),
             ("utilisation > x", "cannot read `x` as a bound: expected a finite number"),
             ("starvation < 1", "`starvation` is promised above a bound: write `starvation > 0.1`"),
+            ("starvation > 1", "the bound of `starvation` is 1: accepted is 0 and more, below 1"),
+            ("l4s-delay < -1", "the bound of `l4s-delay` is -1: accepted is above 0"),
+            ("steady-loss < 2", "the bound of `steady-loss` is 2: accepted is above 0, up to 1"),
+            ("classic-starved > -1", "the bound of `classic-starved` is -1: accepted is 0 and more"),
         ] {
             assert_eq!(text.parse::<Promise>().expect_err("it is wrong").to_string(), error);
         }

@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use cwnd_run::measure::{MEASURES, Measure, Subject as Of};
-use cwnd_run::scenario::unknown;
+use cwnd_run::measure::{MEASURES, Measure, Subject as Of, summarise};
+use cwnd_run::run::Runs;
+use cwnd_run::scenario::{Scenario, unknown};
+use cwnd_trace::Trace;
 use thiserror::Error;
 
 use crate::measured as of;
@@ -28,12 +31,14 @@ pub struct Property {
     pub side: Side,
     /// The bound unless another is given.
     pub bound: f64,
+    /// Whether its number is a share, 0 to 1; other numbers are at least 0.
+    pub share: bool,
     /// How many flows of the subject are on the path.
     pub flows: u32,
     /// The part that every path of it needs; none without such a part.
     pub needs: Option<Part>,
-    /// The parts of a path that violate its assumptions.
-    pub without: &'static [Part],
+    /// The parts of a path that violate its assumptions, in addition to those that a dual queue rules out.
+    pub(crate) without: &'static [Part],
     /// Reference algorithms with finite transfers: the subject's number is divided by the smallest of theirs on the same path.
     pub rivals: &'static [&'static str],
     /// Its number needs two samples per round trip.
@@ -54,18 +59,22 @@ pub enum Side {
 }
 
 /// A property with a bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Promise {
     number: Number,
     side: Side,
     bound: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 enum Number {
     Property(&'static Property),
     Measure(&'static Measure),
+    Own { name: String, margin: Arc<OwnMargin> },
 }
+
+/// The margin of a run with one seed that a caller computes: negative if the run breaks the property, none if it says nothing.
+pub type OwnMargin = dyn Fn(Runs) -> Option<f64> + Send + Sync;
 
 /// An error in the text of a property.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -73,6 +82,16 @@ pub enum PropertyError {
     /// The bound is no number.
     #[error("cannot read `{0}` as a bound: expected a finite number")]
     Bound(String),
+    /// No number of the property lies on that side of the bound, or each does.
+    #[error("the bound of `{name}` is {bound}: accepted is {accepted}")]
+    Range {
+        /// The property.
+        name: &'static str,
+        /// As it was given.
+        bound: f64,
+        /// In words.
+        accepted: &'static str,
+    },
     /// A measure has no default bound.
     #[error("the measure `{0}` needs a bound, such as `{0} > 0.5`")]
     NoBound(String),
@@ -94,6 +113,18 @@ pub enum PropertyError {
 }
 
 impl Promise {
+    /// A property called `name`, of which `margin` computes the margin of a run. It assumes nothing: a path may have each part.
+    #[must_use]
+    pub fn own(name: String, margin: Arc<OwnMargin>) -> Self {
+        Self { number: Number::Own { name, margin }, side: Side::Above, bound: 0.0 }
+    }
+
+    /// Whether [`own`](Self::own) made it, so that no text can name it.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self.number, Number::Own { .. })
+    }
+
     /// The margin of a number: its distance to the bound, divided by the bound. Negative if the number breaks the property.
     #[must_use]
     pub fn margin(&self, value: f64) -> f64 {
@@ -102,8 +133,8 @@ impl Promise {
             Side::Above => (value - self.bound) / scale,
             Side::Below => (self.bound - value) / scale,
         };
-        // The bound itself breaks it.
-        if margin == 0.0 { -f64::MIN_POSITIVE } else { margin.clamp(-LARGEST, LARGEST) }
+        // The bound itself breaks it, but for a margin of 0 that is computed elsewhere.
+        if margin == 0.0 && !self.is_own() { -f64::MIN_POSITIVE } else { margin.clamp(-LARGEST, LARGEST) }
     }
 
     /// How many flows of the subject are on the path.
@@ -118,10 +149,12 @@ impl Promise {
         self.property().and_then(|property| property.needs)
     }
 
-    /// The parts that no path of it may have.
+    /// Whether no path of it may have a part.
     #[must_use]
-    pub fn without(&self) -> &'static [Part] {
-        self.property().map_or(&[], |property| property.without)
+    pub fn forbids(&self, part: Part) -> bool {
+        let by =
+            |property: &Property| property.without.contains(&part) || property.dual_queue && UNLIKE_L4S.contains(&part);
+        self.property().is_some_and(by)
     }
 
     /// The algorithms that the subject is compared with.
@@ -144,15 +177,27 @@ impl Promise {
     /// The property of the registry; none for a measure.
     #[must_use]
     pub fn property(&self) -> Option<&'static Property> {
-        match self.number {
+        match &self.number {
             Number::Property(property) => Some(property),
-            Number::Measure(_) => None,
+            Number::Measure(_) | Number::Own { .. } => None,
         }
     }
 
-    /// The number of a run.
+    /// The number of a run with a seed.
+    pub(crate) fn number_of(&self, scenario: &Scenario, seed: u64, trace: Trace) -> Option<f64> {
+        let summary = summarise(&trace, scenario.bottleneck());
+        match &self.number {
+            Number::Own { margin, .. } => {
+                let scenario = scenario.with_seeds(seed, 1);
+                margin(Runs { scenario, traces: vec![trace], summaries: vec![summary] }).filter(|value| !value.is_nan())
+            }
+            _ => self.number(&Observed { scenario, trace: &trace, summary: &summary }),
+        }
+    }
+
+    /// The number of a run; none of a property of the caller's own.
     pub(crate) fn number(&self, observed: &Observed<'_>) -> Option<f64> {
-        let value = match self.number {
+        let value = match &self.number {
             Number::Property(property) => (property.of)(observed),
             Number::Measure(measure) if measure.subject == Of::EachFlow => {
                 let subjects = observed.subjects().count();
@@ -163,8 +208,22 @@ impl Promise {
                 }
             }
             Number::Measure(measure) => measure.of(observed.summary),
+            Number::Own { .. } => None,
         };
         value.filter(|value| !value.is_nan())
+    }
+}
+
+impl Property {
+    /// Whether a number can lie on either side of the bound; if not, the accepted bounds.
+    fn accepts(&self, bound: f64) -> Result<(), &'static str> {
+        let (fits, accepted) = match (self.side, self.share) {
+            (Side::Above, true) => ((0.0..1.0).contains(&bound), "0 and more, below 1"),
+            (Side::Above, false) => (bound >= 0.0, "0 and more"),
+            (Side::Below, true) => (bound > 0.0 && bound <= 1.0, "above 0, up to 1"),
+            (Side::Below, false) => (bound > 0.0, "above 0"),
+        };
+        if fits { Ok(()) } else { Err(accepted) }
     }
 }
 
@@ -179,11 +238,22 @@ impl Side {
     }
 }
 
+impl fmt::Debug for Number {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Property(property) => out.write_str(property.name),
+            Self::Measure(measure) => out.write_str(measure.key),
+            Self::Own { name, .. } => write!(out, "own {name}"),
+        }
+    }
+}
+
 impl fmt::Display for Promise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.number {
+        let name = match &self.number {
             Number::Property(property) => property.name,
             Number::Measure(measure) => measure.key,
+            Number::Own { name, .. } => return write!(out, "{name} >= 0"),
         };
         write!(out, "{name} {} {}", self.side.sign(), self.bound)
     }
@@ -210,6 +280,8 @@ impl FromStr for Promise {
                 let (sign, bound) = (property.side.sign(), property.bound);
                 return Err(PropertyError::Side { name: property.name, side: word, sign, bound });
             }
+            let accepted = property.accepts(bound);
+            accepted.map_err(|accepted| PropertyError::Range { name: property.name, bound, accepted })?;
             return Ok(Self { number: Number::Property(property), side, bound });
         }
         if let Some(measure) = MEASURES.iter().find(|measure| measure.key == name) {
@@ -222,6 +294,17 @@ impl FromStr for Promise {
     }
 }
 
+/// Parts that no property of a dual queue allows: they change the path, replace its queue, or hold packets back without a queue.
+const UNLIKE_L4S: [Part; 8] = [
+    Part::Jitter,
+    Part::Reordering,
+    Part::Aggregation,
+    Part::Outage,
+    Part::RateStep,
+    Part::DelayStep,
+    Part::Discipline,
+    Part::Marks,
+];
 /// Margins beyond this are not told apart.
 const LARGEST: f64 = 1e6;
 
@@ -237,6 +320,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "No path loses packets at random: a window that is small because of losses does not count, but they end the time.",
         side: Side::Below,
         bound: 20.0,
+        share: false,
         flows: 1,
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor],
@@ -254,6 +338,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "Each flow always has data, and no packet is lost or held back at random.",
         side: Side::Above,
         bound: 0.5,
+        share: true,
         flows: 1,
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Outage],
@@ -271,6 +356,7 @@ pub static PROPERTIES: &[Property] = &[
                   Only acknowledgements may be delayed for one of them alone.",
         side: Side::Above,
         bound: 0.1,
+        share: true,
         flows: 2,
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor, Part::Outage, Part::Drops],
@@ -288,6 +374,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "Each flow always has data, and no packet is lost at random.",
         side: Side::Below,
         bound: 3.0,
+        share: false,
         flows: 1,
         needs: Some(Part::Outage),
         without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Discipline],
@@ -305,6 +392,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "The algorithm follows losses and marks, not delay or rate, and always has data.",
         side: Side::Below,
         bound: 0.25,
+        share: true,
         flows: 1,
         needs: None,
         without: &[Part::Source, Part::Pauses],
@@ -312,6 +400,42 @@ pub static PROPERTIES: &[Property] = &[
         per_round_trip: false,
         dual_queue: false,
         of: of::cause_of_cuts,
+    },
+    Property {
+        name: "depth-of-cuts",
+        title: "a loss cuts a window by no more than the algorithm's factor",
+        source: "RFC 5681, section 3.1: half of the window remains after a loss. CUBIC promises 0.7 (RFC 9438, section 4.6), so that its bound is 0.35.",
+        definition: "The largest decrease of the window of a subject between two samples without a timeout, as a share of a window of at least 16 \
+                     packets. There are two samples per round trip.",
+        assumes: "Each flow always has data, and no packet is lost at random, so that no persistent congestion arises.",
+        side: Side::Below,
+        bound: 0.55,
+        share: true,
+        flows: 1,
+        needs: None,
+        without: &[Part::Source, Part::Pauses, Part::Loss, Part::Outage],
+        rivals: &[],
+        per_round_trip: true,
+        dual_queue: false,
+        of: of::depth_of_cuts,
+    },
+    Property {
+        name: "needless-repeats",
+        title: "a sender repeats lost packets alone",
+        source: "RFC 5681, section 3.2: a fast retransmission sends the segment that appears to be missing.",
+        definition: "The packets of a subject that neither arrived for the first time nor were lost, as a share of those sent. Packets in flight \
+                     at the end of the run count. The largest of the subjects.",
+        assumes: "The rate and the delay of the path do not change, and no packet is lost or held back at random.",
+        side: Side::Below,
+        bound: 0.2,
+        share: true,
+        flows: 1,
+        needs: None,
+        without: &[Part::Loss, Part::Reordering, Part::RateStep, Part::DelayStep, Part::Outage],
+        rivals: &[],
+        per_round_trip: false,
+        dual_queue: false,
+        of: of::needless_repeats,
     },
     Property {
         name: "standing-queue",
@@ -322,6 +446,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "The rate and the delay of the path do not change. An algorithm that follows losses alone promises nothing in a deep buffer.",
         side: Side::Below,
         bound: 1.0,
+        share: false,
         flows: 1,
         needs: None,
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
@@ -338,6 +463,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "The path does not change, and no other traffic is on it.",
         side: Side::Below,
         bound: 0.05,
+        share: true,
         flows: 1,
         needs: None,
         without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage],
@@ -354,6 +480,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "Each flow always has data. Timers double, so that a silence may be twice as long as an outage, and no packets are dropped one after the other.",
         side: Side::Below,
         bound: 5.0,
+        share: false,
         flows: 1,
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Drops],
@@ -371,6 +498,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "One of the rivals completes the transfer.",
         side: Side::Below,
         bound: 3.0,
+        share: false,
         flows: 1,
         needs: None,
         without: &[Part::Source, Part::Pauses, Part::Competitor],
@@ -388,6 +516,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "The application of the first flow is slower than the path.",
         side: Side::Below,
         bound: 1.5,
+        share: false,
         flows: 1,
         needs: Some(Part::Source),
         without: &[Part::Pauses, Part::RateStep, Part::Outage],
@@ -405,6 +534,7 @@ pub static PROPERTIES: &[Property] = &[
         assumes: "The algorithm answers a mark as a loss, not the share of marks as DCTCP and Prague do, and always has data.",
         side: Side::Below,
         bound: 8.0,
+        share: false,
         flows: 1,
         needs: Some(Part::Marks),
         without: &[Part::Source, Part::Pauses, Part::Discipline],
@@ -424,21 +554,10 @@ pub static PROPERTIES: &[Property] = &[
                   at random.",
         side: Side::Above,
         bound: 0.0625,
+        share: false,
         flows: 1,
         needs: Some(Part::Competitor),
-        without: &[
-            Part::Source,
-            Part::Pauses,
-            Part::Loss,
-            Part::Jitter,
-            Part::Reordering,
-            Part::Aggregation,
-            Part::Outage,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Discipline,
-            Part::Marks,
-        ],
+        without: &[Part::Source, Part::Pauses, Part::Loss],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,
@@ -457,21 +576,10 @@ pub static PROPERTIES: &[Property] = &[
                   or acknowledgements back.",
         side: Side::Below,
         bound: 0.015,
+        share: false,
         flows: 1,
         needs: None,
-        without: &[
-            Part::Jitter,
-            Part::Reordering,
-            Part::Aggregation,
-            Part::Acks,
-            Part::OwnAcks,
-            Part::DelayedAcks,
-            Part::Outage,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Discipline,
-            Part::Marks,
-        ],
+        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,

@@ -11,9 +11,11 @@ use cwnd_run::execute::Interrupted;
 use cwnd_run::scenario::{Scenario, ScenarioError};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
 use crate::parts::PATH;
+use crate::property::Property;
 use crate::space::{CHANCE, Case, Part, Space};
 
 /// How points are proposed.
@@ -43,6 +45,20 @@ impl Strategy {
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
+}
+
+/// Why a search cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The algorithm cannot run on the paths.
+    #[error("{}", .0.fault)]
+    Scenario(#[from] ScenarioError),
+    /// The property is about marks.
+    #[error("its sender does not answer congestion marks, which `{0}` is about")]
+    Marks(&'static str),
+    /// The property is about packets with ECT(1), and a stack sends none.
+    #[error("its stack sends no packets with ECT(1), which `{0}` is about")]
+    Scalable(&'static str),
 }
 
 /// A search that is under way.
@@ -79,8 +95,18 @@ impl<'a> Search<'a> {
     /// A search over `space` whose points follow from `seed`.
     ///
     /// # Errors
-    /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue.
-    pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, ScenarioError> {
+    /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue, or the property is about marks that the
+    /// algorithm does not answer.
+    pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, StartError> {
+        let marks = |property: &&Property| property.dual_queue || property.needs == Some(Part::Marks);
+        if let Some(property) = space.promise().property().filter(marks) {
+            if !space.answers_marks() {
+                return Err(StartError::Marks(property.name));
+            }
+            if property.dual_queue && space.is_stack() {
+                return Err(StartError::Scalable(property.name));
+            }
+        }
         let calm = space.decode(&vec![1.0; Space::dimensions()]);
         space.read(&calm, 1)?;
         Ok(Self {
@@ -117,7 +143,7 @@ impl<'a> Search<'a> {
         for (point, read) in points.into_iter().zip(read) {
             let evaluated = match read {
                 Ok(_) => judged.next().map(|seeds| worst(&seeds)).unwrap_or_default(),
-                Err(error) => Evaluated { error: Some(error.to_string()), ..Evaluated::default() },
+                Err(error) => Evaluated::failed(&error),
             };
             self.take(point, evaluated);
         }

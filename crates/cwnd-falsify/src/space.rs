@@ -51,6 +51,16 @@ impl Space {
         &self.promise
     }
 
+    /// Whether the algorithm answers congestion marks.
+    pub(crate) fn answers_marks(&self) -> bool {
+        self.algorithm.value().entry().answers_marks()
+    }
+
+    /// Whether the algorithm is a whole stack, which chooses the codepoints of its packets itself.
+    pub(crate) fn is_stack(&self) -> bool {
+        self.algorithm.value().as_stack().is_some()
+    }
+
     /// The profile.
     #[must_use]
     pub fn profile(&self) -> Profile {
@@ -65,14 +75,14 @@ impl Space {
 
     /// The parts that a path may have.
     pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
-        let answers = self.algorithm.value().entry().answers_marks();
+        let answers = self.answers_marks();
         let possible = move |part: &Part| {
             let possible = match part {
                 Part::Start => self.promise.flows() > 1,
                 Part::Marks => answers,
                 _ => true,
             };
-            possible && !self.promise.without().contains(part)
+            possible && !self.promise.forbids(*part)
         };
         Part::all().filter(possible)
     }
@@ -377,7 +387,7 @@ mod tests {
                 let text = space.scenario(&case, 1);
                 let scenario = space.read(&case, 1);
                 prop_assert!(scenario.is_ok(), "{}\n{text}", scenario.unwrap_err());
-                prop_assert!(case.parts().all(|part| !space.promise().without().contains(&part)));
+                prop_assert!(case.parts().all(|part| !space.promise().forbids(part)));
                 prop_assert!(scenario.is_ok_and(|scenario| scenario.packets() < crate::evaluate::MOST_PACKETS));
             }
         }

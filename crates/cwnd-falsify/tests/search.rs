@@ -1,8 +1,10 @@
 //! Searches with fixed seeds, from the first point to the shrunk counterexample.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
-use cwnd::Spec;
+use cwnd::window::{Window, WindowRule};
+use cwnd::{CongestionControl, Maker, Spec, Start, View};
 use cwnd_falsify::answer::{Answer, kept, read, regress};
 use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::property::Promise;
@@ -12,6 +14,7 @@ use cwnd_falsify::space::{Part, Profile, Space};
 use cwnd_falsify::{Evaluated, Subject};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Threads};
+use cwnd_run::run::Runs;
 use cwnd_run::scenario::Written;
 
 fn written(algorithm: &str) -> Written<Spec> {
@@ -65,6 +68,86 @@ fn a_search_continues_from_its_corpus() {
     assert_eq!(search.outcomes(), whole);
     let other = Corpus::new(&path, &space, Strategy::Elites, 2).read(&space).expect_err("it is of another seed");
     assert!(other.to_string().contains("its line 6 is `seed 1`, not `seed 2`"), "{other}");
+}
+
+/// Adds a packet per round trip, and breaks down at the first loss.
+#[derive(Clone, Debug)]
+struct Fragile;
+
+impl WindowRule for Fragile {
+    fn grow(&mut self, w: f64, _view: &View) -> f64 {
+        1.0 / w
+    }
+
+    fn cut(&mut self, _w: f64, _view: &View) -> f64 {
+        panic!("no answer\nto a loss")
+    }
+}
+
+impl Maker for Fragile {
+    fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+        Box::new(Window::new(self.clone(), start))
+    }
+}
+
+#[test]
+fn failures_are_kept_with_their_paths_across_an_interruption() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let fragile = Spec::outside("fragile", Arc::new(Fragile)).into();
+    let space = Space::new(Profile::Home, fragile, promise("steady-loss"));
+    let corpus = Corpus::new(&directory.path().join("corpus"), &space, Strategy::Elites, 1);
+    with_threads(2, |executor| {
+        let subject = Subject { executor, promise: space.promise() };
+        let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+        search.advance(&subject, 12).expect("a panic is no interruption");
+        let failures: Vec<usize> = search.failures().iter().map(|tried| tried.index).collect();
+        assert!(!failures.is_empty(), "{:?}", search.outcomes());
+        corpus.write(search.outcomes()).expect("it can be written");
+
+        let mut resumed = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+        resumed.replay(corpus.read(&space).expect("as written"));
+        assert_eq!(resumed.outcomes(), search.outcomes());
+        for (again, before) in resumed.failures().iter().zip(search.failures()) {
+            assert_eq!((again.index, &again.case), (before.index, &before.case));
+            let error = again.evaluated.error.as_deref().expect("it failed");
+            assert!(error.contains("panicked: no answer") && error.contains("to a loss"), "{error}");
+            // The path alone brings the failure back.
+            let scenario = space.read(&again.case, 1).expect("a scenario");
+            let judged = subject.judge_all(&[scenario]).expect("nothing interrupts it");
+            assert_eq!(judged, [[again.evaluated.clone()]]);
+        }
+        assert_eq!(resumed.failures().len(), failures.len());
+    });
+}
+
+#[test]
+fn a_property_about_marks_needs_a_sender_that_answers_them() {
+    for property in ["classic-starved", "l4s-delay", "response-to-marks"] {
+        let space = Space::new(Profile::Home, written("udt"), promise(property));
+        let error = Search::start(&space, Strategy::Elites, 1).expect_err("UDT does not hear of marks").to_string();
+        let expected = format!("its sender does not answer congestion marks, which `{property}` is about");
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn a_property_of_ones_own_has_a_margin_of_each_run() {
+    let margin = |runs: Runs| {
+        assert_eq!((runs.traces.len(), runs.summaries.len(), runs.scenario.seeds().len()), (1, 1, 1));
+        runs.summaries[0].utilisation.map(|used| used - 0.99)
+    };
+    let own = Promise::own("nearly full".to_string(), Arc::new(margin));
+    let space = Space::new(Profile::Home, written("reno"), own);
+    let own = outcomes(&space, Strategy::Random, 2, usize::MAX, 8);
+    let space = Space::new(Profile::Home, written("reno"), promise("utilisation > 0.99"));
+    let text = outcomes(&space, Strategy::Random, 1, usize::MAX, 8);
+    // A measure excludes no part of a path, as a property of one's own.
+    for (own, text) in own.iter().zip(&text) {
+        assert_eq!(own.is_broken(), text.is_broken(), "{own:?} {text:?}");
+        assert_eq!(own.value, text.value.map(|used| used - 0.99));
+    }
+    assert!(own.iter().any(Evaluated::is_broken), "{own:?}");
+    assert!(Promise::own("zero".to_string(), Arc::new(|_| None)).margin(0.0) >= 0.0);
 }
 
 #[test]
@@ -124,7 +207,7 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
         assert_eq!(promise.to_string(), "starvation > 0.1");
         assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));
-        let mended = answer.toml.replace("starvation > 0.1", "starvation > -1");
+        let mended = answer.toml.replace("starvation > 0.1", "starvation > 0");
         let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
         let subject = Subject { executor, promise: &promise };
         assert!(kept(&regress(&subject, &scenario).expect("nothing interrupts it")), "{mended}");

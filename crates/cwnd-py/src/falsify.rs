@@ -9,15 +9,48 @@ use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
 use cwnd_run::execute::RunError;
 use cwnd_run::files::to_json;
+use cwnd_run::run::Runs as LabRuns;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::outside::written;
+use crate::outside::{AlgorithmErrors, written};
+use crate::runs::Runs;
 use crate::work;
 
 /// The findings of a search.
 #[pyclass(frozen, module = "cwnd._native")]
 pub(crate) struct Falsified(Findings);
+
+/// A property as Python gives it.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    /// Its text.
+    Text(String),
+    /// A name, and a function that takes [`Runs`] of one seed and returns the margin, or none.
+    Own(String, Py<PyAny>),
+}
+
+impl Given {
+    /// The property. What its function raises is kept in `errors`, and the function is not called again.
+    fn promise(self, errors: &Arc<AlgorithmErrors>) -> Result<Promise, Failure> {
+        let (name, function) = match self {
+            Self::Text(text) => return text.parse().map_err(|error| Failure::Argument(format!("property: {error}"))),
+            Self::Own(name, function) => (name, function),
+        };
+        let errors = Arc::clone(errors);
+        let margin = move |runs: LabRuns| {
+            let call = |py: Python<'_>| function.call1(py, (Runs::of(runs),))?.extract::<Option<f64>>(py);
+            match (!errors.any()).then(|| Python::attach(call))? {
+                Ok(margin) => margin,
+                Err(error) => {
+                    errors.record(error);
+                    None
+                }
+            }
+        };
+        Ok(Promise::own(name, Arc::new(margin)))
+    }
+}
 
 /// Searches for paths on which an algorithm breaks a property. `given`: the property, the profile, the strategy and the seed of the search.
 /// `budget`: evaluations, whether to stop at the first path that breaks the property, seeds, and the most counterexamples.
@@ -25,7 +58,7 @@ pub(crate) struct Falsified(Findings);
 pub(crate) fn falsify(
     py: Python<'_>,
     algorithm: Bound<'_, PyAny>,
-    given: (&str, &str, &str, u64),
+    given: (Given, &str, &str, u64),
     budget: (u32, bool, u32, u32),
     memory: Option<&str>,
 ) -> Result<Falsified, Failure> {
@@ -34,18 +67,18 @@ pub(crate) fn falsify(
     let unknown = |argument: &str, text: &str, accepted: Vec<&str>| {
         Failure::Argument(format!("{argument}: expected one of {}, got `{text}`", accepted.join(", ")))
     };
-    let promise: Promise = property.parse().map_err(|error| Failure::Argument(format!("property: {error}")))?;
+    let errors = Arc::default();
+    let promise = property.promise(&errors)?;
     let names = || Profile::ALL.map(Profile::name).to_vec();
     let profile = Profile::find(profile).ok_or_else(|| unknown("profile", profile, names()))?;
     let names = || Strategy::ALL.map(Strategy::name).to_vec();
     let strategy = Strategy::find(search).ok_or_else(|| unknown("search", search, names()))?;
     let memory = work::memory(memory)?;
-    let errors = Arc::default();
     let algorithm = written("algorithm", &algorithm, &errors)?;
     let outside = algorithm.value().is_outside();
     let space = Space::new(profile, algorithm, promise);
-    let mut search = Search::start(&space, strategy, seed)
-        .map_err(|error| Failure::Argument(format!("algorithm: {}", error.fault)))?;
+    let mut search =
+        Search::start(&space, strategy, seed).map_err(|error| Failure::Argument(format!("algorithm: {error}")))?;
     let found = work::executing(py, outside, memory, &errors, |executor| {
         let subject = Subject { executor, promise: space.promise() };
         let most_evaluations = evaluations as usize;

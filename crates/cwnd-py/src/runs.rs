@@ -51,7 +51,7 @@ pub(crate) fn run(
     let scenario = with_algorithms(scenario, &outside, &errors)?;
     let runs = work::runs(py, vec![scenario], memory, &errors)?;
     let runs = runs.into_iter().next().ok_or_else(|| Failure::Unexpected("nothing was run".to_string()))?;
-    Ok(Runs { of: Source::Own(Box::new(runs)) })
+    Ok(Runs::of(runs))
 }
 
 /// Name, unit and description of every measure of a run.
@@ -66,6 +66,11 @@ pub(crate) fn of_runs() -> impl Iterator<Item = &'static Measure> {
 }
 
 impl Runs {
+    /// The runs of a scenario.
+    pub(crate) fn of(runs: LabRuns) -> Self {
+        Self { of: Source::Own(Box::new(runs)) }
+    }
+
     /// The runs of a row of a comparison.
     pub(crate) fn alone(compared: Arc<compare::Compared>, row: usize) -> Self {
         Self { of: Source::Alone(compared, row) }

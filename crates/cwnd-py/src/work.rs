@@ -152,7 +152,7 @@ fn run_jobs<K: Reduce, T: Send>(
 }
 
 /// Does `job`, which runs cells over and over, on all cores without the interpreter's lock; on the calling thread if the algorithm is in
-/// Python.
+/// Python. An exception in `errors` ends it.
 pub(crate) fn executing<T: Send>(
     py: Python<'_>,
     outside: bool,
@@ -162,7 +162,8 @@ pub(crate) fn executing<T: Send>(
 ) -> Result<T, Failure> {
     let cells = Cells::default();
     if !outside {
-        return in_background(py, memory, |progress| job(Executor::new(&cells, progress)));
+        let work = |should_continue: &AtomicBool| job(Executor::new(&cells, &Watched { should_continue, memory }));
+        return errors.or_result(watched(py, work, |py| errors.raise(py)));
     }
     let here = CallingThread { errors, signals: errors, memory };
     errors.or_result(catch_panic(|| job(Executor::new(&cells, &here).on(Threads::Calling))))

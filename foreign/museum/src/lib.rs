@@ -4,6 +4,7 @@
 //! ([`page`]): no program can link every release.
 
 mod page;
+mod searches;
 mod table;
 
 use std::collections::BTreeSet;
@@ -135,7 +136,9 @@ impl FromStr for Line {
 }
 
 /// The program `museum` over the stacks of a program: without an argument it prints the [`Line`]s of `stacks`; with `page` it reads
-/// those of all programs and prints the page, and the reasons for which it does not say what the table says.
+/// those of all programs and prints the page, and the reasons for which it does not say what the table says. With `search` and a group it
+/// searches for the faults of the group in the stacks, with `own` in the algorithms of the registry, too; with `searched` it reads the
+/// lines of all searches and prints their table.
 ///
 /// # Errors
 /// A line cannot be read, or the table says otherwise.
@@ -146,6 +149,11 @@ pub fn main(stacks: &[Spec], arguments: &[String]) -> Result<String, String> {
             let read = std::io::read_to_string(std::io::stdin()).map_err(|error| error.to_string())?;
             page(&read.lines().map(str::parse).collect::<Result<Vec<Line>, String>>()?)
         }
-        _ => Err("the argument is `page` or none".to_string()),
+        [word, group] if word == "search" => Ok(searches::search(stacks, group, false)),
+        [word, group, own] if word == "search" && own == "own" => Ok(searches::search(stacks, group, true)),
+        [word] if word == "searched" => {
+            searches::table(&std::io::read_to_string(std::io::stdin()).map_err(|error| error.to_string())?)
+        }
+        _ => Err("the arguments are `page`, `search GROUP`, `search GROUP own`, `searched` or none".to_string()),
     }
 }

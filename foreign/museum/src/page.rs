@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::Line;
+use crate::searches;
 use crate::table::{Fault, Museum, Shown};
 
 /// The page of the measured lines.
@@ -11,6 +12,7 @@ use crate::table::{Fault, Museum, Shown};
 /// A stack of the table was not measured, or a release before keeps the property, or one after breaks it.
 pub fn page(lines: &[Line]) -> Result<String, String> {
     let museum = Museum::read();
+    let searched = searches::read(include_str!("../searched.txt"))?;
     let mut wrong = Vec::new();
     let mut text = HEAD.to_string();
     for fault in &museum.faults {
@@ -23,10 +25,11 @@ pub fn page(lines: &[Line]) -> Result<String, String> {
             }
         };
         let found = fault.found.as_ref().map_or_else(|| "none known".to_string(), |check| format!("`{check}`"));
+        let falsified = searches::found(&searched, &fault.issue).unwrap_or_else(|| "not tried".to_string());
         let Fault { issue, link, wrong, property, state, .. } = fault;
         let _ = writeln!(
             text,
-            "| [{issue}]({link}) | {wrong} | {property} | {broken} | {mended} | {state} | {shown} | {found} |"
+            "| [{issue}]({link}) | {wrong} | {property} | {broken} | {mended} | {state} | {shown} | {found} | {falsified} |"
         );
     }
     text.push_str(MISSING);
@@ -60,10 +63,11 @@ const HEAD: &str = "\
 
 Each row is a published fault of congestion control in a released stack, reproduced with that release in the simulator. `cargo xtask museum` runs
 all rows, writes this page, and fails unless each release *before* the fix breaks the property and each one *after* keeps it. The data are in
-[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks.
+[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks. The searches of the
+last column are those of [falsify.md](falsify.md#published-faults).
 
-| issue | fault | property | before | after | state | shown by | found by `conform` |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| issue | fault | property | before | after | state | shown by | found by `conform` | found by `falsify` |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const MISSING: &str = "

@@ -30,10 +30,10 @@ fn a_counterexample_is_written_and_judged_again() {
     );
     let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
     assert!(junit.contains("tests=\"1\" failures=\"1\" errors=\"0\""), "{junit}");
-    let mended = scenario.replace("starvation > 0.1", "starvation > -1");
+    let mended = scenario.replace("starvation > 0.1", "starvation > 0");
     let green = cwnd.file("mended.toml", &mended);
     let text = cwnd.succeed(&["falsify", "--regress", &green, "--junit", "junit.xml"]);
-    assert!(text.contains("mended.toml: starvation > -1: kept: "), "{text}");
+    assert!(text.contains("mended.toml: starvation > 0: kept: "), "{text}");
     let junit = std::fs::read_to_string(cwnd.path().join("junit.xml")).expect("it was written");
     assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"0\""), "{junit}");
 }
@@ -61,6 +61,14 @@ fn wrong_arguments_are_refused() {
         (
             &["reno", "--property", "utilisation"],
             "error: invalid value 'utilisation' for '--property <PROPERTY>': the measure `utilisation` needs a bound",
+        ),
+        (
+            &["prague", "--property", "l4s-delay < -1"],
+            "error: invalid value 'l4s-delay < -1' for '--property <PROPERTY>': the bound of `l4s-delay` is -1: accepted is above 0",
+        ),
+        (
+            &["udt", "--property", "l4s-delay"],
+            "error: udt: its sender does not answer congestion marks, which `l4s-delay` is about",
         ),
         (
             &["reno", "--property", "progress", "--profile", "moon"],

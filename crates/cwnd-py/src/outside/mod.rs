@@ -50,6 +50,12 @@ impl AlgorithmErrors {
         self.any.store(true, Ordering::Relaxed);
     }
 
+    /// Raises the first, and keeps it.
+    pub(crate) fn raise(&self, py: Python<'_>) -> PyResult<()> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
+    }
+
     /// The raised exception instead of `result`, if there is one.
     pub(crate) fn or_result<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let raised = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
