@@ -238,7 +238,7 @@ impl cwnd_stack::Endpoint for End {
     fn poll_transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(response) = self.responses.pop() {
             buffer.extend(response);
-            return Some(Transmit { ecn: Ecn::NotCapable, segment: None });
+            return Some(Transmit::new(Ecn::NotCapable, None));
         }
         let (_, connection) = self.connection.as_mut()?;
         let transmit = connection.poll_transmit(instant(now), GSO_SEGMENTS, buffer)?;
@@ -249,7 +249,7 @@ impl cwnd_stack::Endpoint for End {
             Some(EcnCodepoint::Ect1) => Ecn::Ect1,
             Some(EcnCodepoint::Ce) => Ecn::Ce,
         };
-        Some(Transmit { ecn, segment: transmit.segment_size })
+        Some(Transmit::new(ecn, transmit.segment_size))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -277,15 +277,15 @@ impl cwnd_stack::Endpoint for End {
         let mtu = u64::from(connection.current_mtu());
         let packets = |bytes: u64| if bytes == u64::MAX { f64::INFINITY } else { bytes as f64 / mtu as f64 };
         let metrics = connection.congestion_state(PathId::ZERO).map(Controller::metrics).unwrap_or_default();
-        Shown {
-            window: Some(packets(metrics.congestion_window)),
-            ssthresh: metrics.ssthresh.map(packets),
-            in_flight: Some(self.in_flight.load(Ordering::Relaxed).div_ceil(mtu)),
-            // Bytes per second, whatever its documentation says: its pacer takes them for these.
-            rate: metrics.pacing_rate.map(|bytes| bytes as f64 / mtu as f64),
-            rtt: connection.rtt(PathId::ZERO).map(|rtt| Span::from_nanos(rtt.as_nanos() as u64)),
-            lost: Some(self.lost),
-        }
+        let mut shown = Shown::default();
+        shown.window = Some(packets(metrics.congestion_window));
+        shown.ssthresh = metrics.ssthresh.map(packets);
+        shown.in_flight = Some(self.in_flight.load(Ordering::Relaxed).div_ceil(mtu));
+        // Bytes per second, whatever its documentation says: its pacer takes them for these.
+        shown.rate = metrics.pacing_rate.map(|bytes| bytes as f64 / mtu as f64);
+        shown.rtt = connection.rtt(PathId::ZERO).map(|rtt| Span::from_nanos(rtt.as_nanos() as u64));
+        shown.lost = Some(self.lost);
+        shown
     }
 }
 

@@ -219,7 +219,7 @@ impl cwnd_stack::Endpoint for End {
     fn poll_transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(response) = self.responses.pop() {
             buffer.extend(response);
-            return Some(Transmit { ecn: Ecn::NotCapable, segment: None });
+            return Some(Transmit::new(Ecn::NotCapable, None));
         }
         let (_, connection) = self.connection.as_mut()?;
         let transmit = connection.poll_transmit(instant(now), GSO_SEGMENTS, buffer)?;
@@ -230,7 +230,7 @@ impl cwnd_stack::Endpoint for End {
             Some(EcnCodepoint::Ect1) => Ecn::Ect1,
             Some(EcnCodepoint::Ce) => Ecn::Ce,
         };
-        Some(Transmit { ecn, segment: transmit.segment_size })
+        Some(Transmit::new(ecn, transmit.segment_size))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -259,14 +259,14 @@ impl cwnd_stack::Endpoint for End {
         let mtu = f64::from(path.current_mtu);
         let metrics = connection.congestion_state().metrics();
         let infinite = |bytes: u64| if bytes == u64::MAX { f64::INFINITY } else { bytes as f64 / mtu };
-        Shown {
-            window: Some(path.cwnd as f64 / mtu),
-            ssthresh: metrics.ssthresh.map(infinite),
-            in_flight: Some(self.in_flight.load(Ordering::Relaxed).div_ceil(u64::from(path.current_mtu))),
-            rate: metrics.pacing_rate.map(|bits| bits as f64 / 8.0 / mtu),
-            rtt: Some(Span::from_nanos(path.rtt.as_nanos() as u64)),
-            lost: Some(path.lost_packets),
-        }
+        let mut shown = Shown::default();
+        shown.window = Some(path.cwnd as f64 / mtu);
+        shown.ssthresh = metrics.ssthresh.map(infinite);
+        shown.in_flight = Some(self.in_flight.load(Ordering::Relaxed).div_ceil(u64::from(path.current_mtu)));
+        shown.rate = metrics.pacing_rate.map(|bits| bits as f64 / 8.0 / mtu);
+        shown.rtt = Some(Span::from_nanos(path.rtt.as_nanos() as u64));
+        shown.lost = Some(path.lost_packets);
+        shown
     }
 }
 

@@ -110,7 +110,7 @@ impl Endpoint for End {
 
     fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         buffer.extend(self.wire.leaving.pop_front()?);
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, now: Time) -> Option<Time> {

@@ -79,7 +79,7 @@ impl Host {
     pub(crate) fn new(setup: &FlowSetup, stack: &dyn Stack, seed: u64, backlog: Backlog, start: Time) -> Self {
         let headers = stack.headers().0;
         let datagram = u16::try_from(setup.packet.0.saturating_sub(headers)).unwrap_or(u16::MAX);
-        let connection = Connection { start, datagram, seed, ecn: setup.ecn.is_some() };
+        let connection = Connection::new(start, datagram, seed, setup.ecn.is_some());
         let Pair { sender, receiver } = stack.connect(&connection);
         Self {
             sender,

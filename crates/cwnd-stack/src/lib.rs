@@ -65,7 +65,7 @@
 //!
 //!     fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
 //!         buffer.extend(self.pending.take()?);
-//!         Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+//!         Some(Transmit::new(Ecn::NotCapable, None))
 //!     }
 //!
 //!     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -81,7 +81,9 @@
 //!     }
 //!
 //!     fn shown(&self) -> Shown {
-//!         Shown { window: Some(1.0), ..Shown::default() }
+//!         let mut shown = Shown::default();
+//!         shown.window = Some(1.0);
+//!         shown
 //!     }
 //! }
 //!
@@ -109,6 +111,9 @@
 //! assert_eq!(trace.flows[0].sent.last(), Some(&100));
 //! ```
 
+// A new field or variant breaks no other crate. Each exception has its reason.
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -125,6 +130,7 @@ pub trait Stack: fmt::Debug + Send + Sync {
 }
 
 /// The two ends of a connection.
+#[expect(clippy::exhaustive_structs, reason = "a connection has two ends")]
 pub struct Pair {
     /// The end whose application sends data.
     pub sender: Box<dyn Endpoint>,
@@ -134,6 +140,7 @@ pub struct Pair {
 
 /// The parameters of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Connection {
     /// When it starts.
     pub start: Time,
@@ -143,6 +150,14 @@ pub struct Connection {
     pub seed: u64,
     /// Whether the path carries ECN codepoints; if not, they are cleared on the way.
     pub ecn: bool,
+}
+
+impl Connection {
+    /// A connection from `start` on, with datagrams of at most `datagram` bytes without the [`headers`](Stack::headers).
+    #[must_use]
+    pub const fn new(start: Time, datagram: u16, seed: u64, ecn: bool) -> Self {
+        Self { start, datagram, seed, ecn }
+    }
 }
 
 /// One end of a connection.
@@ -180,6 +195,7 @@ pub trait Endpoint: Send {
 
 /// A datagram that a stack has written into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transmit {
     /// The codepoint of the datagrams.
     pub ecn: Ecn,
@@ -187,8 +203,17 @@ pub struct Transmit {
     pub segment: Option<usize>,
 }
 
+impl Transmit {
+    /// A datagram with this codepoint, or a batch of datagrams of `segment` bytes each.
+    #[must_use]
+    pub const fn new(ecn: Ecn, segment: Option<usize>) -> Self {
+        Self { ecn, segment }
+    }
+}
+
 /// The ECN codepoint of a datagram (RFC 3168 section 5, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two bits have four values")]
 pub enum Ecn {
     /// Not-ECT.
     #[default]
@@ -202,7 +227,10 @@ pub enum Ecn {
 }
 
 /// The visible state of the congestion controller of an end; none if the stack does not show it.
+///
+/// The default shows nothing; a stack assigns the fields that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Shown {
     /// Congestion window, packets of full size.
     pub window: Option<f64>,

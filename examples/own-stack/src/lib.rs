@@ -190,7 +190,7 @@ impl Endpoint for Sender {
         buffer.resize(NUMBER + length, 0);
         self.timer.start(now);
         self.last_sent = now;
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -218,15 +218,14 @@ impl Endpoint for Sender {
     }
 
     fn shown(&self) -> Shown {
-        Shown {
-            // In fast recovery it is inflated by the packets that have left the network.
-            window: Some(if self.recover.is_some() { self.ssthresh } else { self.window }),
-            ssthresh: Some(self.ssthresh),
-            in_flight: Some(self.in_flight()),
-            rate: None,
-            rtt: self.timer.rtt(),
-            lost: Some(self.lost),
-        }
+        let mut shown = Shown::default();
+        // In fast recovery it is inflated by the packets that have left the network.
+        shown.window = Some(if self.recover.is_some() { self.ssthresh } else { self.window });
+        shown.ssthresh = Some(self.ssthresh);
+        shown.in_flight = Some(self.in_flight());
+        shown.rtt = self.timer.rtt();
+        shown.lost = Some(self.lost);
+        shown
     }
 }
 
@@ -260,7 +259,7 @@ impl Endpoint for Receiver {
     fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         self.pending = self.pending.checked_sub(1)?;
         buffer.extend(self.missing.to_be_bytes());
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {

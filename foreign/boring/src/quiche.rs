@@ -187,7 +187,7 @@ impl Endpoint for End {
         let (_, datagram) = self.paced.pop_front_if(|(at, _)| *at <= now)?;
         buffer.extend(datagram);
         // quiche does not use ECN.
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, now: Time) -> Option<Time> {
@@ -213,14 +213,13 @@ impl Endpoint for End {
         let Some(path) = self.connection.path_stats().next() else { return Shown::default() };
         let stats = self.connection.stats();
         let in_flight = stats.sent_bytes.saturating_sub(stats.acked_bytes + stats.lost_bytes);
-        Shown {
-            window: Some(path.cwnd as f64 / self.datagram as f64),
-            // Datagrams are not of full size, and their mean is as good as it gets.
-            in_flight: Some(in_flight * stats.sent as u64 / stats.sent_bytes.max(1)),
-            rtt: Some(Span::from_nanos(path.rtt.as_nanos() as u64)),
-            lost: Some(path.lost as u64),
-            ..Shown::default()
-        }
+        let mut shown = Shown::default();
+        shown.window = Some(path.cwnd as f64 / self.datagram as f64);
+        // Datagrams are not of full size, and their mean is as good as it gets.
+        shown.in_flight = Some(in_flight * stats.sent as u64 / stats.sent_bytes.max(1));
+        shown.rtt = Some(Span::from_nanos(path.rtt.as_nanos() as u64));
+        shown.lost = Some(path.lost as u64);
+        shown
     }
 }
 

@@ -170,7 +170,7 @@ impl Endpoint for Sender {
         buffer.resize(NUMBER + length, 0);
         let deadline = now + self.interval();
         self.deadline.get_or_insert(deadline);
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -198,7 +198,9 @@ impl Endpoint for Sender {
     }
 
     fn shown(&self) -> Shown {
-        Shown { in_flight: Some(self.in_flight()), ..Shown::default() }
+        let mut shown = Shown::default();
+        shown.in_flight = Some(self.in_flight());
+        shown
     }
 }
 
@@ -229,7 +231,7 @@ impl Endpoint for Receiver {
     fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         self.pending = self.pending.checked_sub(1)?;
         buffer.extend(self.missing.to_be_bytes());
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {

@@ -71,7 +71,7 @@ impl Endpoint for Sender {
         let bytes = self.left.min(9 * 1000 + 500);
         self.left -= bytes;
         buffer.resize(bytes as usize, 0);
-        Some(Transmit { ecn: Ecn::Ect0, segment: Some(1000) })
+        Some(Transmit::new(Ecn::Ect0, Some(1000)))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
@@ -92,7 +92,9 @@ impl Endpoint for Sender {
     }
 
     fn shown(&self) -> Shown {
-        Shown { rtt: Some(Span::from_millis(45)), ..Shown::default() }
+        let mut shown = Shown::default();
+        shown.rtt = Some(Span::from_millis(45));
+        shown
     }
 }
 
@@ -110,7 +112,7 @@ impl Endpoint for Receiver {
             return None;
         }
         buffer.extend(self.delivered.to_be_bytes());
-        Some(Transmit { ecn: Ecn::Ect0, segment: None })
+        Some(Transmit::new(Ecn::Ect0, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {

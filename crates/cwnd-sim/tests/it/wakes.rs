@@ -114,7 +114,7 @@ impl Endpoint for End {
     fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         self.left = self.left.checked_sub(1)?;
         buffer.resize(if self.answers { 10 } else { 1000 }, 0);
-        Some(Transmit { ecn: Ecn::NotCapable, segment: None })
+        Some(Transmit::new(Ecn::NotCapable, None))
     }
 
     fn next_timeout(&mut self, _now: Time) -> Option<Time> {
