@@ -186,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map_err(|error| arguments.refusal(&error))
         .map(|comparison| {
             let named = comparison.naming(|key| failure::option::<Arguments>(key).map(|option| option + " "));
-            named.typed(|key| arguments.rate_steps(key))
+            named.typed(|key| arguments.rate_steps(key).or_else(|| arguments.marks(key)))
         })
     };
     if arguments.paired && algorithms.len() < 2 {
@@ -296,6 +296,12 @@ impl Arguments {
             Some(one) => steps.get(one).cloned(),
             None => Some(steps.join(" ")),
         }
+    }
+
+    /// The option of marks, where `key` is that of a group of flows: some groups have its classic variant.
+    fn marks(&self, key: &str) -> Option<String> {
+        let ecn = self.ecn.as_ref().filter(|_| key.starts_with("flow.") && key.ends_with(".ecn"))?;
+        Some(format!("--ecn {}", ecn.text()))
     }
 
     /// A fault in the scenario of these options.

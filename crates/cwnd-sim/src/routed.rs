@@ -62,8 +62,8 @@ impl Sender {
         };
         self.0.on_remote(now, remote);
         let [first, second] = reply.sack;
-        let beside = second.is_empty() || reply.has_totals();
-        let sack = if beside { [first, Block::default(), second] } else { [first, second, Block::default()] };
+        let is_third = second.is_empty() || reply.has_totals();
+        let sack = if is_third { [first, Block::default(), second] } else { [first, second, Block::default()] };
         Ack { sack, marked: reply.marked, bits: reply.bits, ..Ack::of(reply.cumulative, reply.echo) }
     }
 }

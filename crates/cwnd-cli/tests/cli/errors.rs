@@ -96,6 +96,15 @@ fn flags() {
              `alpha`: accepted is a rate with its unit, such as `100mbit`, `2.5 Gbit/s` or `9600bit` in the place of `abc`, as in",
         ),
         (
+            &["compare", "prague:growth=-1ms"],
+            "error: invalid value 'prague:growth=-1ms' for '[ALGORITHM]...': prague: cannot take `-1ms` for `growth`: accepted is a time at least 0s",
+        ),
+        (
+            &["compare", "--queue", "cake:100p,isolation=host"],
+            "error: invalid value 'cake:100p,isolation=host' for '--queue <QUEUE>': cannot read `cake:100p,isolation=host`: expected \
+             `triple-isolate` or `flows` or `srchost` or `dsthost` or `hosts` or `dual-srchost` or `dual-dsthost` for `isolation`, not `host`",
+        ),
+        (
             &["compare", "--max-seeds", "9"],
             "error: the following required arguments were not provided:\n  --until <RULE>",
         ),

@@ -317,6 +317,13 @@ fn options_that_change_nothing_are_named_as_typed() {
             "--ecn latch has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`"
         ]
     );
+    // Reno has `counts`, the classic variant, instead.
+    assert_eq!(
+        warnings(&["reno", "--ecn", "counts-l4s"]),
+        [
+            "reno: --ecn counts-l4s has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`"
+        ]
+    );
     assert_eq!(
         warnings(&["reno", "udt", "--slow-start", "hystart++"]),
         ["udt: --slow-start hystart++ has no effect: `udt` runs over the protocol of UDT"]

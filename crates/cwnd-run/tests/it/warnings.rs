@@ -416,6 +416,18 @@ fn what_says_nothing_is_named_with_the_reason() {
             "src_host = a has no effect: only `cake` tells hosts apart, and none on its path looks at this one",
         ),
         (
+            "impairments = { bleach_ecn = true }".into(),
+            "ecn = \"latch\"",
+            String::new(),
+            "impairments.bleach_ecn = true has no effect: no queue marks the packets that cross this link",
+        ),
+        (
+            "impairments = { mangle_ecn = \"ect0\" }".into(),
+            "",
+            String::new(),
+            "impairments.mangle_ecn = ect0 has no effect: no packet that can carry a mark crosses this link",
+        ),
+        (
             "queue = \"drr:60p,quantum=300B\"".into(),
             "",
             String::new(),

@@ -274,7 +274,8 @@ pub const PRAGUE: Entry<Window<Prague>> = Entry {
             "",
             "the queue that a round trip may add where marks stay away for 7 virtual round trips, and one more for each 15.36 Mbit/s; UDP Prague \
              has 1ms",
-        ),
+        )
+        .at_least(0.0),
         Parameter::switch(
             "fallback",
             false,

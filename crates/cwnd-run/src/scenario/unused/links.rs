@@ -201,7 +201,17 @@ pub(super) fn without_ecn(link: usize, paths: &Paths<'_>) -> Option<&'static str
     let capable = |(party, flow): (&Party<'_>, &FlowSetup)| {
         flow.ecn.is_some() && crosses(party) && without_marks(party, flow, paths).is_none()
     };
-    (!paths.flows().any(capable)).then_some("no packet that can carry a mark crosses this link")
+    let answering = |(party, flow): (&Party<'_>, &FlowSetup)| {
+        flow.ecn.is_some() && crosses(party) && flow.algorithm.entry().answers_marks()
+    };
+    if paths.flows().any(capable) {
+        return None;
+    }
+    Some(if paths.flows().any(answering) {
+        "no queue marks the packets that cross this link"
+    } else {
+        "no packet that can carry a mark crosses this link"
+    })
 }
 
 /// Why no packet waits for tokens of a shaper before a line of `rate`. It begins full.

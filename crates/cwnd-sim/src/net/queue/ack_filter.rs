@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(dropped(&[three, three, wide]), Some(0));
         assert_eq!(dropped(&[three, three, late]), None);
         assert_eq!(dropped(&[three, three, ack(9, &[])]), None, "the newer one has no range, as in Linux");
-        // The same ranges by other numbers: 7 to 9 from 5 on, and from 6 on.
+        // Ranges count from the cumulative number: 7 to 9 is (2, 4) from 5 and (1, 3) from 6.
         assert_eq!(dropped(&[three, three, ack(6, &[(1, 3)])]), Some(0));
         assert_eq!(dropped(&[three, three, three]), None);
         // Of a packet that arrived twice.

@@ -1,6 +1,7 @@
 //! The table of queues.
 
 use cwnd::notation::{Form, Notation};
+use cwnd::quantity;
 use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
 use cwnd::{Bytes, Span};
 
@@ -34,7 +35,8 @@ const ALWAYS_ECN: Parameter =
     Parameter::switch("ecn", true, "marks packets that can carry a mark instead of dropping them");
 const TARGET: Parameter =
     Parameter::quantity("target", Measure::Span, Some(0.005), "", "how long packets may wait; below `interval`")
-        .above(0.0);
+        .above(0.0)
+        .at_most(LONGEST);
 const INTERVAL: Parameter = Parameter::quantity(
     "interval",
     Measure::Span,
@@ -42,7 +44,10 @@ const INTERVAL: Parameter = Parameter::quantity(
     "",
     "how long they must have waited longer before a drop",
 )
-.above(0.0);
+.above(0.0)
+.at_most(LONGEST);
+/// The longest time that can be written, seconds.
+const LONGEST: f64 = 1e8;
 const CE_THRESHOLD: Parameter = Parameter::quantity(
     "ce_threshold",
     Measure::Span,
@@ -497,7 +502,12 @@ fn codel(values: &Values) -> Result<CoDelSetup, InvalidParameter> {
 fn target_below_interval(values: &Values) -> Result<[Span; 2], InvalidParameter> {
     let [target, interval] = ["target", "interval"].map(|name| span(values, name));
     if target >= interval {
-        return Err(InvalidParameter::new("target", "a time below the interval"));
+        let [short, long] = [target, interval].map(quantity::exact);
+        return Err(if values.given("target").is_none() {
+            InvalidParameter::new("interval", format!("a time above the target, {short},"))
+        } else {
+            InvalidParameter::new("target", format!("a time below the interval, {long},"))
+        });
     }
     Ok([target, interval])
 }

@@ -238,11 +238,17 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
         "a queue and its size, such as `droptail:1bdp`; the names are droptail, red, rio, drr, codel, fq_codel, cake, pie, dualpi2, dualpi2_linux, xcp, vcp and decbit"
     );
     let codel = "as in `codel:1000p,target=5ms,interval=100ms`";
-    assert_eq!(error("codel:1bdp,target=0ms"), format!("a time above 0s for `target`, not `0ms`, {codel}"));
-    assert_eq!(error("codel:1bdp,target=1s"), format!("a time below the interval for `target`, not `1s`, {codel}"));
+    assert_eq!(
+        error("codel:1bdp,target=0ms"),
+        format!("a time above 0s and at most 100000000s for `target`, not `0ms`, {codel}")
+    );
+    assert_eq!(
+        error("codel:1bdp,target=1s"),
+        format!("a time below the interval, 100ms, for `target`, not `1s`, {codel}")
+    );
     assert_eq!(
         error("codel:1bdp,interval=1ms"),
-        format!("a time below the interval for `target`, not the default, {codel}")
+        format!("a time above the target, 5ms, for `interval`, not `1ms`, {codel}")
     );
     assert_eq!(error("codel:1bdp,ecn=1"), format!("`no` or `yes` for `ecn`, not `1`, {codel}"));
     assert_eq!(
