@@ -102,7 +102,7 @@ fn flags() {
         (
             &["compare", "--queue", "cake:100p,isolation=host"],
             "error: invalid value 'cake:100p,isolation=host' for '--queue <QUEUE>': cannot read `cake:100p,isolation=host`: expected \
-             `triple-isolate`, `flows`, `srchost`, `dsthost`, `hosts`, `dual-srchost` or `dual-dsthost` for `isolation`, not `host`",
+             `triple-isolate` or `flows` or `srchost` or `dsthost` or `hosts` or `dual-srchost` or `dual-dsthost` for `isolation`, not `host`",
         ),
         (
             &["compare", "--max-seeds", "9"],

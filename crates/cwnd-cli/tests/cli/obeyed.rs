@@ -321,7 +321,7 @@ fn options_that_change_nothing_are_named_as_typed() {
     assert_eq!(
         warnings(&["reno", "--ecn", "counts-l4s"]),
         [
-            "--ecn counts-l4s has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`"
+            "reno: --ecn counts-l4s has no effect: no queue on its path marks packets: take one with `ecn=yes`, such as `red:1bdp,ecn=yes`"
         ]
     );
     assert_eq!(
