@@ -2,8 +2,9 @@
 
 use std::cell::{OnceCell, RefCell};
 
+use cwnd::registry::Transport;
 use cwnd::{Span, Spec};
-use cwnd_sim::{Dumbbell, Era, LinkId, QueueLimit, Simulation, Tap, Variation};
+use cwnd_sim::{Dumbbell, Era, LinkId, QueueLimit, Simulation, Source, Tap, Variation};
 
 use crate::record::{Look, Record};
 use crate::subject::Subject;
@@ -114,8 +115,13 @@ impl<'a> Lab<'a> {
     /// Runs `testbed`; its window over time becomes what a plot shows.
     ///
     /// # Errors
-    /// The simulator refuses the setup of `testbed`, or the subject has failed in the run.
+    /// The simulator refuses the setup of `testbed`, or the subject has failed in the run; [`Unfit::NotApplicable`] if a transfer is asked of
+    /// a subject that repeats nothing.
     pub(crate) fn run(&self, testbed: &Testbed) -> Result<Record, Unfit> {
+        let flow = &testbed.setup.flows[0];
+        if flow.algorithm.entry().transport == Transport::Datagram && matches!(flow.source, Source::Packets(_)) {
+            return Err(Unfit::NotApplicable("it repeats no packet, so that a transfer may never be complete"));
+        }
         let record = Record::of(&testbed.setup)?;
         let seen = |look: &Look| look.window.is_finite();
         let time_s = record.looks.iter().filter(|look| seen(look)).map(|look| look.at).collect();

@@ -8,7 +8,7 @@ use crate::observed::Observed;
 pub(crate) fn progress(run: &Observed<'_>) -> Option<f64> {
     let link = run.link()?;
     let flows = run.trace.flows.len().max(1) as f64;
-    run.subjects().map(|flow| longest_at_minimum(run.trace, link, flow, flows)).reduce(f64::max)
+    run.bounded().map(|flow| longest_at_minimum(run.trace, link, flow, flows)).reduce(f64::max)
 }
 
 fn longest_at_minimum(trace: &Trace, link: &LinkTrace, flow: &FlowTrace, flows: f64) -> f64 {
@@ -53,36 +53,40 @@ pub(crate) fn recovery(run: &Observed<'_>) -> Option<f64> {
 }
 
 pub(crate) fn cause_of_cuts(run: &Observed<'_>) -> Option<f64> {
-    run.subjects().map(|flow| largest_cut(run.trace, flow)).reduce(f64::max)
+    run.bounded().map(|flow| largest_cut(run.trace, flow)).reduce(f64::max)
 }
 
 fn largest_cut(trace: &Trace, flow: &FlowTrace) -> f64 {
     let mut largest = 0.0_f64;
     for at in steps(trace) {
         let (before, after) = (flow.window[at - 1], flow.window[at]);
-        let srtt = flow.srtt[at].max(flow.srtt[at - 1]);
-        if after >= before || srtt.is_nan() {
-            continue;
-        }
-        let from = trace.at[at - 1].saturating_sub((4.0 * srtt * 1e9) as u64);
-        let first = trace.at.partition_point(|instant| *instant <= from).saturating_sub(1);
-        let caused = [&flow.lost, &flow.dropped, &flow.marked, &flow.timeouts];
-        if caused.into_iter().all(|counts| counts[first] == counts[at]) {
+        if after < before && has_cause(trace, flow, at) == Some(false) {
             largest = largest.max(1.0 - after / before);
         }
     }
     largest
 }
 
+/// Whether a packet of the flow was lost, dropped or marked, or timed out, in the four round trips before a sample; none before a round-trip
+/// time is known.
+fn has_cause(trace: &Trace, flow: &FlowTrace, at: usize) -> Option<bool> {
+    let srtt = flow.srtt[at].max(flow.srtt[at - 1]);
+    let from = trace.at[at - 1].saturating_sub((4.0 * srtt * 1e9) as u64);
+    let first = trace.at.partition_point(|instant| *instant <= from).saturating_sub(1);
+    let causes = [&flow.lost, &flow.dropped, &flow.marked, &flow.timeouts];
+    (!srtt.is_nan()).then(|| causes.into_iter().any(|counts| counts[first] != counts[at]))
+}
+
 pub(crate) fn depth_of_cuts(run: &Observed<'_>) -> Option<f64> {
     let deepest = |flow: &FlowTrace| {
         let cut = |at: usize| {
-            let counts = rise(&flow.timeouts, at) == 0 && flow.window[at - 1] >= WIDE;
-            counts.then(|| 1.0 - flow.window[at] / flow.window[at - 1])
+            let (before, after) = (flow.window[at - 1], flow.window[at]);
+            let counts = before >= WIDE && after < before && rise(&flow.timeouts, at) == 0;
+            (counts && has_cause(run.trace, flow, at) == Some(true)).then(|| 1.0 - after / before)
         };
         steps(run.trace).filter_map(cut).fold(0.0, f64::max)
     };
-    run.subjects().map(deepest).reduce(f64::max)
+    run.bounded().map(deepest).reduce(f64::max)
 }
 
 /// None where nothing is sent.
@@ -90,7 +94,7 @@ pub(crate) fn needless_repeats(run: &Observed<'_>) -> Option<f64> {
     let share = |flow: &FlowTrace| {
         let last = |counts: &[u64]| counts.last().copied().unwrap_or_default();
         let sent = last(&flow.sent);
-        let needless = sent.saturating_sub(last(&flow.delivered) + last(&flow.dropped));
+        let needless = sent.saturating_sub(last(&flow.delivered) + last(&flow.dropped) + last(&flow.in_flight));
         (sent > 0).then(|| needless as f64 / sent as f64)
     };
     run.subjects().filter_map(share).reduce(f64::max)
@@ -147,7 +151,7 @@ pub(crate) fn completion(run: &Observed<'_>) -> Option<f64> {
 }
 
 pub(crate) fn unused_growth(run: &Observed<'_>) -> Option<f64> {
-    run.subjects().map(|flow| largest_unused_growth(run.trace, flow)).reduce(f64::max)
+    run.bounded().map(|flow| largest_unused_growth(run.trace, flow)).reduce(f64::max)
 }
 
 fn largest_unused_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
@@ -164,7 +168,7 @@ fn largest_unused_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
 
 /// None where no packet of a subject is marked.
 pub(crate) fn unanswered_marks(run: &Observed<'_>) -> Option<f64> {
-    let marked = run.subjects().filter(|flow| flow.marked.last().is_some_and(|marked| *marked > 0));
+    let marked = run.bounded().filter(|flow| flow.marked.last().is_some_and(|marked| *marked > 0));
     marked.map(|flow| longest_without_answer(run.trace, flow)).reduce(f64::max)
 }
 
@@ -373,6 +377,10 @@ mod tests {
         close(value(&trace, "depth-of-cuts"), 0.0);
         trace.flows[0].window[100..].fill(24.0);
         trace.flows[0].window[120..].fill(10.0);
+        // Without a cause it is no cut after a loss.
+        close(value(&trace, "depth-of-cuts"), 0.0);
+        trace.flows[0].dropped[99..].fill(1);
+        trace.flows[0].dropped[119..].fill(2);
         close(value(&trace, "depth-of-cuts"), 14.0 / 24.0);
         trace.flows[0].timeouts[120..].fill(1);
         close(value(&trace, "depth-of-cuts"), 0.4);
@@ -382,12 +390,25 @@ mod tests {
     }
 
     #[test]
+    fn a_sender_without_a_window_is_not_judged_by_it() {
+        let mut trace = trace();
+        trace.flows[0].in_flight = (0..SAMPLES).map(|_| 0).collect();
+        trace.flows[0].marked[100..].fill(1);
+        let properties = ["progress", "cause-of-cuts", "depth-of-cuts", "unused-growth", "response-to-marks"];
+        assert!(properties.iter().all(|property| value(&trace, property).is_some()));
+        trace.flows[0].window.fill(f64::INFINITY);
+        assert!(properties.iter().all(|property| value(&trace, property).is_none()));
+    }
+
+    #[test]
     fn a_repeat_is_needless_unless_a_packet_was_lost() {
         let mut trace = trace();
         close(value(&trace, "needless-repeats"), 0.0);
         trace.flows[0].delivered[200] = 10_000;
         close(value(&trace, "needless-repeats"), 0.375);
-        trace.flows[0].dropped[200] = 6000;
+        trace.flows[0].in_flight = (0..SAMPLES).map(|_| 2000).collect();
+        close(value(&trace, "needless-repeats"), 0.25);
+        trace.flows[0].dropped[200] = 4000;
         close(value(&trace, "needless-repeats"), 0.0);
         trace.flows[0].sent.fill(0);
         assert_eq!(value(&trace, "needless-repeats"), None);

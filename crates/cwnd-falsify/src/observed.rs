@@ -21,6 +21,11 @@ impl Observed<'_> {
         self.trace.flows.iter().take_while(|flow| !flow.name.starts_with(COMPETITOR))
     }
 
+    /// The subjects that a window bounds.
+    pub(crate) fn bounded(&self) -> impl Iterator<Item = &FlowTrace> {
+        self.subjects().filter(|flow| flow.window.iter().any(|window| window.is_finite()))
+    }
+
     /// The bottleneck.
     pub(crate) fn link(&self) -> Option<&LinkTrace> {
         self.trace.links.get(self.scenario.bottleneck())

@@ -403,11 +403,12 @@ pub static PROPERTIES: &[Property] = &[
     },
     Property {
         name: "depth-of-cuts",
-        title: "a loss cuts a window by no more than the algorithm's factor",
-        source: "RFC 5681, section 3.1: half of the window remains after a loss. CUBIC promises 0.7 (RFC 9438, section 4.6), so that its bound is 0.35.",
+        title: "a loss cuts a window by no more than its factor",
+        source: "RFC 5681, section 3.1: half of the window remains after a loss. CUBIC promises 0.7 (RFC 9438, section 4.6): write `depth-of-cuts < 0.35`.",
         definition: "The largest decrease of the window of a subject between two samples without a timeout, as a share of a window of at least 16 \
-                     packets. There are two samples per round trip.",
-        assumes: "Each flow always has data, and no packet is lost at random, so that no persistent congestion arises.",
+                     packets, with a loss, drop or mark of the flow in the four round trips before. There are two samples per round trip.",
+        assumes: "The algorithm cuts by a factor of at most a half after a loss, as BBR does not. Each flow always has data, and no packet is lost \
+                  at random, so that no persistent congestion arises.",
         side: Side::Below,
         bound: 0.55,
         share: true,
@@ -423,8 +424,8 @@ pub static PROPERTIES: &[Property] = &[
         name: "needless-repeats",
         title: "a sender repeats lost packets alone",
         source: "RFC 5681, section 3.2: a fast retransmission sends the segment that appears to be missing.",
-        definition: "The packets of a subject that neither arrived for the first time nor were lost, as a share of those sent. Packets in flight \
-                     at the end of the run count. The largest of the subjects.",
+        definition: "The packets that a subject sent, less those that the receiver had not had before and those that were lost, as a share of those \
+                     sent. Those that the sender has in flight at the end of the run do not count. The largest of the subjects.",
         assumes: "The rate and the delay of the path do not change, and no packet is lost or held back at random.",
         side: Side::Below,
         bound: 0.2,

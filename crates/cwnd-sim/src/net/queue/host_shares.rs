@@ -41,7 +41,9 @@ impl HostShares {
         if index >= self.flows.len() {
             self.flows.resize(index + 1, [OWN; 2]);
         }
-        self.flows[index] = [hosts.source, hosts.destination].map(|host| host.map_or(OWN, |host| self.place_of(host)));
+        let [source, destination] = self.isolation.reads();
+        let read = [hosts.source.filter(|_| source), hosts.destination.filter(|_| destination)];
+        self.flows[index] = read.map(|host| host.map_or(OWN, |host| self.place_of(host)));
         self.isolation.queues_hosts()
     }
 
@@ -142,6 +144,22 @@ mod tests {
         assert_eq!(equal(Isolation::DstHost), [false, true, false]);
         for isolation in [Isolation::Hosts, Isolation::Flows, Isolation::DualSrcHost, Isolation::TripleIsolate] {
             assert_eq!(equal(isolation), [false; 3], "{isolation:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_not_read_changes_nothing() {
+        for isolation in Isolation::ALL {
+            let ends = |strip: bool| {
+                let mut shares = HostShares::new(isolation, Stream::new(1, "hosts"));
+                let kept = isolation.reads().map(|read| read || !strip);
+                for (flow, HostPair { source, destination }) in (0..).zip([pair(7, 1), pair(9, 2), pair(7, 2)]) {
+                    let [source, destination] = [source.filter(|_| kept[0]), destination.filter(|_| kept[1])];
+                    shares.assign(flow, HostPair { source, destination });
+                }
+                [0, 1, 2].map(|flow| (shares.of(flow), shares.key(flow)))
+            };
+            assert_eq!(ends(false), ends(true), "{isolation:?}");
         }
     }
 

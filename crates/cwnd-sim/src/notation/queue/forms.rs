@@ -248,8 +248,9 @@ const CAKE: Form<Queue> = Form {
         Parameter::choice(
             "isolation",
             &const { isolations() },
-            "who gets equal shares: `flows`; `srchost`, `dsthost` or `hosts`, each with one queue for its flows; hosts and then the flows of \
-             each, by source, by destination, or by whichever of the two has more flows",
+            "between which equal shares are: `flows`; source hosts (`srchost`), destination hosts (`dsthost`) or pairs of both (`hosts`), each \
+             with one queue for its flows; or hosts and then the flows of each: source hosts (`dual-srchost`), destination hosts \
+             (`dual-dsthost`), or of the two hosts of a flow the one with more flows (`triple-isolate`)",
         ),
     ],
     build: |values| {
