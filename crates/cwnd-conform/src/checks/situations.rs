@@ -51,7 +51,7 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "one loss among a thousand packets is repaired without all the others",
         measured: "data packets at the bottleneck over those of a run without the loss",
         accepted: Range::at_most(1.1),
-        basis: "a thousandth more; a tenth is left to probes and to what a timeout repeats",
+        basis: "0.1 % more; the rest is left to probes and to repeats after a timeout",
         measure: one_loss,
         ..BASE
     },
@@ -192,7 +192,7 @@ fn loss_spiral(lab: &Lab<'_>) -> Measured {
     Ok(completed.map_or(60.0, |nanos| nanos as f64 / 1e9))
 }
 
-/// Wherever a host handles together what has arrived within a millisecond, a small window is acknowledged as a whole.
+/// A host that wakes each millisecond acknowledges a small window as a whole.
 fn loss_spiral_woken(lab: &Lab<'_>) -> Measured {
     const MILLISECOND: Option<Span> = Some(Span::from_millis(1));
     const END: f64 = 20.0;
