@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, output, run};
 
 /// Builds the wheel, installs it into a fresh virtual environment, and runs linter, type checkers, tests and examples there; the
 /// documentation is tested and built, which runs the notebooks and draws the gallery.
@@ -17,6 +17,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.directory))?;
     environment.pip(&["install", MATURIN])?;
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
+    environment.check_sources(workspace, &scratch.join("sources"))?;
     // Most dependencies of the tests are never imported.
     environment.pip(&["install", "--no-compile", &format!("{}[test]", wheel.display())])?;
 
@@ -93,20 +94,65 @@ impl Environment {
     /// The wheel in `directory`, built anew. The profile is that of all tests: optimised enough, with overflow checks, and most of it
     /// is built by then.
     fn wheel(&self, workspace: &Workspace, directory: &Path) -> Result<PathBuf, String> {
+        self.packed(workspace, &["build", "--profile", "dev", "--locked"], directory)
+    }
+
+    /// Whether the source distribution has all files of the repository that the wheel was compiled from, by the list that cargo leaves
+    /// next to the library.
+    fn check_sources(&self, workspace: &Workspace, directory: &Path) -> Result<(), String> {
+        let archive = self.packed(workspace, &["sdist"], directory)?;
+        let packed = output(Command::new("tar").arg("--list").arg("--file").arg(&archive))?;
+        let list = workspace.target().join("debug/lib_native.d");
+        let compiled = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+        let root = workspace.path(".").canonicalize().map_err(|error| error.to_string())?;
+        let missing = missing(&compiled, &root, &packed);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(format!("{} lacks {}: name them in python/pyproject.toml", archive.display(), missing.join(", ")))
+    }
+
+    /// What maturin leaves in `directory`, which is empty before.
+    fn packed(&self, workspace: &Workspace, words: &[&str], directory: &Path) -> Result<PathBuf, String> {
         if directory.exists() {
             fs::remove_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         }
-        let mut build = self.command("maturin");
-        build
-            .current_dir(workspace.path("python"))
-            .args(["build", "--profile", "dev", "--locked", "--out"])
-            .arg(directory);
-        run(&mut build)?;
-        let mut built = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-        let wheel = built.next().and_then(Result::ok).map(|entry| entry.path());
-        wheel.ok_or_else(|| format!("{}: maturin left no wheel", directory.display()))
+        let mut pack = self.command("maturin");
+        run(pack.current_dir(workspace.path("python")).args(words).arg("--out").arg(directory))?;
+        let mut left = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        let file = left.next().and_then(Result::ok).map(|entry| entry.path());
+        file.ok_or_else(|| format!("{}: maturin left nothing", directory.display()))
     }
+}
+
+/// The files below `root` in a list of cargo's (`library: file file …`) that are not among those of an archive, which are in one directory.
+fn missing(compiled: &str, root: &Path, packed: &str) -> Vec<String> {
+    let packed: Vec<&str> = packed.lines().filter_map(|path| Some(path.split_once('/')?.1)).collect();
+    let files = compiled.lines().filter_map(|line| line.split_once(": ")).flat_map(|(_, files)| files.split(' '));
+    let below = files.filter_map(|file| {
+        let path = Path::new(file).canonicalize().ok().filter(|path| path.is_file())?;
+        Some(path.strip_prefix(root).ok()?.display().to_string())
+    });
+    let mut missing: Vec<String> = below.filter(|path| !packed.contains(&path.as_str())).collect();
+    missing.sort();
+    missing.dedup();
+    missing
 }
 
 /// Builds wheels of Rust; pyproject.toml asks for the same.
 const MATURIN: &str = "maturin>=1.9,<2";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_compiled_must_be_packed() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().expect("it is there");
+        let at = root.display();
+        let compiled = format!("/lib.so: {at}/src/../Cargo.toml {at}/src/main.rs /etc/hostname\n");
+        let packed = "cwnd-0.1.0/src/main.rs\ncwnd-0.1.0/PKG-INFO\n";
+        assert_eq!(missing(&compiled, &root, packed), ["Cargo.toml"]);
+        assert!(missing(&compiled, &root, &format!("{packed}cwnd-0.1.0/Cargo.toml\n")).is_empty());
+    }
+}
