@@ -126,12 +126,13 @@ impl Environment {
 }
 
 /// The files below `root` in a list of cargo's (`library: file file …`) that are not among those of an archive, which are in one directory.
+/// Those of `.git` do not count: a build script watches them for the revision, and builds without them.
 fn missing(compiled: &str, root: &Path, packed: &str) -> Vec<String> {
     let packed: Vec<&str> = packed.lines().filter_map(|path| Some(path.split_once('/')?.1)).collect();
     let files = compiled.lines().filter_map(|line| line.split_once(": ")).flat_map(|(_, files)| files.split(' '));
     let below = files.filter_map(|file| {
         let path = Path::new(file).canonicalize().ok().filter(|path| path.is_file())?;
-        Some(path.strip_prefix(root).ok()?.display().to_string())
+        path.strip_prefix(root).ok().filter(|path| !path.starts_with(".git")).map(|path| path.display().to_string())
     });
     let mut missing: Vec<String> = below.filter(|path| !packed.contains(&path.as_str())).collect();
     missing.sort();
@@ -146,13 +147,27 @@ const MATURIN: &str = "maturin>=1.9,<2";
 mod tests {
     use super::*;
 
+    /// A directory with a source, a file that it includes, and a repository.
+    fn repository() -> PathBuf {
+        let directory = std::env::temp_dir().join(format!("xtask-sources-{}", std::process::id()));
+        for file in ["src/lib.rs", "bands.toml", ".git/HEAD"] {
+            let path = directory.join(file);
+            fs::create_dir_all(path.parent().expect("a directory"))
+                .and_then(|()| fs::write(&path, ""))
+                .expect("writable");
+        }
+        directory.canonicalize().expect("it was made")
+    }
+
     #[test]
     fn a_file_that_is_compiled_must_be_packed() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().expect("it is there");
+        let root = repository();
         let at = root.display();
-        let compiled = format!("/lib.so: {at}/src/../Cargo.toml {at}/src/main.rs /etc/hostname\n");
-        let packed = "cwnd-0.1.0/src/main.rs\ncwnd-0.1.0/PKG-INFO\n";
-        assert_eq!(missing(&compiled, &root, packed), ["Cargo.toml"]);
-        assert!(missing(&compiled, &root, &format!("{packed}cwnd-0.1.0/Cargo.toml\n")).is_empty());
+        let compiled =
+            format!("/lib.so: {at}/src/../bands.toml {at}/src/lib.rs {at}/src {at}/.git/HEAD /etc/hostname\n");
+        let packed = "cwnd-0.1.0/src/lib.rs\ncwnd-0.1.0/PKG-INFO\n";
+        assert_eq!(missing(&compiled, &root, packed), ["bands.toml"]);
+        assert!(missing(&compiled, &root, &format!("{packed}cwnd-0.1.0/bands.toml\n")).is_empty());
+        fs::remove_dir_all(root).expect("it is ours");
     }
 }
