@@ -352,8 +352,8 @@ pub static PROPERTIES: &[Property] = &[
         title: "equal flows share the path",
         source: "Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: an algorithm is s-fair if the ratio of the rates of two flows is at most s.",
         definition: "The smallest goodput of a subject divided by the largest, after the warm-up; the reciprocal of s.",
-        assumes: "Both flows have the same round-trip time without queueing (to within 5 %), always have data, and start before the warm-up ends. \
-                  Only acknowledgements may be delayed for one of them alone.",
+        assumes: "Both flows have the same round-trip time without queueing (to within 5 %, and within an interval of hosts that gather \
+                  arrivals), always have data, and start before the warm-up ends. Only acknowledgements may be delayed for one of them alone.",
         side: Side::Above,
         bound: 0.1,
         share: true,
@@ -574,13 +574,13 @@ pub static PROPERTIES: &[Property] = &[
                      queueing, at each sample.",
         assumes: "The queue is `dualpi2:250ms`. The subject sends ECT(1), and answers marks. Competitors are Reno or CUBIC without ECN. \
                   The receiver acknowledges each packet at once. The rate and the delay of the path do not change, and nothing but the queue holds packets \
-                  or acknowledgements back.",
+                  or acknowledgements back, nor do hosts gather them.",
         side: Side::Below,
         bound: 0.015,
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks],
+        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks, Part::Wake],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,
