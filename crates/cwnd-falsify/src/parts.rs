@@ -86,6 +86,12 @@ impl Part {
         self.entry().title
     }
 
+    /// The most flows on a path of a property with one flow of the subject.
+    pub(crate) fn most_flows() -> usize {
+        let [_, flows, _] = Self::Competitor.knobs() else { return 1 };
+        1 + flows.range[1] as usize
+    }
+
     pub(crate) fn knobs(self) -> &'static [Knob] {
         self.entry().knobs
     }

@@ -4,12 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use cwnd_run::measure::{MEASURES, Measure, Subject as Of, summarise};
+use cwnd_run::measure::{Domain, MEASURES, Measure, Subject as Of, summarise};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{Scenario, unknown};
+use cwnd_text::exact;
 use cwnd_trace::Trace;
 use thiserror::Error;
 
+use crate::bound::accepts;
 use crate::measured as of;
 use crate::observed::Observed;
 use crate::parts::Part;
@@ -83,14 +85,14 @@ pub enum PropertyError {
     #[error("cannot read `{0}` as a bound: expected a finite number")]
     Bound(String),
     /// No number of the property lies on that side of the bound, or each does.
-    #[error("the bound of `{name}` is {bound}: accepted is {accepted}")]
+    #[error("the bound of `{name}` is {}: accepted is {accepted}", exact(*.bound))]
     Range {
-        /// The property.
+        /// The property or the measure.
         name: &'static str,
         /// As it was given.
         bound: f64,
         /// In words.
-        accepted: &'static str,
+        accepted: String,
     },
     /// A measure has no default bound.
     #[error("the measure `{0}` needs a bound, such as `{0} > 0.5`")]
@@ -215,15 +217,9 @@ impl Promise {
 }
 
 impl Property {
-    /// Whether a number can lie on either side of the bound; if not, the accepted bounds.
-    fn accepts(&self, bound: f64) -> Result<(), &'static str> {
-        let (fits, accepted) = match (self.side, self.share) {
-            (Side::Above, true) => ((0.0..1.0).contains(&bound), "0 and more, below 1"),
-            (Side::Above, false) => (bound >= 0.0, "0 and more"),
-            (Side::Below, true) => (bound > 0.0 && bound <= 1.0, "above 0, up to 1"),
-            (Side::Below, false) => (bound > 0.0, "above 0"),
-        };
-        if fits { Ok(()) } else { Err(accepted) }
+    /// The possible values of its number.
+    fn domain(&self) -> Domain {
+        if self.share { Domain::SHARE } else { Domain::POSITIVE }
     }
 }
 
@@ -255,7 +251,7 @@ impl fmt::Display for Promise {
             Number::Measure(measure) => measure.key,
             Number::Own { name, .. } => return write!(out, "{name} >= 0"),
         };
-        write!(out, "{name} {} {}", self.side.sign(), self.bound)
+        write!(out, "{name} {} {}", self.side.sign(), exact(self.bound))
     }
 }
 
@@ -280,18 +276,23 @@ impl FromStr for Promise {
                 let (sign, bound) = (property.side.sign(), property.bound);
                 return Err(PropertyError::Side { name: property.name, side: word, sign, bound });
             }
-            let accepted = property.accepts(bound);
-            accepted.map_err(|accepted| PropertyError::Range { name: property.name, bound, accepted })?;
+            in_range(property.name, side, property.domain(), bound)?;
             return Ok(Self { number: Number::Property(property), side, bound });
         }
         if let Some(measure) = MEASURES.iter().find(|measure| measure.key == name) {
             let (side, bound) = given.ok_or_else(|| PropertyError::NoBound(name.to_string()))?;
+            in_range(measure.key, side, (measure.domain)(Part::most_flows()), bound)?;
             return Ok(Self { number: Number::Measure(measure), side, bound });
         }
         let known: Vec<&str> =
             PROPERTIES.iter().map(|property| property.name).chain(MEASURES.iter().map(|measure| measure.key)).collect();
         Err(PropertyError::Unknown(unknown("property", name, &known)))
     }
+}
+
+/// Refuses a bound that no number breaks, or none keeps.
+fn in_range(name: &'static str, side: Side, domain: Domain, bound: f64) -> Result<(), PropertyError> {
+    accepts(side, domain, bound).map_err(|accepted| PropertyError::Range { name, bound, accepted })
 }
 
 /// Parts that no property of a dual queue allows: they change the path, replace its queue, or hold packets back without a queue.
@@ -587,3 +588,66 @@ pub static PROPERTIES: &[Property] = &[
         of: of::l4s_delay,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounds of each measure lie where a run can keep the property, and another can break it.
+    #[test]
+    fn the_domain_of_each_measure_bounds_its_property() {
+        for measure in MEASURES {
+            let [low, high] = (measure.domain)(Part::most_flows()).ends();
+            let inside = if high.is_finite() { (low + high) / 2.0 } else { low + 1.0 };
+            for (sign, bound, fits) in [
+                ('>', inside, true),
+                ('<', inside, true),
+                ('>', low, low.is_finite()),
+                ('<', low, false),
+                ('>', low - 1.0, false),
+                ('<', low - 1.0, false),
+                ('>', high, false),
+                ('<', high, high.is_finite()),
+                ('>', high + 0.1, false),
+                ('<', high + 0.1, false),
+            ] {
+                let text = format!("{} {sign} {bound}", measure.key);
+                let read = text.parse::<Promise>();
+                assert_eq!(read.is_ok(), fits, "{text}: {read:?}");
+                let named =
+                    |error: &PropertyError| error.to_string().contains(&format!("bound of `{}` is", measure.key));
+                assert!(read.is_ok() || !bound.is_finite() || read.is_err_and(|error| named(&error)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_bound_is_named_with_those_that_are_accepted() {
+        let error = |text: &str| text.parse::<Promise>().expect_err(text).to_string();
+        for (text, expected) in [
+            ("utilisation > 1.1", "the bound of `utilisation` is 1.1: accepted is 0 and more, below 1"),
+            ("utilisation > -1", "the bound of `utilisation` is -1: accepted is 0 and more, below 1"),
+            ("loss_rate < 2", "the bound of `loss_rate` is 2: accepted is above 0, up to 1"),
+            ("jain > 0.1", "the bound of `jain` is 0.1: accepted is 0.2 and more, below 1"),
+            ("queue_delay_p95_s < 0", "the bound of `queue_delay_p95_s` is 0: accepted is above 0"),
+            ("steady-loss < -1e-320", "the bound of `steady-loss` is -1e-320: accepted is above 0, up to 1"),
+            ("utilisation > 1e999", "cannot read `1e999` as a bound: expected a finite number"),
+        ] {
+            assert_eq!(error(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_property_is_written_as_it_is_read() {
+        for (text, written) in [
+            ("needless-repeats<1e-320", "needless-repeats < 1e-320"),
+            (" goodput_bps > 3e6 ", "goodput_bps > 3000000"),
+            ("goodput_bps > 1e300", "goodput_bps > 1e300"),
+            ("starvation", "starvation > 0.1"),
+        ] {
+            let promise: Promise = text.parse().expect(text);
+            assert_eq!(promise.to_string(), written);
+            assert_eq!(written.parse::<Promise>().expect(written).to_string(), written);
+        }
+    }
+}

@@ -67,6 +67,10 @@ fn wrong_arguments_are_refused() {
             "error: invalid value 'l4s-delay < -1' for '--property <PROPERTY>': the bound of `l4s-delay` is -1: accepted is above 0",
         ),
         (
+            &["reno", "--property", "utilisation > 1.1"],
+            "error: invalid value 'utilisation > 1.1' for '--property <PROPERTY>': the bound of `utilisation` is 1.1: accepted is 0 and more, below 1",
+        ),
+        (
             &["udt", "--property", "l4s-delay"],
             "error: udt: its sender does not answer congestion marks, which `l4s-delay` is about",
         ),
