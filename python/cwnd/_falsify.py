@@ -179,10 +179,10 @@ def falsify(
     algorithm : algorithm
         Text such as ``bbr`` or ``aimd:b=1/8``, or one in Python.
     property : str or callable
-        A property such as ``starvation`` or ``steady-loss < 0.2``, or a measure with a bound: ``utilisation > 0.5``. A
-        function takes the result of a run with one seed, and returns its margin: a finite number, negative if the run
-        breaks the property, or None if it says nothing. The first flow of the run is that of the algorithm, and a path
-        may have each part.
+        A property such as ``starvation`` or ``steady-loss < 0.2``, a measure with a bound (``utilisation > 0.5``), or
+        an expression over measures with a bound: ``utilisation - 2*loss_rate > 0.4``. A function takes the result of a
+        run with one seed, and returns its margin: a finite number, negative if the run breaks the property, or None if
+        it says nothing. The first flow of the run is that of the algorithm, and a path may have each part.
     profile : str
         The paths that are plausible: ``home``, ``mobile``, ``datacentre``, ``satellite`` or ``anything``.
     search : str

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The algorithm under test, such as `bbr` or `aimd:b=1/8`
     #[arg(required_unless_present_any = ["list", "regress"])]
     algorithm: Option<Written<Spec>>,
-    /// A property of --list, also with another bound, or a measure with a bound: `starvation`, `steady-loss < 0.2`, `utilisation > 0.5`
+    /// A property of --list, or measures with a bound: `starvation`, `steady-loss < 0.2`, `utilisation - 2*loss_rate > 0.4`
     #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"])]
     property: Option<Promise>,
     /// Paths: home, mobile, datacentre, satellite, anything

@@ -12,6 +12,7 @@ mod bound;
 pub mod corpus;
 mod evaluate;
 pub mod findings;
+mod formula;
 mod measured;
 mod observed;
 mod parts;
