@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use cwnd::window::{Window, WindowRule};
-use cwnd::{CongestionControl, Maker, Spec, Start, View};
+use cwnd::{Bytes, CongestionControl, Maker, Spec, Start, Time, View};
 use cwnd_falsify::answer::{Answer, kept, read, regress};
 use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::property::Promise;
@@ -16,6 +16,7 @@ use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Threads};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Written;
+use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
 fn written(algorithm: &str) -> Written<Spec> {
     algorithm.parse().expect("it is in the registry")
@@ -128,6 +129,111 @@ fn a_property_about_marks_needs_a_sender_that_answers_them() {
         let expected = format!("its sender does not answer congestion marks, which `{property}` is about");
         assert_eq!(error, expected);
     }
+}
+
+/// A stack that sends what it has within its window, one datagram for each submitted packet, and shows the window alone.
+#[derive(Clone, Copy, Debug)]
+struct Windowed {
+    /// The window grows by a packet for each acknowledgement, used or not.
+    grows: bool,
+}
+
+/// Either end of it: data is zeros, an acknowledgement is the number of bytes that have arrived.
+struct End {
+    stack: Windowed,
+    datagram: u64,
+    submitted: u64,
+    sent: u64,
+    acknowledged: u64,
+    window: f64,
+    delivered: u64,
+    answers: bool,
+}
+
+impl Stack for Windowed {
+    fn headers(&self) -> Bytes {
+        Bytes(28)
+    }
+
+    fn connect(&self, connection: &Connection) -> Pair {
+        let end = || End {
+            stack: *self,
+            datagram: u64::from(connection.datagram),
+            submitted: 0,
+            sent: 0,
+            acknowledged: 0,
+            window: 200.0,
+            delivered: 0,
+            answers: false,
+        };
+        Pair { sender: Box::new(end()), receiver: Box::new(end()) }
+    }
+}
+
+impl Endpoint for End {
+    fn submit(&mut self, _now: Time, bytes: u64) {
+        self.submitted += bytes;
+    }
+
+    fn handle_datagram(&mut self, _now: Time, datagram: &[u8], _ecn: Ecn) {
+        if let Ok(acknowledged) = datagram.try_into() {
+            self.acknowledged = u64::from_be_bytes(acknowledged);
+            self.window += f64::from(u8::from(self.stack.grows));
+        } else {
+            self.delivered += datagram.len() as u64;
+            self.answers = true;
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        let room = (self.window as u64 * self.datagram).saturating_sub(self.sent - self.acknowledged);
+        let bytes = (self.submitted - self.sent).min(room).min(self.datagram);
+        if std::mem::take(&mut self.answers) {
+            buffer.extend(self.delivered.to_be_bytes());
+        } else if bytes > 8 {
+            self.sent += bytes;
+            buffer.resize(bytes as usize, 0);
+        } else {
+            return None;
+        }
+        Some(Transmit::new(Ecn::NotCapable, None))
+    }
+
+    fn next_timeout(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn shown(&self) -> Shown {
+        let mut shown = Shown::default();
+        shown.window = Some(self.window);
+        shown
+    }
+}
+
+#[test]
+fn the_unused_window_of_a_stack_is_that_which_its_application_does_not_fill() {
+    let growth = |grows: bool| {
+        let stack = StackSpec::new("windowed", Windowed { grows }).into_spec();
+        let space = Space::new(Profile::Home, stack.into(), promise("unused-growth"));
+        Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+        // The application has 0.9 of 16 Mbit/s: 38 packets are in flight in 32 ms.
+        let case = space.decode(&[&[0.5; 3][..], &vec![1.0; Space::dimensions() - 3]].concat());
+        assert!(case.parts().eq([Part::Source]));
+        let scenario = space.read(&case, 1).expect("a scenario");
+        with_threads(1, |executor| {
+            let subject = Subject { executor, promise: space.promise() };
+            subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0].clone()
+        })
+    };
+    assert_eq!(growth(false).value, Some(1.0));
+    let grown = growth(true);
+    assert!(grown.is_broken() && grown.value.is_some_and(|value| value > 5.0), "{grown:?}");
 }
 
 #[test]
