@@ -188,13 +188,13 @@ def falsify(
     search : str
         How paths are proposed: ``elites`` (variants of the closest ones) or ``random``.
     seed : int
-        The seed of the search.
+        The seed by which the search draws its paths: another one, other paths.
     evaluations : int
         The budget, 1 to 10000000 runs.
     first : bool
         Stop at the first path that breaks the property.
     seeds : int
-        With how many seeds a counterexample breaks the property, 1 to 100.
+        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Vary the paths closest to a failure (elites), or draw random paths (random)
     #[arg(long, value_name = "SEARCH", default_value = "elites", value_parser = strategy)]
     search: Strategy,
-    /// The seed of the search
+    /// The seed of the search: with another one it draws other paths
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
     /// Stop after this many evaluations [default: 1000, or none with --minutes]
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Stop at the first path that breaks the property
     #[arg(long)]
     first: bool,
-    /// Seeds with which every answer breaks the property
+    /// Run each answer with this many seeds; it breaks the property with each
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     seeds: u32,
     /// Maximum number of answers, which differ in their parts

@@ -71,6 +71,33 @@ fn a_search_continues_from_its_corpus() {
     assert!(other.to_string().contains("its line 6 is `seed 1`, not `seed 2`"), "{other}");
 }
 
+#[test]
+fn a_corpus_without_one_of_its_lines_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("corpus");
+    let space = Space::new(Profile::Home, written("reno"), promise("steady-loss"));
+    let corpus = Corpus::new(&path, &space, Strategy::Elites, 1);
+    let of = |value| Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None };
+    let outcomes = [of(0.5), Evaluated::default(), of(1e-9), of(0.0)];
+    corpus.write(&outcomes).expect("it can be written");
+    assert_eq!(corpus.read(&space).expect("as written"), outcomes);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let lines: Vec<&str> = text.lines().collect();
+    let refused = |lines: &[&str]| {
+        std::fs::write(&path, lines.join("\n")).expect("it can be written");
+        corpus.read(&space).expect_err("it is no corpus").to_string()
+    };
+    let without = [&lines[..7], &lines[8..]].concat();
+    assert_eq!(refused(&without), "line 8 has evaluation 3, not 2: lines are missing, double or in another order");
+    let double = [&lines[..8], &lines[7..]].concat();
+    assert!(refused(&double).starts_with("line 9 has evaluation 2, not 3"));
+    for wrong in ["0.5", "3 ", "3 nothing", "3 inf", "three -", ""] {
+        let changed = [&lines[..8], &[wrong], &lines[9..]].concat();
+        let expected = "line 9 is no outcome: expected `3` and a number, `-` or `error: ` with a reason";
+        assert_eq!(refused(&changed), expected, "{wrong}");
+    }
+}
+
 /// Adds a packet per round trip, and breaks down at the first loss.
 #[derive(Clone, Debug)]
 struct Fragile;
@@ -313,6 +340,8 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
         assert_eq!(promise.to_string(), "starvation > 0.1");
         assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));
+        let marked = format!("\u{feff}{}", answer.toml);
+        assert!(read("answer.toml", &marked).is_ok_and(|(promise, _)| promise.to_string() == "starvation > 0.1"));
         let mended = answer.toml.replace("starvation > 0.1", "starvation > 0");
         let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
         let subject = Subject { executor, promise: &promise };
