@@ -158,7 +158,7 @@ fn a_property_about_marks_needs_a_sender_that_answers_them() {
     }
 }
 
-/// A stack that sends what it has within its window, one datagram for each submitted packet, and shows the window alone.
+/// A stack that sends all data within its window, one datagram for each submitted packet, and shows the window alone.
 #[derive(Clone, Copy, Debug)]
 struct Windowed {
     /// The window grows by a packet for each acknowledgement, used or not.

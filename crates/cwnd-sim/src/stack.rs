@@ -240,9 +240,9 @@ impl Host {
         }
     }
 
-    /// Whether submitted data waits at the sender: what has not been read is more than the datagrams in the network contain. Their headers
-    /// count as data, so that a few hundredths of what is in flight may wait unseen. No stack shows whether a window, a pacer or a timer
-    /// keeps the data back; without any, the application is the limit.
+    /// Whether submitted data waits at the sender: unread data is more than the datagrams in the network contain. Their headers count as
+    /// data, so that a few hundredths of the data in flight may wait unseen. No stack shows whether a window, a pacer or a timer keeps the
+    /// data back; without any, the application is the limit.
     fn has_data(&self) -> bool {
         let unread = (self.submitted * self.payload).saturating_sub(self.receiver.delivered());
         unread > self.contents.bytes[End::Sender as usize]
