@@ -179,22 +179,22 @@ def falsify(
     algorithm : algorithm
         Text such as ``bbr`` or ``aimd:b=1/8``, or one in Python.
     property : str or callable
-        A property such as ``starvation`` or ``steady-loss < 0.2``, or a measure with a bound: ``utilisation > 0.5``. A
-        function takes the result of a run with one seed, and returns its margin: a finite number, negative if the run
-        breaks the property, or None if it says nothing. The first flow of the run is that of the algorithm, and a path
-        may have each part.
+        A property such as ``starvation`` or ``steady-loss < 0.2``, a measure with a bound (``utilisation > 0.5``), or
+        an expression over measures with a bound: ``utilisation - 2*loss_rate > 0.4``. A function takes the result of a
+        run with one seed, and returns its margin: a finite number, negative if the run breaks the property, or None if
+        it says nothing. The first flow of the run is that of the algorithm, and a path may have each part.
     profile : str
         The paths that are plausible: ``home``, ``mobile``, ``datacentre``, ``satellite`` or ``anything``.
     search : str
         How paths are proposed: ``elites`` (variants of the closest ones) or ``random``.
     seed : int
-        The seed of the search.
+        The seed by which the search draws its paths: another one, other paths.
     evaluations : int
         The budget, 1 to 10000000 runs.
     first : bool
         Stop at the first path that breaks the property.
     seeds : int
-        With how many seeds a counterexample breaks the property, 1 to 100.
+        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional

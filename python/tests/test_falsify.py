@@ -69,6 +69,14 @@ def test_a_function_of_a_run_is_a_property() -> None:
     assert one.margin < 0.0
 
 
+def test_an_expression_over_measures_is_a_property() -> None:
+    found = cwnd.falsify("bbr", "utilisation - 2*loss_rate > 0.99", evaluations=4, seeds=1, answers=1, search="random")
+    assert found.property == "utilisation - 2*loss_rate > 0.99"
+    (one,) = found.counterexamples
+    run = cwnd.run(one.scenario).summary
+    assert one.value == pytest.approx(run["utilisation"][0] - 2 * run["loss_rate"][0])
+
+
 def test_what_a_function_raises_or_returns_ends_the_search() -> None:
     def broken(_: cwnd.RunResult) -> float:
         raise RuntimeError("no margin")
@@ -95,6 +103,7 @@ def test_what_an_algorithm_raises_ends_the_search() -> None:
     [
         ({"property": "starvtion"}, "property: unknown property `starvtion`; did you mean `starvation`"),
         ({"property": "utilisation"}, "property: the measure `utilisation` needs a bound"),
+        ({"property": "jain - los_rate > 0"}, "property: unknown measure `los_rate`; did you mean `loss_rate`"),
         ({"property": "l4s-delay < -1"}, "property: the bound of `l4s-delay` is -1: accepted is above 0"),
         ({"profile": "moon"}, "profile: expected one of home, mobile, datacentre, satellite, anything, got `moon`"),
         ({"search": "luck"}, "search: expected one of elites, random, got `luck`"),

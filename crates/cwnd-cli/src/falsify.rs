@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The algorithm under test, such as `bbr` or `aimd:b=1/8`
     #[arg(required_unless_present_any = ["list", "regress"])]
     algorithm: Option<Written<Spec>>,
-    /// A property of --list, also with another bound, or a measure with a bound: `starvation`, `steady-loss < 0.2`, `utilisation > 0.5`
+    /// A property of --list, or measures with a bound: `starvation`, `steady-loss < 0.2`, `utilisation - 2*loss_rate > 0.4`
     #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"])]
     property: Option<Promise>,
     /// Paths: home, mobile, datacentre, satellite, anything
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Vary the paths closest to a failure (elites), or draw random paths (random)
     #[arg(long, value_name = "SEARCH", default_value = "elites", value_parser = strategy)]
     search: Strategy,
-    /// The seed of the search
+    /// The seed of the search: with another one it draws other paths
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
     /// Stop after this many evaluations [default: 1000, or none with --minutes]
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Stop at the first path that breaks the property
     #[arg(long)]
     first: bool,
-    /// Seeds with which every answer breaks the property
+    /// Run each answer with this many seeds; it breaks the property with each
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     seeds: u32,
     /// Maximum number of answers, which differ in their parts

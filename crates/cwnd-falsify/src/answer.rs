@@ -82,7 +82,9 @@ impl Answer {
 /// # Errors
 /// It names no property, or its scenario is wrong.
 pub fn read(name: &str, text: &str) -> Result<(Promise, Scenario), RegressError> {
-    let named = (1..).zip(text.lines()).find_map(|(line, text)| Some((line, text.strip_prefix(HEAD)?)));
+    // A scenario may begin with a byte order mark, too.
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
+    let named = (1..).zip(lines).find_map(|(line, text)| Some((line, text.strip_prefix(HEAD)?)));
     let (line, property) = named.ok_or(RegressError::NoProperty)?;
     let promise = property.trim().parse().map_err(|error| RegressError::Property { line, error })?;
     Ok((promise, Scenario::read(name, text, &[])?))

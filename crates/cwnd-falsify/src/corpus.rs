@@ -1,7 +1,8 @@
 //! The corpus: a file with the outcomes of a search, from which it continues.
 //!
 //! The points of a search follow from its settings and from the outcomes before them, so that the file needs the outcomes alone: a head with
-//! the settings, and a line for each evaluation with the number of the property, `-` where the run says nothing, or `error: ` and the reason.
+//! the settings, and a line for each evaluation. Its words are the evaluation, counted from 1, and the number of the property, `-` where the
+//! run says nothing, or `error: ` and the reason.
 
 use std::fmt::Write as _;
 use std::io;
@@ -40,8 +41,23 @@ pub enum CorpusError {
         expected: String,
     },
     /// A line is no outcome.
-    #[error("line {0} is no outcome: expected a number, `-` or `error: ` with a reason")]
-    Outcome(usize),
+    #[error("line {line} is no outcome: expected `{evaluation}` and a number, `-` or `error: ` with a reason")]
+    Outcome {
+        /// The line, from 1.
+        line: usize,
+        /// The evaluation that it should have.
+        evaluation: usize,
+    },
+    /// A line is missing, or there twice.
+    #[error("line {line} has evaluation {found}, not {evaluation}: lines are missing, double or in another order")]
+    Order {
+        /// The line, from 1.
+        line: usize,
+        /// The evaluation that it has.
+        found: usize,
+        /// The one that it should have.
+        evaluation: usize,
+    },
 }
 
 impl Corpus {
@@ -79,16 +95,23 @@ impl Corpus {
                 return Err(CorpusError::Other { line, found, expected });
             }
         }
-        let outcome = |(line, text): (usize, &str)| match (text, text.strip_prefix("error: ")) {
-            (_, Some(error)) => Ok(Evaluated::failed(&error)),
-            ("-", None) => Ok(Evaluated::default()),
-            (text, None) => {
-                let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-                let value = value.ok_or(CorpusError::Outcome(line))?;
-                Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None })
+        let outcome = |(evaluation, (line, text)): (usize, (usize, &str))| {
+            let no_outcome = || CorpusError::Outcome { line, evaluation };
+            let (found, text) = text.split_once(' ').ok_or_else(no_outcome)?;
+            let found = found.parse().map_err(|_| no_outcome())?;
+            if found != evaluation {
+                return Err(CorpusError::Order { line, found, evaluation });
+            }
+            match (text, text.strip_prefix("error: ")) {
+                (_, Some(error)) => Ok(Evaluated::failed(&error)),
+                ("-", None) => Ok(Evaluated::default()),
+                (text, None) => {
+                    let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(no_outcome)?;
+                    Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None })
+                }
             }
         };
-        lines.map(outcome).collect()
+        (1..).zip(lines).map(outcome).collect()
     }
 
     /// Writes the outcomes; the file is there whole or as it was.
@@ -97,11 +120,11 @@ impl Corpus {
     /// The file cannot be written.
     pub fn write(&self, outcomes: &[Evaluated]) -> io::Result<()> {
         let mut text = self.head.clone();
-        for outcome in outcomes {
+        for (evaluation, outcome) in (1..).zip(outcomes) {
             let _ = match outcome {
-                Evaluated { error: Some(error), .. } => writeln!(text, "error: {}", one_line(error)),
-                Evaluated { value: Some(value), .. } => writeln!(text, "{value}"),
-                Evaluated { .. } => writeln!(text, "-"),
+                Evaluated { error: Some(error), .. } => writeln!(text, "{evaluation} error: {}", one_line(error)),
+                Evaluated { value: Some(value), .. } => writeln!(text, "{evaluation} {value}"),
+                Evaluated { .. } => writeln!(text, "{evaluation} -"),
             };
         }
         write_named(&self.path, text.as_bytes())

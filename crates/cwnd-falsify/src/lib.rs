@@ -8,9 +8,11 @@
 //! Results depend on the plan and the number of evaluations. They do not depend on the number of threads.
 
 pub mod answer;
+mod bound;
 pub mod corpus;
 mod evaluate;
 pub mod findings;
+mod formula;
 mod measured;
 mod observed;
 mod parts;

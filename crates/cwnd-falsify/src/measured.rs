@@ -311,6 +311,22 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_has_the_measures_of_a_run_and_the_worst_of_its_flows() {
+        let mut trace = trace();
+        close(value(&trace, "utilisation - 2*loss_rate > 0.4"), 0.8);
+        close(value(&trace, "flow_goodput_bps * rtt < 1e9"), 80.0 * 10.0 * 1460.0 * 8.0 * 0.05);
+        let slow = FlowTrace { delivered: (0..SAMPLES).map(|k| k * 8).collect(), ..trace.flows[0].clone() };
+        trace.flows.push(slow.clone());
+        trace.flows.push(FlowTrace { name: "competitor".to_string(), delivered: slow.sent.clone(), ..slow });
+        close(value(&trace, "flow_goodput_bps / goodput_bps > 0.1"), 1.0 / 21.0);
+        close(value(&trace, "flow_goodput_bps / goodput_bps < 0.1"), 10.0 / 21.0);
+        close(value(&trace, "flow_goodput_bps > 1"), 80.0 * 1460.0 * 8.0);
+        // No number: a measure that this run lacks, and a division by zero.
+        assert_eq!(["completion_time_s + 1 > 2", "1/loss_rate > 2"].map(|text| value(&trace, text)), [None; 2]);
+        close(value(&trace, "if(utilisation > 0.5, 3, completion_time_s) > 2"), 3.0);
+    }
+
+    #[test]
     fn a_window_at_its_minimum_is_counted_in_round_trips_between_losses() {
         let mut trace = trace();
         close(value(&trace, "progress"), 0.0);

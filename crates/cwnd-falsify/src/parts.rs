@@ -39,6 +39,8 @@ pub enum Part {
     Drops,
     /// A queue that marks the packets of the subject instead of dropping them.
     Marks,
+    /// Hosts of the subject that gather arrivals.
+    Wake,
 }
 
 /// A number of a path.
@@ -82,6 +84,12 @@ impl Part {
     #[must_use]
     pub fn title(self) -> &'static str {
         self.entry().title
+    }
+
+    /// The most flows on a path of a property with one flow of the subject.
+    pub(crate) fn most_flows() -> usize {
+        let [_, flows, _] = Self::Competitor.knobs() else { return 1 };
+        1 + flows.range[1] as usize
     }
 
     pub(crate) fn knobs(self) -> &'static [Knob] {
@@ -304,6 +312,12 @@ pub(crate) static PARTS: &[PartEntry] = &[
         name: "marks",
         title: "CoDel, FQ-CoDel, PIE or RED marks packets of the subject",
         knobs: &[Knob::new("kind", [0.0, 3.0], 0.0).whole()],
+    },
+    PartEntry {
+        part: Part::Wake,
+        name: "wake",
+        title: "both hosts of each flow of the subject gather arrivals",
+        knobs: &[Knob::new("ms", [0.1, 2.0], 0.1).log().by(&[(Datacentre, [0.005, 0.1]), (Anything, [0.1, 10.0])])],
     },
 ];
 

@@ -4,12 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use cwnd_run::measure::{MEASURES, Measure, Subject as Of, summarise};
+use cwnd::window::expression::ExpressionError;
+use cwnd_run::measure::{Domain, summarise};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{Scenario, unknown};
+use cwnd_text::exact;
 use cwnd_trace::Trace;
 use thiserror::Error;
 
+use crate::bound::accepts;
+use crate::formula::{Formula, is_word, names};
 use crate::measured as of;
 use crate::observed::Observed;
 use crate::parts::Part;
@@ -69,7 +73,7 @@ pub struct Promise {
 #[derive(Clone)]
 enum Number {
     Property(&'static Property),
-    Measure(&'static Measure),
+    Measures(Arc<Formula>),
     Own { name: String, margin: Arc<OwnMargin> },
 }
 
@@ -83,18 +87,39 @@ pub enum PropertyError {
     #[error("cannot read `{0}` as a bound: expected a finite number")]
     Bound(String),
     /// No number of the property lies on that side of the bound, or each does.
-    #[error("the bound of `{name}` is {bound}: accepted is {accepted}")]
+    #[error("the bound of `{name}` is {}: accepted is {accepted}", exact(*.bound))]
     Range {
-        /// The property.
+        /// The property or the measure.
         name: &'static str,
         /// As it was given.
         bound: f64,
         /// In words.
-        accepted: &'static str,
+        accepted: String,
     },
-    /// A measure has no default bound.
-    #[error("the measure `{0}` needs a bound, such as `{0} > 0.5`")]
-    NoBound(String),
+    /// A measure or an expression has no default bound.
+    #[error("the {what} `{text}` needs a bound, such as `{text} > 0.5`")]
+    NoBound {
+        /// `measure` or `expression`.
+        what: &'static str,
+        /// As it was given.
+        text: String,
+    },
+    /// It is no expression over measures.
+    #[error("cannot read `{text}`: expected {error}")]
+    Expression {
+        /// As it was given.
+        text: String,
+        /// Why.
+        error: ExpressionError,
+    },
+    /// An expression whose value is that of no run.
+    #[error("`{text}` is always {}: expected an expression whose value depends on measures", undefined(*.value))]
+    Constant {
+        /// As it was given.
+        text: String,
+        /// Its value.
+        value: f64,
+    },
     /// The registry has the property with the other side.
     #[error("`{name}` is promised {side} a bound: write `{name} {sign} {bound}`")]
     Side {
@@ -107,7 +132,7 @@ pub enum PropertyError {
         /// and its default bound.
         bound: f64,
     },
-    /// Neither a property nor a measure.
+    /// Neither a property nor a measure, or an expression has such a name.
     #[error("{0}")]
     Unknown(String),
 }
@@ -174,12 +199,12 @@ impl Promise {
         self.property().is_some_and(|property| property.dual_queue)
     }
 
-    /// The property of the registry; none for a measure.
+    /// The property of the registry; none for an expression over measures.
     #[must_use]
     pub fn property(&self) -> Option<&'static Property> {
         match &self.number {
             Number::Property(property) => Some(property),
-            Number::Measure(_) | Number::Own { .. } => None,
+            Number::Measures(_) | Number::Own { .. } => None,
         }
     }
 
@@ -199,15 +224,13 @@ impl Promise {
     pub(crate) fn number(&self, observed: &Observed<'_>) -> Option<f64> {
         let value = match &self.number {
             Number::Property(property) => (property.of)(observed),
-            Number::Measure(measure) if measure.subject == Of::EachFlow => {
-                let subjects = observed.subjects().count();
-                let values = observed.summary.all(measure).iter().take(subjects).flatten().copied();
+            Number::Measures(formula) => {
+                let values = formula.values(observed).into_iter();
                 match self.side {
                     Side::Above => values.reduce(f64::min),
                     Side::Below => values.reduce(f64::max),
                 }
             }
-            Number::Measure(measure) => measure.of(observed.summary),
             Number::Own { .. } => None,
         };
         value.filter(|value| !value.is_nan())
@@ -215,15 +238,9 @@ impl Promise {
 }
 
 impl Property {
-    /// Whether a number can lie on either side of the bound; if not, the accepted bounds.
-    fn accepts(&self, bound: f64) -> Result<(), &'static str> {
-        let (fits, accepted) = match (self.side, self.share) {
-            (Side::Above, true) => ((0.0..1.0).contains(&bound), "0 and more, below 1"),
-            (Side::Above, false) => (bound >= 0.0, "0 and more"),
-            (Side::Below, true) => (bound > 0.0 && bound <= 1.0, "above 0, up to 1"),
-            (Side::Below, false) => (bound > 0.0, "above 0"),
-        };
-        if fits { Ok(()) } else { Err(accepted) }
+    /// The possible values of its number.
+    fn domain(&self) -> Domain {
+        if self.share { Domain::SHARE } else { Domain::POSITIVE }
     }
 }
 
@@ -242,7 +259,7 @@ impl fmt::Debug for Number {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Property(property) => out.write_str(property.name),
-            Self::Measure(measure) => out.write_str(measure.key),
+            Self::Measures(formula) => out.write_str(formula.text()),
             Self::Own { name, .. } => write!(out, "own {name}"),
         }
     }
@@ -252,10 +269,10 @@ impl fmt::Display for Promise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match &self.number {
             Number::Property(property) => property.name,
-            Number::Measure(measure) => measure.key,
+            Number::Measures(formula) => formula.text(),
             Number::Own { name, .. } => return write!(out, "{name} >= 0"),
         };
-        write!(out, "{name} {} {}", self.side.sign(), self.bound)
+        write!(out, "{name} {} {}", self.side.sign(), exact(self.bound))
     }
 }
 
@@ -263,9 +280,11 @@ impl FromStr for Promise {
     type Err = PropertyError;
 
     fn from_str(text: &str) -> Result<Self, PropertyError> {
-        let (name, rest) = match text.find(['<', '>']) {
+        // Its line in a file is one.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (name, rest) = match comparison(&text) {
             Some(at) => (text[..at].trim(), Some(text[at..].split_at(1))),
-            None => (text.trim(), None),
+            None => (text.as_str(), None),
         };
         let given = rest.map(|(sign, bound)| {
             let side = if sign == ">" { Side::Above } else { Side::Below };
@@ -280,18 +299,45 @@ impl FromStr for Promise {
                 let (sign, bound) = (property.side.sign(), property.bound);
                 return Err(PropertyError::Side { name: property.name, side: word, sign, bound });
             }
-            let accepted = property.accepts(bound);
-            accepted.map_err(|accepted| PropertyError::Range { name: property.name, bound, accepted })?;
+            in_range(property.name, side, property.domain(), bound)?;
             return Ok(Self { number: Number::Property(property), side, bound });
         }
-        if let Some(measure) = MEASURES.iter().find(|measure| measure.key == name) {
-            let (side, bound) = given.ok_or_else(|| PropertyError::NoBound(name.to_string()))?;
-            return Ok(Self { number: Number::Measure(measure), side, bound });
+        if is_word(name) {
+            let known: Vec<&str> = PROPERTIES.iter().map(|property| property.name).chain(names()).collect();
+            return Err(PropertyError::Unknown(unknown("property", name, &known)));
         }
-        let known: Vec<&str> =
-            PROPERTIES.iter().map(|property| property.name).chain(MEASURES.iter().map(|measure| measure.key)).collect();
-        Err(PropertyError::Unknown(unknown("property", name, &known)))
+        let formula = Formula::read(name)?;
+        let domain = formula.domain();
+        let what = if domain.is_some() { "measure" } else { "expression" };
+        let (side, bound) = given.ok_or_else(|| PropertyError::NoBound { what, text: name.to_string() })?;
+        if let Some((name, domain)) = domain {
+            in_range(name, side, domain, bound)?;
+        }
+        Ok(Self { number: Number::Measures(Arc::new(formula)), side, bound })
     }
+}
+
+/// Where the number of a property ends and its bound begins: at the first comparison that is in no brackets.
+fn comparison(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && b"<>".contains(&byte)
+    })
+}
+
+/// A value in words.
+fn undefined(value: f64) -> String {
+    if value.is_nan() { "undefined".to_string() } else { exact(value) }
+}
+
+/// Refuses a bound that no number breaks, or none keeps.
+fn in_range(name: &'static str, side: Side, domain: Domain, bound: f64) -> Result<(), PropertyError> {
+    accepts(side, domain, bound).map_err(|accepted| PropertyError::Range { name, bound, accepted })
 }
 
 /// Parts that no property of a dual queue allows: they change the path, replace its queue, or hold packets back without a queue.
@@ -352,8 +398,8 @@ pub static PROPERTIES: &[Property] = &[
         title: "equal flows share the path",
         source: "Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: an algorithm is s-fair if the ratio of the rates of two flows is at most s.",
         definition: "The smallest goodput of a subject divided by the largest, after the warm-up; the reciprocal of s.",
-        assumes: "Both flows have the same round-trip time without queueing (to within 5 %), always have data, and start before the warm-up ends. \
-                  Only acknowledgements may be delayed for one of them alone.",
+        assumes: "Both flows have the same round-trip time without queueing (to within 5 %, and within an interval of hosts that gather \
+                  arrivals), always have data, and start before the warm-up ends. Only acknowledgements may be delayed for one of them alone.",
         side: Side::Above,
         bound: 0.1,
         share: true,
@@ -574,16 +620,99 @@ pub static PROPERTIES: &[Property] = &[
                      queueing, at each sample.",
         assumes: "The queue is `dualpi2:250ms`. The subject sends ECT(1), and answers marks. Competitors are Reno or CUBIC without ECN. \
                   The receiver acknowledges each packet at once. The rate and the delay of the path do not change, and nothing but the queue holds packets \
-                  or acknowledgements back.",
+                  or acknowledgements back, nor do hosts gather them.",
         side: Side::Below,
         bound: 0.015,
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks],
+        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks, Part::Wake],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,
         of: of::l4s_delay,
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use cwnd_run::measure::MEASURES;
+
+    use super::*;
+
+    /// The bounds of each measure lie where a run can keep the property, and another can break it.
+    #[test]
+    fn the_domain_of_each_measure_bounds_its_property() {
+        for measure in MEASURES {
+            let [low, high] = (measure.domain)(Part::most_flows()).ends();
+            let inside = if high.is_finite() { (low + high) / 2.0 } else { low + 1.0 };
+            for (sign, bound, fits) in [
+                ('>', inside, true),
+                ('<', inside, true),
+                ('>', low, low.is_finite()),
+                ('<', low, false),
+                ('>', low - 1.0, false),
+                ('<', low - 1.0, false),
+                ('>', high, false),
+                ('<', high, high.is_finite()),
+                ('>', high + 0.1, false),
+                ('<', high + 0.1, false),
+            ] {
+                let text = format!("{} {sign} {bound}", measure.key);
+                let read = text.parse::<Promise>();
+                assert_eq!(read.is_ok(), fits, "{text}: {read:?}");
+                let named =
+                    |error: &PropertyError| error.to_string().contains(&format!("bound of `{}` is", measure.key));
+                assert!(read.is_ok() || !bound.is_finite() || read.is_err_and(|error| named(&error)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_bound_is_named_with_those_that_are_accepted() {
+        let error = |text: &str| text.parse::<Promise>().expect_err(text).to_string();
+        for (text, expected) in [
+            ("utilisation > 1.1", "the bound of `utilisation` is 1.1: accepted is 0 and more, below 1"),
+            ("utilisation > -1", "the bound of `utilisation` is -1: accepted is 0 and more, below 1"),
+            ("loss_rate < 2", "the bound of `loss_rate` is 2: accepted is above 0, up to 1"),
+            ("jain > 0.1", "the bound of `jain` is 0.1: accepted is 0.2 and more, below 1"),
+            ("queue_delay_p95_s < 0", "the bound of `queue_delay_p95_s` is 0: accepted is above 0"),
+            ("steady-loss < -1e-320", "the bound of `steady-loss` is -1e-320: accepted is above 0, up to 1"),
+            ("starvtion", "unknown property `starvtion`; did you mean `starvation`?"),
+            ("utilisation", "the measure `utilisation` needs a bound, such as `utilisation > 0.5`"),
+            ("rtt / 2", "the expression `rtt / 2` needs a bound, such as `rtt / 2 > 0.5`"),
+            ("utilsation*2 > 1", "unknown measure `utilsation`; did you mean `utilisation`?"),
+            ("utilisation-2*los_rate > 1", "unknown measure `los_rate`; did you mean `loss_rate`?"),
+            (
+                "utilisation - > 1",
+                "cannot read `utilisation -`: expected a number, a name or `(` at character 14, where the end stands",
+            ),
+            ("2 * (3 - 1) > 1", "`2 * (3 - 1)` is always 4: expected an expression whose value depends on measures"),
+            (
+                "jain + ln(-1) > 1",
+                "`jain + ln(-1)` is always undefined: expected an expression whose value depends on measures",
+            ),
+            ("jain * 2 > loss_rate", "cannot read `loss_rate` as a bound: expected a finite number"),
+            ("rtt > -1", "the bound of `rtt` is -1: accepted is 0 and more"),
+            ("utilisation > 1e999", "cannot read `1e999` as a bound: expected a finite number"),
+        ] {
+            assert!(error(text).starts_with(expected), "{}", error(text));
+        }
+    }
+
+    #[test]
+    fn a_property_is_written_as_it_is_read() {
+        for (text, written) in [
+            ("needless-repeats<1e-320", "needless-repeats < 1e-320"),
+            (" goodput_bps > 3e6 ", "goodput_bps > 3000000"),
+            ("goodput_bps > 1e300", "goodput_bps > 1e300"),
+            ("starvation", "starvation > 0.1"),
+            ("utilisation\n- 2*loss_rate>-0.5", "utilisation - 2*loss_rate > -0.5"),
+            ("if(jain < 0.5, 1, utilisation) < 1e-9", "if(jain < 0.5, 1, utilisation) < 1e-9"),
+        ] {
+            let promise: Promise = text.parse().expect(text);
+            assert_eq!(promise.to_string(), written);
+            assert_eq!(written.parse::<Promise>().expect(written).to_string(), written);
+        }
+    }
+}

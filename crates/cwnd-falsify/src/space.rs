@@ -291,6 +291,9 @@ impl Path<'_> {
         } else if self.part(Part::Marks).is_some() {
             let _ = writeln!(flow, "ecn = \"{}\"", self.space.echo());
         }
+        if let Some([time]) = self.part(Part::Wake) {
+            let _ = writeln!(flow, "wake = \"{time}ms\"");
+        }
         text.push_str(&flow);
         if !self.space.promise.rivals().is_empty() {
             let bytes = self.case.path[0] * 1e6 / 8.0 * self.case.duration * SIZE;
@@ -403,6 +406,35 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("algorithm = \"cubic\"\nname = \"competitor\"\ncount = 4"), "{text}");
+    }
+
+    #[test]
+    fn both_flows_of_the_subject_have_hosts_that_gather_arrivals_and_the_competitor_has_not() {
+        for algorithm in ["bbr", "udt"] {
+            let space = Space::new(Profile::Home, written(algorithm), "starvation".parse().expect("registered"));
+            let case =
+                Case { parts: [(Part::Wake, vec![0.5])].into(), ..space.decode(&vec![1.0; Space::dimensions()]) };
+            let text = space.scenario(&case, 1);
+            assert_eq!(text.matches("wake = \"0.5ms\"").count(), 2, "{text}");
+            assert!(space.read(&case, 1).is_ok(), "{text}");
+        }
+        let space = Space::new(Profile::Home, written("bbr"), "utilisation > 0.5".parse().expect("a measure"));
+        let text = space.scenario(&space.decode(&vec![0.0; Space::dimensions()]), 1);
+        let competitor = text.split_once("name = \"competitor\"").expect("every part is there").1;
+        assert!(text.contains("wake = \"0.1ms\"") && !competitor.contains("wake"), "{text}");
+    }
+
+    /// Recorded searches stay comparable: each new part is drawn after the older ones.
+    #[test]
+    fn a_new_part_leaves_the_coordinates_of_the_older_ones() {
+        let space = Space::new(Profile::Home, written("cubic"), "utilisation > 0.5".parse().expect("a measure"));
+        let mut point = vec![0.1; Space::dimensions()];
+        let with = space.decode(&point);
+        let gate = point.len() - 1 - Part::Wake.knobs().len();
+        point[gate] = 1.0;
+        let mut without = with.clone();
+        without.parts.remove(&Part::Wake);
+        assert!(with != without && space.decode(&point) == without);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use cwnd::window::{Window, WindowRule};
-use cwnd::{CongestionControl, Maker, Spec, Start, View};
+use cwnd::{Bytes, CongestionControl, Maker, Spec, Start, Time, View};
 use cwnd_falsify::answer::{Answer, kept, read, regress};
 use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::property::Promise;
@@ -16,6 +16,7 @@ use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Threads};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Written;
+use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
 fn written(algorithm: &str) -> Written<Spec> {
     algorithm.parse().expect("it is in the registry")
@@ -68,6 +69,33 @@ fn a_search_continues_from_its_corpus() {
     assert_eq!(search.outcomes(), whole);
     let other = Corpus::new(&path, &space, Strategy::Elites, 2).read(&space).expect_err("it is of another seed");
     assert!(other.to_string().contains("its line 6 is `seed 1`, not `seed 2`"), "{other}");
+}
+
+#[test]
+fn a_corpus_without_one_of_its_lines_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("corpus");
+    let space = Space::new(Profile::Home, written("reno"), promise("steady-loss"));
+    let corpus = Corpus::new(&path, &space, Strategy::Elites, 1);
+    let of = |value| Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None };
+    let outcomes = [of(0.5), Evaluated::default(), of(1e-9), of(0.0)];
+    corpus.write(&outcomes).expect("it can be written");
+    assert_eq!(corpus.read(&space).expect("as written"), outcomes);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let lines: Vec<&str> = text.lines().collect();
+    let refused = |lines: &[&str]| {
+        std::fs::write(&path, lines.join("\n")).expect("it can be written");
+        corpus.read(&space).expect_err("it is no corpus").to_string()
+    };
+    let without = [&lines[..7], &lines[8..]].concat();
+    assert_eq!(refused(&without), "line 8 has evaluation 3, not 2: lines are missing, double or in another order");
+    let double = [&lines[..8], &lines[7..]].concat();
+    assert!(refused(&double).starts_with("line 9 has evaluation 2, not 3"));
+    for wrong in ["0.5", "3 ", "3 nothing", "3 inf", "three -", ""] {
+        let changed = [&lines[..8], &[wrong], &lines[9..]].concat();
+        let expected = "line 9 is no outcome: expected `3` and a number, `-` or `error: ` with a reason";
+        assert_eq!(refused(&changed), expected, "{wrong}");
+    }
 }
 
 /// Adds a packet per round trip, and breaks down at the first loss.
@@ -128,6 +156,111 @@ fn a_property_about_marks_needs_a_sender_that_answers_them() {
         let expected = format!("its sender does not answer congestion marks, which `{property}` is about");
         assert_eq!(error, expected);
     }
+}
+
+/// A stack that sends all data within its window, one datagram for each submitted packet, and shows the window alone.
+#[derive(Clone, Copy, Debug)]
+struct Windowed {
+    /// The window grows by a packet for each acknowledgement, used or not.
+    grows: bool,
+}
+
+/// Either end of it: data is zeros, an acknowledgement is the number of bytes that have arrived.
+struct End {
+    stack: Windowed,
+    datagram: u64,
+    submitted: u64,
+    sent: u64,
+    acknowledged: u64,
+    window: f64,
+    delivered: u64,
+    answers: bool,
+}
+
+impl Stack for Windowed {
+    fn headers(&self) -> Bytes {
+        Bytes(28)
+    }
+
+    fn connect(&self, connection: &Connection) -> Pair {
+        let end = || End {
+            stack: *self,
+            datagram: u64::from(connection.datagram),
+            submitted: 0,
+            sent: 0,
+            acknowledged: 0,
+            window: 200.0,
+            delivered: 0,
+            answers: false,
+        };
+        Pair { sender: Box::new(end()), receiver: Box::new(end()) }
+    }
+}
+
+impl Endpoint for End {
+    fn submit(&mut self, _now: Time, bytes: u64) {
+        self.submitted += bytes;
+    }
+
+    fn handle_datagram(&mut self, _now: Time, datagram: &[u8], _ecn: Ecn) {
+        if let Ok(acknowledged) = datagram.try_into() {
+            self.acknowledged = u64::from_be_bytes(acknowledged);
+            self.window += f64::from(u8::from(self.stack.grows));
+        } else {
+            self.delivered += datagram.len() as u64;
+            self.answers = true;
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        let room = (self.window as u64 * self.datagram).saturating_sub(self.sent - self.acknowledged);
+        let bytes = (self.submitted - self.sent).min(room).min(self.datagram);
+        if std::mem::take(&mut self.answers) {
+            buffer.extend(self.delivered.to_be_bytes());
+        } else if bytes > 8 {
+            self.sent += bytes;
+            buffer.resize(bytes as usize, 0);
+        } else {
+            return None;
+        }
+        Some(Transmit::new(Ecn::NotCapable, None))
+    }
+
+    fn next_timeout(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn shown(&self) -> Shown {
+        let mut shown = Shown::default();
+        shown.window = Some(self.window);
+        shown
+    }
+}
+
+#[test]
+fn the_unused_window_of_a_stack_is_that_which_its_application_does_not_fill() {
+    let growth = |grows: bool| {
+        let stack = StackSpec::new("windowed", Windowed { grows }).into_spec();
+        let space = Space::new(Profile::Home, stack.into(), promise("unused-growth"));
+        Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+        // The application has 0.9 of 16 Mbit/s: 38 packets are in flight in 32 ms.
+        let case = space.decode(&[&[0.5; 3][..], &vec![1.0; Space::dimensions() - 3]].concat());
+        assert!(case.parts().eq([Part::Source]));
+        let scenario = space.read(&case, 1).expect("a scenario");
+        with_threads(1, |executor| {
+            let subject = Subject { executor, promise: space.promise() };
+            subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0].clone()
+        })
+    };
+    assert_eq!(growth(false).value, Some(1.0));
+    let grown = growth(true);
+    assert!(grown.is_broken() && grown.value.is_some_and(|value| value > 5.0), "{grown:?}");
 }
 
 #[test]
@@ -207,6 +340,8 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
         assert_eq!(promise.to_string(), "starvation > 0.1");
         assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));
+        let marked = format!("\u{feff}{}", answer.toml);
+        assert!(read("answer.toml", &marked).is_ok_and(|(promise, _)| promise.to_string() == "starvation > 0.1"));
         let mended = answer.toml.replace("starvation > 0.1", "starvation > 0");
         let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
         let subject = Subject { executor, promise: &promise };

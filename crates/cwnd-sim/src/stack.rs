@@ -6,8 +6,8 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cwnd::host::Counts;
-use cwnd::{Packets, Rtt, Span, Time};
+use cwnd::host::{Counts, Limits, Spent};
+use cwnd::{Limit, Packets, Rtt, Span, Time};
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack};
 
 use crate::net::packet::{Body, Data, Datagram};
@@ -29,6 +29,7 @@ pub(crate) struct Host {
     headers: u32,
     ecn: bool,
     contents: Contents,
+    limits: Limits,
     /// Datagrams sent by each end: sender, receiver.
     sent: [u64; 2],
     /// What the sender's latest datagrams are written to.
@@ -57,6 +58,8 @@ struct Contents {
     buffers: Vec<Vec<u8>>,
     /// Datagrams in the network that each end has sent: sender, receiver.
     live: [u64; 2],
+    /// The bytes in them, those of copies once.
+    bytes: [u64; 2],
 }
 
 struct Content {
@@ -91,6 +94,7 @@ impl Host {
             headers,
             ecn: connection.ecn,
             contents: Contents::default(),
+            limits: Limits::new(start),
             sent: [0; 2],
             buffer: Vec::new(),
             failure: None,
@@ -180,7 +184,9 @@ impl Host {
             content.bytes.clone()
         } else {
             self.contents.free.push(datagram.slot);
-            slot.take()?.bytes
+            let bytes = slot.take()?.bytes;
+            self.contents.bytes[end as usize] -= bytes.len() as u64;
+            bytes
         };
         Some((bytes, if datagram.marked { Ecn::Ce } else { ecn }))
     }
@@ -205,6 +211,7 @@ impl Host {
         let due = self.guard(now, |host| {
             host.submit(now);
             host.poll(now, End::Sender, |datagram| collect(sent, Body::Datagram(datagram)));
+            host.limits.set(now, if host.has_data() { Limit::Window } else { Limit::Source });
             host.sender.next_timeout(now)
         });
         let release = due.flatten().map_or(Time::MAX, |due| due.max(now));
@@ -231,6 +238,14 @@ impl Host {
             self.submitted += ahead;
             self.sender.submit(now, ahead * self.payload);
         }
+    }
+
+    /// Whether submitted data waits at the sender: unread data is more than the datagrams in the network contain. Their headers count as
+    /// data, so that a few hundredths of the data in flight may wait unseen. No stack shows whether a window, a pacer or a timer keeps the
+    /// data back; without any, the application is the limit.
+    fn has_data(&self) -> bool {
+        let unread = (self.submitted * self.payload).saturating_sub(self.receiver.delivered());
+        unread > self.contents.bytes[End::Sender as usize]
     }
 
     /// Hands what an end sends now to `send`, until that returns false.
@@ -293,6 +308,10 @@ impl SenderState for Host {
         counts
     }
 
+    fn spent(&self, now: Time) -> Spent {
+        self.limits.spent(now)
+    }
+
     fn rtt(&self) -> Option<Rtt> {
         self.shown().rtt.map(Rtt::fixed)
     }
@@ -348,6 +367,7 @@ impl Contents {
         buffer.extend_from_slice(bytes);
         let content = Some(Content { ecn, bytes: buffer, end, copies: 0 });
         self.live[end as usize] += 1;
+        self.bytes[end as usize] += bytes.len() as u64;
         match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = content;

@@ -23,6 +23,19 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     }
 }
 
+/// `value` with as many digits as reading it again takes, below 10⁻⁵ and from 10¹⁶ on as a power of ten.
+///
+/// ```
+/// use cwnd_text::exact;
+///
+/// assert_eq!([0.1, 20.0, 3e6, 1e-320, 1e16].map(exact), ["0.1", "20", "3000000", "1e-320", "1e16"]);
+/// ```
+#[must_use]
+pub fn exact(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
 /// An amount of bytes: whole MiB where it is some of them, otherwise MB, kB or bytes.
 ///
 /// ```
@@ -54,6 +67,14 @@ mod tests {
             let value = digits * 10.0_f64.powi(exponent) * if negative { -1.0 } else { 1.0 };
             let shown: f64 = decimal(value, decimals).parse().expect("a number");
             prop_assert!((shown - value).abs() <= 0.051 * value.abs(), "{value}: {shown}");
+        }
+
+        #[test]
+        fn an_exact_number_is_short_and_reads_as_itself(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let shown = exact(value);
+            prop_assert!(shown.len() <= 25 && shown.parse() == Ok(value), "{shown}");
         }
 
         #[test]

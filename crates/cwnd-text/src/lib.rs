@@ -4,6 +4,7 @@
 //! the cursor, begin lines that look like the program's, or reverse what follows; in a spreadsheet they could be formulas.
 //! [`Printable`] shows a name, [`one_line`] and [`lines`] show sentences of this program with such names inside, and [`cell()`] is a name
 //! in CSV. [`counted`] and [`counted_with`] put a number and its noun together, [`decimal()`] and [`size`] write numbers so that none but zero reads as zero.
+//! [`exact`] writes a number that is read again.
 //! These functions write for people: documents for programs keep names as they are, and [`to_json`] writes them. [`read_limited`] and
 //! [`read_text`] read files that people name. [`VERSION`] is that of the programs.
 
@@ -19,7 +20,7 @@ mod read;
 pub use capitalised::capitalised;
 pub use cell::cell;
 pub use count::{counted, counted_with};
-pub use decimal::{decimal, size};
+pub use decimal::{decimal, exact, size};
 pub use json::to_json;
 pub use message::{lines, one_line};
 pub use printable::Printable;

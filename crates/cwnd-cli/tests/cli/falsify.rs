@@ -48,6 +48,22 @@ fn nothing_found_names_the_closest_path() {
 }
 
 #[test]
+fn an_expression_over_measures_is_judged_again_from_its_file() {
+    let cwnd = Cwnd::new();
+    let property = "utilisation - 2*loss_rate > 0.999";
+    let budget = ["--evaluations", "2", "--seeds", "1", "--answers", "1", "--search", "random", "--out", "found"];
+    let text = cwnd.succeed(&[&["falsify", "reno", "--property", property][..], &budget].concat());
+    assert!(
+        text.starts_with(&format!("reno, {property}, home: 2 of 2 evaluations break it: 1 counterexample")),
+        "{text}"
+    );
+    let file = std::fs::read_to_string(cwnd.path().join("found/1/counterexample.toml")).expect("it was written");
+    assert!(file.starts_with(&format!("# cwnd falsify: {property}\n")), "{file}");
+    let red = cwnd.run(&["falsify", "--regress", "found/1/counterexample.toml"]);
+    assert!(red.code == Some(1) && red.out.contains(&format!("{property}: broken: ")), "{red:?}");
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     let cwnd = Cwnd::new();
     cwnd.file("plain.toml", super::SHORT);
@@ -65,6 +81,14 @@ fn wrong_arguments_are_refused() {
         (
             &["prague", "--property", "l4s-delay < -1"],
             "error: invalid value 'l4s-delay < -1' for '--property <PROPERTY>': the bound of `l4s-delay` is -1: accepted is above 0",
+        ),
+        (
+            &["reno", "--property", "utilisation > 1.1"],
+            "error: invalid value 'utilisation > 1.1' for '--property <PROPERTY>': the bound of `utilisation` is 1.1: accepted is 0 and more, below 1",
+        ),
+        (
+            &["reno", "--property", "utilisation - 2*los_rate > 0.4"],
+            "error: invalid value 'utilisation - 2*los_rate > 0.4' for '--property <PROPERTY>': unknown measure `los_rate`; did you mean `loss_rate`?",
         ),
         (
             &["udt", "--property", "l4s-delay"],

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, RedSetup, Setup, SetupError, Source, Tap, run,
+    AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, RateSchedule, RedSetup, Setup, SetupError,
+    Source, Tap, run,
 };
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
@@ -154,6 +155,27 @@ fn a_batch_enters_links_as_datagrams_with_their_sizes() {
     assert_eq!((flow.sent.last(), flow.delivered.last()), (Some(&154), Some(&100)));
     assert_eq!(link.carried_bytes.last(), Some(&(146_000 + 154 * 28)));
     assert!(flow.completed.is_some() && flow.acknowledged > flow.completed, "the last answer comes after 5 ms");
+}
+
+#[test]
+fn the_application_limits_a_stack_while_all_that_it_submitted_is_on_its_way() {
+    // The stack can send 9500 bytes every 10 ms, 7.6 Mbit/s. The links delay each packet by 20 ms.
+    let share = |source: Source| {
+        let mut setup = setup(Batches::default(), &path());
+        setup.flows.truncate(1);
+        setup.flows[0].source = source;
+        let trace = run(&setup, &mut |_| true).expect("a valid setup");
+        trace.flows[0].source_limited.last().copied().unwrap_or(0) as f64 * 1e-9 / 3.0
+    };
+    assert_eq!(share(Source::Bulk), 0.0);
+    let rate = |rate: u64| share(Source::Rate(RateSchedule::constant(rate)));
+    let [slow, medium, fast] = [1_000_000, 4_000_000, 9_000_000].map(rate);
+    // A packet comes every 11.7 ms and leaves at once; at 4 Mbit/s it comes after 2.9 ms, and waits for the next batch.
+    assert!(slow > 0.9 && (0.1..0.5).contains(&medium), "{slow} {medium}");
+    assert!(fast < 0.05, "{fast}");
+    // 146 kB leave within 0.16 s.
+    let finite = share(Source::Packets(100));
+    assert!((0.9..0.96).contains(&finite), "{finite}");
 }
 
 #[test]

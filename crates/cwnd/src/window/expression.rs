@@ -1,5 +1,5 @@
-//! Expressions of [a rule of one's own](super::rule): arithmetic and choices over a few variables, without loops. An expression is read
-//! once, into steps for a stack of bounded height.
+//! Expressions, as of [a rule of one's own](super::rule): arithmetic and choices over a few variables, without loops. An expression is
+//! read once, into steps for a stack of bounded height.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,17 +9,32 @@ use core::fmt;
 
 /// An expression that was read.
 #[derive(Clone, Debug)]
-pub(super) struct Expression(Arc<[Step]>);
-
-/// The values of [`VARIABLES`], in their order.
-pub(super) type Numbers = [f64; VARIABLES.len()];
+pub struct Expression(Arc<[Step]>);
 
 /// Why an expression cannot be read, as what would be accepted and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ExpressionError {
-    Expected { expected: &'static str, at: usize, found: String },
+#[non_exhaustive]
+pub enum ExpressionError {
+    /// Something else stands there. Characters are counted from 1.
+    Expected {
+        /// What would be accepted.
+        expected: &'static str,
+        /// The character.
+        at: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// It is longer or deeper than an expression may be.
     TooLong,
-    UnknownName { name: String, at: usize },
+    /// Neither a variable nor a function.
+    UnknownName {
+        /// As it was written.
+        name: String,
+        /// The character.
+        at: usize,
+        /// The variables, with commas between.
+        variables: String,
+    },
 }
 
 impl fmt::Display for ExpressionError {
@@ -30,10 +45,9 @@ impl fmt::Display for ExpressionError {
                 out,
                 "at most {MAX_LENGTH} characters, {MAX_STEPS} numbers, names and operators, and brackets {MAX_DEPTH} deep"
             ),
-            Self::UnknownName { name, at } => write!(
+            Self::UnknownName { name, at, variables } => write!(
                 out,
-                "one of the variables {} or of the functions {} at character {at}, where `{name}` stands",
-                names(&VARIABLES),
+                "one of the variables {variables} or of the functions {} at character {at}, where `{name}` stands",
                 names(&FUNCTIONS)
             ),
         }
@@ -57,12 +71,15 @@ enum Step {
 }
 
 impl Expression {
-    /// Reads `text`.
-    pub(super) fn read(text: &str) -> Result<Self, ExpressionError> {
+    /// Reads `text` over `variables`.
+    ///
+    /// # Errors
+    /// The text is no expression, or has other names.
+    pub fn read(text: &str, variables: &[&str]) -> Result<Self, ExpressionError> {
         if text.len() > MAX_LENGTH {
             return Err(ExpressionError::TooLong);
         }
-        let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0, steps: Vec::new() };
+        let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0, steps: Vec::new(), variables };
         reader.comparison()?;
         match reader.next() {
             None => Ok(Self(reader.steps.into())),
@@ -70,15 +87,18 @@ impl Expression {
         }
     }
 
-    /// Its value.
-    pub(super) fn value(&self, numbers: &Numbers) -> f64 {
+    /// Its value with the variables' `numbers`, in the order of [`read`](Self::read). A variable without a number is undefined.
+    #[must_use]
+    pub fn value(&self, numbers: &[f64]) -> f64 {
         // No step takes more than there is: the grammar pushes before it takes. Its height is bounded by the number of steps.
         let mut stack = [0.0; MAX_STEPS];
         let mut top = 0;
         for step in &*self.0 {
             match *step {
                 Step::Number(number) => (stack[top], top) = (number, top + 1),
-                Step::Name(index) => (stack[top], top) = (numbers[index], top + 1),
+                Step::Name(index) => {
+                    (stack[top], top) = (numbers.get(index).copied().unwrap_or(f64::NAN), top + 1);
+                }
                 Step::Negate => stack[top - 1] = -stack[top - 1],
                 Step::One(of) => stack[top - 1] = of(stack[top - 1]),
                 Step::Two(of) => {
@@ -94,13 +114,15 @@ impl Expression {
         stack[0]
     }
 
-    /// Whether the variable at this index of [`VARIABLES`] stands in it.
-    pub(super) fn uses(&self, variable: usize) -> bool {
+    /// Whether the variable at this index stands in it.
+    #[must_use]
+    pub fn uses(&self, variable: usize) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Name(index) if *index == variable))
     }
 
     /// Its value, where that is one whatever the variables are: no variable stands in it, or a part that always counts is undefined.
-    pub(super) fn constant(&self) -> Option<f64> {
+    #[must_use]
+    pub fn constant(&self) -> Option<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();
         for step in &*self.0 {
             let value = match *step {
@@ -146,6 +168,7 @@ struct Reader<'a> {
     at: usize,
     depth: usize,
     steps: Vec<Step>,
+    variables: &'a [&'a str],
 }
 
 impl Reader<'_> {
@@ -252,10 +275,12 @@ impl Reader<'_> {
             self.at += 1;
         }
         let name = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
-        if let Some(index) = VARIABLES.iter().position(|(known, _)| *known == name) {
+        if let Some(index) = self.variables.iter().position(|known| *known == name) {
             return self.push(Step::Name(index));
         }
-        let Some(step) = function(&name) else { return Err(ExpressionError::UnknownName { name, at: start + 1 }) };
+        let Some(step) = function(&name) else {
+            return Err(ExpressionError::UnknownName { name, at: start + 1, variables: self.variables.join(", ") });
+        };
         self.close(b'(', "`(`")?;
         self.nested(Self::comparison)?;
         let more = match step {
@@ -354,17 +379,6 @@ fn names(table: &[(&str, &str)]) -> String {
     table.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// The variables of an expression: name, meaning with its unit.
-pub const VARIABLES: [(&str, &str); 7] = [
-    ("w", "the window, packets"),
-    ("rtt", "the smoothed round-trip time, seconds"),
-    ("min_rtt", "the least round-trip time so far, seconds"),
-    ("age", "the time since the last cut or the end of slow start, seconds"),
-    ("peak", "the window before the last cut, packets"),
-    ("u", "the first number of one's own: the last value of the parameter `u`"),
-    ("v", "the second number of one's own: the last value of the parameter `v`"),
-];
-
 /// The functions of an expression: name, meaning.
 pub const FUNCTIONS: [(&str, &str); 9] = [
     ("abs", "the magnitude of a number"),
@@ -390,11 +404,14 @@ const MAX_DEPTH: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::rule::VARIABLES;
+
+    fn read(text: &str) -> Result<Expression, ExpressionError> {
+        Expression::read(text, &VARIABLES.map(|(name, _)| name))
+    }
 
     fn value(text: &str) -> f64 {
-        Expression::read(text)
-            .unwrap_or_else(|error| panic!("{text}: {error}"))
-            .value(&[100.0, 0.05, 0.04, 2.0, 80.0, 3.0, 4.0])
+        read(text).unwrap_or_else(|error| panic!("{text}: {error}")).value(&[100.0, 0.05, 0.04, 2.0, 80.0, 3.0, 4.0])
     }
 
     #[test]
@@ -441,15 +458,13 @@ mod tests {
         ] {
             assert!(value(text).is_nan(), "{text}");
             let constant = text.replace('w', "1");
-            assert!(
-                Expression::read(&format!("w + {constant}")).is_ok_and(|read| read.constant().is_some_and(f64::is_nan))
-            );
+            assert!(read(&format!("w + {constant}")).is_ok_and(|read| read.constant().is_some_and(f64::is_nan)));
         }
     }
 
     #[test]
     fn what_has_no_variable_is_constant() {
-        let constant = |text: &str| Expression::read(text).expect(text).constant();
+        let constant = |text: &str| read(text).expect(text).constant();
         assert_eq!(["2*3 - max(1, 2)", "1/0", "-1"].map(constant), [Some(4.0), Some(f64::INFINITY), Some(-1.0)]);
         assert_eq!(["w", "1/w + 2", "0*age", "w < 3", "if(w > 1, 1, ln(-1))"].map(constant), [None; 5]);
         assert_eq!(["if(1 < 2, 3, w)", "if(w, 3, 3)"].map(constant), [Some(3.0); 2]);
@@ -457,7 +472,7 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_is_refused_with_its_place() {
-        let error = |text: &str| Expression::read(text).expect_err(text).to_string();
+        let error = |text: &str| read(text).expect_err(text).to_string();
         assert_eq!(error(""), "a number, a name or `(` at character 1, where the end stands");
         assert_eq!(error("1 +"), "a number, a name or `(` at character 4, where the end stands");
         assert_eq!(error("1 2"), "an operator or the end at character 3, where `2` stands");
@@ -480,9 +495,19 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_has_the_variables_that_it_was_read_with() {
+        let read = |text| Expression::read(text, &["a_1", "b"]);
+        let expression = read("a_1 - 2*b").expect("its names are known");
+        assert_eq!((expression.value(&[3.0, 0.5]), expression.uses(0), expression.uses(2)), (2.0, true, false));
+        assert!(expression.value(&[3.0]).is_nan());
+        let error = read("w").expect_err("a variable of other expressions").to_string();
+        assert!(error.starts_with("one of the variables a_1, b or of the functions abs,"), "{error}");
+    }
+
+    #[test]
     fn every_name_of_the_tables_is_read() {
         for (name, meaning) in VARIABLES {
-            assert!(Expression::read(name).is_ok() && function(name).is_none() && !meaning.is_empty(), "{name}");
+            assert!(read(name).is_ok() && function(name).is_none() && !meaning.is_empty(), "{name}");
         }
         for (name, meaning) in FUNCTIONS {
             let text = match function(name) {
@@ -490,7 +515,7 @@ mod tests {
                 Some(Step::Two(_)) => "(1, 2)",
                 _ => "(1)",
             };
-            assert!(Expression::read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
+            assert!(read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
         }
     }
 }

@@ -15,7 +15,7 @@ pub mod dctcp;
 mod delays;
 mod exit;
 pub mod exp_tcp;
-mod expression;
+pub mod expression;
 pub mod fast;
 pub mod highspeed;
 pub mod htcp;

@@ -8,8 +8,8 @@
 use alloc::boxed::Box;
 use alloc::format;
 
-use super::expression::{Expression, Numbers};
-pub use super::expression::{FUNCTIONS, VARIABLES};
+use super::expression::Expression;
+pub use super::expression::FUNCTIONS;
 use super::{Window, WindowRule};
 use crate::entry::{Basis, Entry, Family, InvalidParameter, Transport};
 use crate::parameter::Parameter;
@@ -106,7 +106,8 @@ pub const RULE: Entry<Window<Rule>> = Entry {
     ],
     build: |values, start| {
         let read = |name, (least, most), accepted| {
-            let read = Expression::read(values.text(name)).map_err(|error| InvalidParameter::new(name, error))?;
+            let read = Expression::read(values.text(name), &variables())
+                .map_err(|error| InvalidParameter::new(name, error))?;
             match read.constant() {
                 Some(value) if value.is_nan() => {
                     Err(InvalidParameter::new(name, format!("{accepted}, where this is always undefined")))
@@ -136,7 +137,26 @@ pub const RULE: Entry<Window<Rule>> = Entry {
     receiver: None,
 };
 
+/// The names of [`VARIABLES`].
+fn variables() -> [&'static str; VARIABLES.len()] {
+    VARIABLES.map(|(name, _)| name)
+}
+
 const SYNTAX: &str = "numbers, `+ - * / ^ < > ( )`, the variables `w rtt min_rtt age peak u v`, the functions `abs cbrt exp floor if ln max min sqrt`";
+
+/// The variables of a rule's expressions: name, meaning with its unit.
+pub const VARIABLES: [(&str, &str); 7] = [
+    ("w", "the window, packets"),
+    ("rtt", "the smoothed round-trip time, seconds"),
+    ("min_rtt", "the least round-trip time so far, seconds"),
+    ("age", "the time since the last cut or the end of slow start, seconds"),
+    ("peak", "the window before the last cut, packets"),
+    ("u", "the first number of one's own: the last value of the parameter `u`"),
+    ("v", "the second number of one's own: the last value of the parameter `v`"),
+];
+
+/// The values of [`VARIABLES`], in their order.
+type Numbers = [f64; VARIABLES.len()];
 
 /// Indexes of the rule's own numbers in the variables of expressions.
 const U: usize = 5;
@@ -193,7 +213,7 @@ mod tests {
         let values = built.parameters().map(|(parameter, value)| (parameter.name, value)).collect::<Vec<_>>();
         let expression = |name| {
             let (_, text) = values.iter().find(|(known, _)| *known == name).expect("a parameter");
-            Expression::read(text).expect("an expression")
+            Expression::read(text, &variables()).expect("an expression")
         };
         let mut rule = Rule {
             grow: expression("grow"),

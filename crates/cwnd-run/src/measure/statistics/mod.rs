@@ -42,6 +42,12 @@ impl Domain {
         Self { low: 0.0, high: flows.max(1) as f64 }
     }
 
+    /// The least value and the largest.
+    #[must_use]
+    pub const fn ends(self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     fn clip(self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
