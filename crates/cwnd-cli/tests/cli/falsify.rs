@@ -108,7 +108,7 @@ fn the_counterexamples_of_the_project_break_their_properties() {
         .map(|entry| entry.expect("an entry").path().display().to_string())
         .collect();
     assert!(files.len() >= 3, "{files:?}");
-    let judged = [&["falsify", "--regress"][..], &files.iter().map(String::as_str).collect::<Vec<_>>()].concat();
+    let judged = [&["falsify", "--regress"][..], &files.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
     let red = cwnd.run(&judged);
     assert_eq!(red.code, Some(1));
     assert_eq!(red.out.matches(": broken: ").count(), files.len(), "{red:?}");
