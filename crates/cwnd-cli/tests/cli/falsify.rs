@@ -123,3 +123,17 @@ fn wrong_arguments_are_refused() {
         cwnd.refuses(&[&["falsify"][..], *arguments].concat(), expected);
     }
 }
+
+#[test]
+fn the_counterexamples_of_the_project_break_their_properties() {
+    let cwnd = Cwnd::new();
+    let files: Vec<String> = std::fs::read_dir(super::root().join("scenarios/counterexamples"))
+        .expect("the counterexamples are there")
+        .map(|entry| entry.expect("an entry").path().display().to_string())
+        .collect();
+    assert!(files.len() >= 3, "{files:?}");
+    let judged = [&["falsify", "--regress"][..], &files.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
+    let red = cwnd.run(&judged);
+    assert_eq!(red.code, Some(1));
+    assert_eq!(red.out.matches(": broken: ").count(), files.len(), "{red:?}");
+}
