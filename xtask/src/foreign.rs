@@ -171,4 +171,4 @@ const MUSEUM: [(&str, &str, &str); 3] = [
 const MUSEUM_PAGE: &str = "docs/museum.md";
 /// The program with stacks that need BoringSSL, and the beginnings of their names.
 const BORING: &str = "foreign/boring";
-const IN_BORING: [&str; 3] = ["quiche-0.26.0:", "quiche-idle:", "quiche:"];
+const IN_BORING: [&str; 4] = ["quiche-0.26.0:", "quiche-idle:", "quiche:", "tquic:"];

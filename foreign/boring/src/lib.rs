@@ -6,7 +6,9 @@ mod before;
 mod current;
 #[path = "../../src/draws.rs"]
 mod draws;
+mod host;
 mod system;
+mod tquic;
 
 use cwnd::Spec;
 
@@ -16,5 +18,5 @@ pub fn stacks() -> Vec<Spec> {
     let mended = current::adapter::stacks("quiche", &["cubic", "reno", "bbr2"], |_| ());
     let unmended = current::adapter::stacks("quiche-idle", &["cubic"], current::unmended);
     let before = before::adapter::stacks("quiche-0.26.0", &["cubic", "reno", "bbr2"], |_| ());
-    [mended, unmended, before].concat()
+    [mended, unmended, before, tquic::stacks("tquic")].concat()
 }

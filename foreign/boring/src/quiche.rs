@@ -1,13 +1,13 @@
 //! quiche: both ends are whole connections, with TLS and encryption.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use cwnd::{Span, Spec, Time};
 use cwnd_stack::{Connection as Asked, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
 use super::quiche::{self, Config, Connection, ConnectionId, Error, RecvInfo};
-use crate::system::{System, time};
+use crate::host::{CERTIFICATE, Host, KEY, PROTOCOL, Side, WINDOW, ZEROS, pair};
+use crate::system::time;
 
 /// The stacks with `controllers`; `name` is the part of their names before the colon, and `change` changes their configuration.
 pub(crate) fn stacks(name: &str, controllers: &[&'static str], change: fn(&mut Config)) -> Vec<Spec> {
@@ -27,9 +27,7 @@ struct Quiche {
 /// One end.
 struct End {
     connection: Connection,
-    system: System,
-    address: SocketAddr,
-    peer: SocketAddr,
+    side: Side,
     /// The longest datagram, bytes.
     datagram: usize,
     /// Bytes submitted and not yet written to the stream.
@@ -46,32 +44,24 @@ impl Stack for Quiche {
     }
 
     fn connect(&self, asked: &Asked) -> Pair {
-        let end = |server: bool| -> Result<End, Error> {
-            let mut system = System::new(asked.seed ^ u64::from(server) << 63);
-            let (address, peer) = if server { (SERVER, CLIENT) } else { (CLIENT, SERVER) };
-            let id = [u8::from(server); quiche::MAX_CONN_ID_LEN];
+        pair(asked, |side| {
+            let mut config = self.config(asked)?;
+            let id = [u8::from(side == Side::Server); quiche::MAX_CONN_ID_LEN];
             let id = ConnectionId::from_ref(&id);
-            let connection = system.run(asked.start, || {
-                let mut config = self.config(asked)?;
-                if server {
-                    return quiche::accept(&id, None, address, peer, &mut config);
-                }
-                quiche::connect(Some("simulated"), &id, address, peer, &mut config)
-            })?;
-            Ok(End {
+            let connection = match side {
+                Side::Server => quiche::accept(&id, None, side.address(), side.peer(), &mut config),
+                Side::Client => quiche::connect(Some("simulated"), &id, side.address(), side.peer(), &mut config),
+            }?;
+            Ok::<_, Error>(End {
                 connection,
-                system,
-                address,
-                peer,
+                side,
                 datagram: asked.datagram.max(1200).into(),
                 left: 0,
                 delivered: 0,
                 paced: VecDeque::new(),
                 buffer: vec![0; 1 << 16],
             })
-        };
-        let end = |server| Box::new(end(server).unwrap_or_else(|error| panic!("the configuration: {error}")));
-        Pair { sender: end(false), receiver: end(true) }
+        })
     }
 }
 
@@ -79,10 +69,10 @@ impl Quiche {
     /// Everything that is not set here is quiche's default.
     fn config(&self, asked: &Asked) -> Result<Config, Error> {
         let mut config = Config::new(quiche::PROTOCOL_VERSION)?;
-        config.load_cert_chain_from_pem_file(concat!(env!("CARGO_MANIFEST_DIR"), "/certificate.pem"))?;
-        config.load_priv_key_from_pem_file(concat!(env!("CARGO_MANIFEST_DIR"), "/key.pem"))?;
+        config.load_cert_chain_from_pem_file(CERTIFICATE)?;
+        config.load_priv_key_from_pem_file(KEY)?;
         config.verify_peer(false);
-        config.set_application_protos(&[b"simulated"])?;
+        config.set_application_protos(&[PROTOCOL])?;
         config.set_cc_algorithm_name(if self.controller == "bbr2" { "bbr2_gcongestion" } else { self.controller })?;
         config.set_max_send_udp_payload_size(asked.datagram.max(1200).into());
         config.set_max_recv_udp_payload_size(asked.datagram.max(1200).into());
@@ -102,7 +92,10 @@ impl End {
         if self.connection.is_closed() {
             panic!("the connection is closed: {:?}", self.connection.local_error());
         }
-        if self.address == SERVER { self.read() } else { self.write() }
+        match self.side {
+            Side::Server => self.read(),
+            Side::Client => self.write(),
+        }
     }
 
     fn read(&mut self) {
@@ -154,24 +147,16 @@ impl End {
             }
         }
     }
-
-    /// Lets the connection do something at `now`.
-    fn at<R>(&mut self, now: Time, call: impl FnOnce(&mut Self) -> R) -> R {
-        let mut system = std::mem::replace(&mut self.system, System::new(0));
-        let result = system.run(now, || call(self));
-        self.system = system;
-        result
-    }
 }
 
-impl Endpoint for End {
+impl Endpoint for Host<End> {
     fn submit(&mut self, now: Time, bytes: u64) {
-        self.left += bytes;
-        self.at(now, Self::write);
+        self.end.left += bytes;
+        self.at(now, End::write);
     }
 
     fn handle_datagram(&mut self, now: Time, datagram: &[u8], _ecn: Ecn) {
-        let info = RecvInfo { from: self.peer, to: self.address };
+        let info = RecvInfo { from: self.end.side.peer(), to: self.end.side.address() };
         let mut datagram = datagram.to_vec();
         self.at(now, |end| {
             match end.connection.recv(&mut datagram, info) {
@@ -183,8 +168,8 @@ impl Endpoint for End {
     }
 
     fn poll_transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        self.at(now, Self::send);
-        let (_, datagram) = self.paced.pop_front_if(|(at, _)| *at <= now)?;
+        self.at(now, End::send);
+        let (_, datagram) = self.end.paced.pop_front_if(|(at, _)| *at <= now)?;
         buffer.extend(datagram);
         // quiche does not use ECN.
         Some(Transmit::new(Ecn::NotCapable, None))
@@ -192,7 +177,7 @@ impl Endpoint for End {
 
     fn next_timeout(&mut self, now: Time) -> Option<Time> {
         let own = self.at(now, |end| end.connection.timeout_instant()).map(time);
-        let paced = self.paced.front().map(|(at, _)| *at);
+        let paced = self.end.paced.front().map(|(at, _)| *at);
         own.into_iter().chain(paced).min()
     }
 
@@ -206,15 +191,15 @@ impl Endpoint for End {
     }
 
     fn delivered(&self) -> u64 {
-        self.delivered
+        self.end.delivered
     }
 
     fn shown(&self) -> Shown {
-        let Some(path) = self.connection.path_stats().next() else { return Shown::default() };
-        let stats = self.connection.stats();
+        let Some(path) = self.end.connection.path_stats().next() else { return Shown::default() };
+        let stats = self.end.connection.stats();
         let in_flight = stats.sent_bytes.saturating_sub(stats.acked_bytes + stats.lost_bytes);
         let mut shown = Shown::default();
-        shown.window = Some(path.cwnd as f64 / self.datagram as f64);
+        shown.window = Some(path.cwnd as f64 / self.end.datagram as f64);
         // Datagrams are not of full size, and their mean is as good as it gets.
         shown.in_flight = Some(in_flight * stats.sent as u64 / stats.sent_bytes.max(1));
         shown.rtt = Some(Span::from_nanos(path.rtt.as_nanos() as u64));
@@ -223,14 +208,7 @@ impl Endpoint for End {
     }
 }
 
-/// The sent data.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-
-const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 4433);
-const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 4433);
 /// The first stream of a client in one direction (RFC 9000 section 2.1).
 const STREAM: u64 = 2;
 /// Bytes of a full datagram that are not data: the short header with an ID of 20 bytes, the header of the stream frame, the tag.
 const OVERHEAD: u64 = 60;
-/// Flow control is never the limit on any path here.
-const WINDOW: u64 = 1 << 60;

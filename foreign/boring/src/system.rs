@@ -1,13 +1,15 @@
 //! The clock and the random numbers of the system, as a stack sees them while it runs.
 //!
-//! quiche asks the standard library for the time, which asks `clock_gettime`, and BoringSSL for random numbers, by `RAND_bytes`. This
-//! program defines both, and a definition in a program goes before that of a library. Outside of a simulation they are the system's.
+//! The stacks ask the standard library for the time, which asks `clock_gettime`, and BoringSSL for random numbers, by `RAND_bytes`. tquic draws
+//! from the generator of `rand` for the thread, too, which gets its seeds by `syscall`. This program defines the three functions, and a
+//! definition in a program goes before that of a library. Outside of a simulation they are the system's.
 //! BoringSSL draws keys of ML-KEM and salts of RSA-PSS from the system in another way: ciphertexts then differ from run to run, times and
 //! lengths do not.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_long};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 use cwnd::Time;
@@ -17,6 +19,8 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
     /// What its next random numbers follow from.
     static DRAWS: Cell<u64> = const { Cell::new(0) };
+    /// How many seeds the generator of `rand` has got from a simulation.
+    static SEEDS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The system of one end of a connection.
@@ -54,6 +58,24 @@ impl Drop for Before {
     }
 }
 
+/// Seeds the generator of `rand` for this thread from the system of the stack that runs. A generator takes no seed, but asks for one
+/// after each 64 KiB: this draws until it does.
+pub(crate) fn seed_generator() {
+    // The first use of a thread asks for a seed, too, and must not differ from later ones.
+    let now = NOW.replace(0);
+    rand::random::<u32>();
+    NOW.set(now);
+    let seeds = SEEDS.get();
+    while SEEDS.get() == seeds {
+        rand::random::<u32>();
+    }
+}
+
+/// The instant that is `now` for a stack.
+pub(crate) fn instant(now: Time) -> Instant {
+    *EPOCH + Duration::from_nanos(now.as_nanos())
+}
+
 /// The time that a stack means by `instant`; [`Time::ZERO`] for one before the start.
 pub(crate) fn time(instant: Instant) -> Time {
     let nanos = instant.saturating_duration_since(*EPOCH).as_nanos();
@@ -85,6 +107,40 @@ unsafe extern "C" fn RAND_bytes(buffer: *mut u8, len: usize) -> c_int {
         let filled = unsafe { libc::getrandom(buffer.cast(), len, 0) };
         return c_int::from(usize::try_from(filled) == Ok(len));
     }
+    // SAFETY: as above.
+    unsafe { draw(buffer, len) };
+    1
+}
+
+#[expect(unsafe_code, reason = "the generator of `rand` asks for seeds through a pointer")]
+// SAFETY: a call of `syscall(2)`, whose arguments are words, as many as the call of `number` has. It gets at the system's `syscall` as it came,
+// but for a call of `getrandom(2)` for a seed in a simulation, which passes the start of a buffer of `b` bytes that are its own.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+    if number == libc::SYS_getrandom && b == SEED && NOW.get() != 0 {
+        unsafe { draw(a as *mut u8, b) };
+        SEEDS.set(SEEDS.get() + 1);
+        return b as c_long;
+    }
+    type Syscall = unsafe extern "C" fn(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
+    // No lock: those of the standard library call this function.
+    static SYSTEM: AtomicPtr<libc::c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let mut system = SYSTEM.load(Ordering::Relaxed);
+    if system.is_null() {
+        system = unsafe { libc::dlsym(libc::RTLD_NEXT, c"syscall".as_ptr()) };
+        SYSTEM.store(system, Ordering::Relaxed);
+    }
+    let system = unsafe { std::mem::transmute::<*mut libc::c_void, Option<Syscall>>(system) };
+    let Some(system) = system else { std::process::abort() };
+    unsafe { system(number, a, b, c, d, e, f) }
+}
+
+/// Writes the next random numbers of the stack that runs on this thread.
+///
+/// # Safety
+/// The buffer has `len` bytes.
+#[expect(unsafe_code, reason = "callers have a pointer")]
+unsafe fn draw(buffer: *mut u8, len: usize) {
     let bytes = unsafe {
         buffer.write_bytes(0, len);
         std::slice::from_raw_parts_mut(buffer, len)
@@ -92,8 +148,10 @@ unsafe extern "C" fn RAND_bytes(buffer: *mut u8, len: usize) -> c_int {
     let mut draws = DRAWS.get();
     crate::draws::fill(&mut draws, bytes);
     DRAWS.set(draws);
-    1
 }
+
+/// Bytes of a seed of the generator of `rand`. BoringSSL asks for 48, once on a thread, for what it draws in another way.
+const SEED: usize = 32;
 
 /// The time on the clocks at the start of a simulation, nanoseconds: 2020-09-13. A stack may subtract from it.
 const BEGIN: u64 = 1_600_000_000_000_000_000;
@@ -136,6 +194,27 @@ mod tests {
         assert_eq!(drawn(1), [first, second]);
         assert_ne!(drawn(2), [first, second]);
         assert_ne!(bytes(), bytes());
+    }
+
+    /// The generator is that of the thread, whatever drew from it before.
+    #[test]
+    fn the_generator_of_a_thread_follows_from_the_seed() {
+        let drawn = |seed, before: usize| {
+            let ignored: Vec<u8> = (0..before).map(|_| rand::random()).collect();
+            assert_eq!(ignored.len(), before);
+            System::new(seed).run(Time::ZERO, || {
+                seed_generator();
+                // Beyond the next seed.
+                (0..20_000).map(|_| rand::random()).collect::<Vec<u64>>()
+            })
+        };
+        let first = drawn(1, 0);
+        for before in [0, 1, 7, 70_000] {
+            assert!(drawn(1, before) == first, "{before}");
+        }
+        assert!(std::thread::scope(|scope| scope.spawn(|| drawn(1, 3)).join().expect("it does not panic") == first));
+        assert!(drawn(2, 0) != first);
+        assert_ne!(rand::random::<u128>(), rand::random());
     }
 
     /// The first use of [`EPOCH`] is a run within a run.
