@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, c_void};
+use std::mem::transmute;
 use std::ptr::null;
 use std::sync::LazyLock;
 
@@ -114,11 +115,16 @@ fn nanos(now: Time) -> i64 {
 
 /// The functions of the library, which `netstack/main.go` describes.
 struct Library {
-    open: unsafe extern "C" fn(bool, bool, u32, u64, i64, *mut u8, *mut u32) -> usize,
-    call: unsafe extern "C" fn(usize, i64, *const u8, u32, u64, bool, *mut u8, u32, *mut Report),
-    take: unsafe extern "C" fn(usize, *mut u8, u32) -> u32,
-    close: unsafe extern "C" fn(usize),
+    open: Open,
+    call: Call,
+    take: Take,
+    close: Close,
 }
+
+type Open = unsafe extern "C" fn(bool, bool, u32, u64, i64, *mut u8, *mut u32) -> usize;
+type Call = unsafe extern "C" fn(usize, i64, *const u8, u32, u64, bool, *mut u8, u32, *mut Report);
+type Take = unsafe extern "C" fn(usize, *mut u8, u32) -> u32;
+type Close = unsafe extern "C" fn(usize);
 
 #[expect(unsafe_code, reason = "functions of a loaded library have the types that the program says")]
 // SAFETY: the library is the one that `build.rs` has built, and the types are those of its functions.
@@ -132,9 +138,9 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| unsafe {
         found
     };
     Library {
-        open: std::mem::transmute::<*mut c_void, _>(function(c"gvisor_open")),
-        call: std::mem::transmute::<*mut c_void, _>(function(c"gvisor_call")),
-        take: std::mem::transmute::<*mut c_void, _>(function(c"gvisor_take")),
-        close: std::mem::transmute::<*mut c_void, _>(function(c"gvisor_close")),
+        open: transmute::<*mut c_void, Open>(function(c"gvisor_open")),
+        call: transmute::<*mut c_void, Call>(function(c"gvisor_call")),
+        take: transmute::<*mut c_void, Take>(function(c"gvisor_take")),
+        close: transmute::<*mut c_void, Close>(function(c"gvisor_close")),
     }
 });
