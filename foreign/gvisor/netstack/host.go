@@ -35,7 +35,7 @@ const (
 	port = 4433
 	// bufferSize is what either end buffers: the window of 1 Gbit/s over 32 ms.
 	bufferSize = 4 << 20
-	// backlog is of connections that are not yet accepted. A short one is answered with SYN cookies, which lose options.
+	// backlog is the number of handshakes beyond which the stack answers with SYN cookies, which lose options.
 	backlog = 128
 )
 
@@ -61,11 +61,15 @@ func newHost(server bool, algorithm string, mtu uint32, seed int64, now int64) (
 		SecureRNG:          random,
 	})
 	h.stack.Pause()
-	if err := h.configure(server, algorithm); err != nil {
+	err := h.configure(server, algorithm)
+	if err == nil {
+		err = h.settle()
+	}
+	if err != nil {
 		h.close()
 		return nil, err
 	}
-	return h, h.settle()
+	return h, nil
 }
 
 func (h *host) configure(server bool, algorithm string) error {
@@ -201,8 +205,9 @@ func (h *host) WriteNotify() {
 	}
 }
 
-// close ends the goroutines of the stack. What it sends then goes nowhere.
+// close ends the goroutines of the stack. What it sends then goes nowhere: the link is closed first.
 func (h *host) close() {
+	h.link.Close()
 	h.stack.Resume()
 	h.stack.Destroy()
 }
