@@ -20,6 +20,7 @@ pub(crate) const STEPS: &[Step] = &[
                 "evidence/Cargo.toml",
                 "foreign/Cargo.toml",
                 "foreign/boring/Cargo.toml",
+                "foreign/gvisor/Cargo.toml",
                 "foreign/known-bad/Cargo.toml",
                 "examples/noq-copy/Cargo.toml",
                 "examples/own-controller/Cargo.toml",

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
 use crate::searches;
-use crate::workspace::{Workspace, run, run_program, shown};
+use crate::workspace::{Workspace, output, run, run_program, shown};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
@@ -15,6 +15,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
         (KNOWN_BAD, "cwnd-foreign-known-bad")
     } else if names(&IN_BORING) {
         (BORING, "cwnd-foreign-boring")
+    } else if names(&IN_GVISOR) {
+        (GVISOR, "cwnd-foreign-gvisor")
     } else {
         ("foreign", "cwnd-foreign")
     };
@@ -56,6 +58,22 @@ pub(crate) fn test_boring(workspace: &Workspace) -> Result<(), String> {
         ["clippy", "--locked", "--release", "--no-default-features", "--all-targets", "--", "--deny", "warnings"];
     run(&mut cargo(workspace, BORING, &clippy))?;
     run(&mut cargo(workspace, BORING, &["test", "--locked", "--release", "--no-default-features"]))
+}
+
+/// The step of `test --long`: lints and tests of gVisor's netstack, which Go builds.
+pub(crate) fn test_gvisor(workspace: &Workspace) -> Result<(), String> {
+    let go = workspace.path(NETSTACK);
+    let unformatted = output(Command::new("gofmt").args(["-l", "."]).current_dir(&go))?;
+    if !unformatted.is_empty() {
+        return Err(format!(
+            "gofmt would change in {NETSTACK}: {}",
+            unformatted.split_whitespace().collect::<Vec<_>>().join(", ")
+        ));
+    }
+    run(Command::new("go").args(["vet", "-mod=readonly", "."]).current_dir(go))?;
+    let clippy = ["clippy", "--locked", "--no-default-features", "--all-targets", "--", "--deny", "warnings"];
+    run(&mut cargo(workspace, GVISOR, &clippy))?;
+    run(&mut cargo(workspace, GVISOR, &TESTS))
 }
 
 /// `cargo xtask museum`: looks for published faults in the releases before and after, and writes the page.
@@ -172,3 +190,8 @@ const MUSEUM_PAGE: &str = "docs/museum.md";
 /// The program with stacks that need BoringSSL, and the beginnings of their names.
 const BORING: &str = "foreign/boring";
 const IN_BORING: [&str; 4] = ["quiche-0.26.0:", "quiche-idle:", "quiche:", "tquic:"];
+/// The program with the stack that needs Go, and the beginning of its names.
+const GVISOR: &str = "foreign/gvisor";
+const IN_GVISOR: [&str; 1] = ["gvisor:"];
+/// The end of its adapter that is written in Go.
+pub(crate) const NETSTACK: &str = "foreign/gvisor/netstack";

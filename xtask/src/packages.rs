@@ -127,10 +127,8 @@ impl Member {
 /// The packages of the workspace, and those of `foreign/`, in the order of their directories.
 fn members(workspace: &Workspace) -> Result<Vec<Member>, String> {
     let crates = fs::read_dir(workspace.path("crates")).map_err(|error| format!("crates: {error}"))?;
-    let mut directories: Vec<String> =
-        ["benches", "foreign", "foreign/boring", "foreign/known-bad", "foreign/museum", "foreign/quic", "xtask"]
-            .map(str::to_owned)
-            .into();
+    let mut directories: Vec<String> = ["benches", "foreign", "xtask"].map(str::to_owned).into();
+    directories.extend(["boring", "gvisor", "known-bad", "museum", "quic"].map(|name| format!("foreign/{name}")));
     for entry in crates {
         let entry = entry.map_err(|error| format!("crates: {error}"))?;
         directories.push(format!("crates/{}", entry.file_name().to_string_lossy()));

@@ -8,8 +8,8 @@ use std::{fs, io, thread};
 use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
-    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CXX, FIREFOX, LIBCLANG, LIBUDT, NODE, NPM, PAGE_PACKAGES,
-    PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
+    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
+    PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
 use crate::{evidence, packages, python};
@@ -128,6 +128,7 @@ pub(crate) const LONG: &[Step] = &[
     Step { name: "alternatives", needs: &[], run: evidence::test_long },
     Step { name: "stacks", needs: &[], run: crate::foreign::test_long },
     Step { name: "boring", needs: &[&CMAKE, &CXX, &LIBCLANG], run: crate::foreign::test_boring },
+    Step { name: "gvisor", needs: &[&CXX, &GO], run: crate::foreign::test_gvisor },
     Step { name: "museum", needs: &[&CMAKE, &CXX, &LIBCLANG], run: crate::foreign::museum },
     Step {
         name: "attacked",

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::engine;
+use crate::foreign::NETSTACK;
 use crate::machine::Machine;
 use crate::workspace::{Workspace, run};
 
@@ -24,6 +25,8 @@ pub(crate) enum Source {
     Cargo(&'static str),
     /// Debian packages.
     Debian(&'static [&'static str]),
+    /// This page says how a person installs it.
+    Page(&'static str),
     /// A network that not every machine has; there is nothing to install.
     Network,
     /// The packages locked in this directory of the repository.
@@ -43,6 +46,7 @@ impl Tool {
         let command = match self.source {
             Source::Cargo(program) => format!(": cargo install --locked {program}"),
             Source::Debian(packages) => format!(": apt-get install {}", packages.join(" ")),
+            Source::Page(address) => format!(": {address}"),
             Source::Rustup(arguments) => format!(": rustup {}", arguments.join(" ")),
             Source::Network | Source::Npm(_) | Source::Pip(_) => String::new(),
         };
@@ -60,6 +64,7 @@ impl Tool {
             Source::Debian(packages) if machine.installs() => machine.apt(packages)?,
             Source::Debian(packages) => return Err(format!("as root, apt-get install {}", packages.join(" "))),
             Source::Network => return Err("it cannot be reached".to_owned()),
+            Source::Page(address) => return Err(format!("{address} says how to install it")),
             Source::Npm(directory) => {
                 run(Command::new("npm")
                     .args(["ci", "--no-audit", "--no-fund"])
@@ -259,6 +264,13 @@ pub(crate) static LIBCLANG: Tool = Tool {
             || versions.any(|entry| entry.path().join("lib/libclang.so").exists())
     },
     source: Source::Debian(&["libclang-dev"]),
+};
+
+/// Builds gVisor. Debian 12 has a release that is too old; from 1.21 on Go fetches the release that `go.mod` asks for.
+pub(crate) static GO: Tool = Tool {
+    name: "go",
+    present: |workspace| succeeds(Command::new("go").args(["list", "-m"]).current_dir(workspace.path(NETSTACK))),
+    source: Source::Page("https://go.dev/doc/install"),
 };
 
 /// Builds what comes with a Makefile.

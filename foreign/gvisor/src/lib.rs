@@ -1,0 +1,106 @@
+//! gVisor's netstack as flows of the simulator: both ends are whole stacks with one TCP connection, over IPv4.
+//!
+//! `docs/foreign.md` lists the parts that are not the stack's (sockets, the processor). Nothing of it is copied or changed. `netstack/` has
+//! the end of the adapter that is written in Go, with its clock, its random numbers and its application.
+
+mod entropy;
+mod library;
+
+use std::collections::VecDeque;
+
+use cwnd::{Bytes, Span, Spec, Time};
+use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
+
+use crate::library::{Event, Host};
+
+/// All stacks of this program, by their names.
+#[must_use]
+pub fn stacks() -> Vec<Spec> {
+    let stack = |(name, cubic)| StackSpec::new(name, Gvisor { cubic }).into_spec();
+    [("gvisor:cubic", true), ("gvisor:reno", false)].into_iter().map(stack).collect()
+}
+
+#[derive(Debug)]
+struct Gvisor {
+    cubic: bool,
+}
+
+/// One end.
+struct End {
+    host: Host,
+    leaving: VecDeque<Vec<u8>>,
+    next: Option<Time>,
+    delivered: u64,
+    shown: Shown,
+}
+
+impl Stack for Gvisor {
+    /// Its datagrams are whole IP packets.
+    fn headers(&self) -> Bytes {
+        Bytes(0)
+    }
+
+    fn connect(&self, connection: &Connection) -> Pair {
+        let end = |server| {
+            let seed = connection.seed ^ u64::from(server) << 63;
+            let opened = Host::open(server, self.cubic, connection.datagram, seed, connection.start);
+            let host = opened.unwrap_or_else(|reason| panic!("gVisor: {reason}"));
+            let (leaving, shown) = (VecDeque::new(), Shown::default());
+            let mut end = End { host, leaving, next: None, delivered: 0, shown };
+            // What the host has begun at its start leaves then.
+            end.call(connection.start, Event::Submitted(0));
+            Box::new(end)
+        };
+        Pair { receiver: end(true), sender: end(false) }
+    }
+}
+
+impl End {
+    fn call(&mut self, now: Time, event: Event<'_>) {
+        let report = self.host.call(now, event).unwrap_or_else(|reason| panic!("gVisor: {reason}"));
+        self.host.take(report.leaving, &mut self.leaving);
+        self.next = u64::try_from(report.next).ok().map(Time::from_nanos);
+        self.delivered = report.read;
+        // Before the connection there is no window.
+        if report.window > 0 {
+            self.shown.window = Some(report.window.into());
+            self.shown.ssthresh = Some(if report.ssthresh < UNKNOWN { report.ssthresh.into() } else { f64::INFINITY });
+        }
+        self.shown.rtt = u64::try_from(report.rtt).ok().filter(|rtt| *rtt > 0).map(Span::from_nanos);
+    }
+}
+
+impl Endpoint for End {
+    fn submit(&mut self, now: Time, bytes: u64) {
+        self.call(now, Event::Submitted(bytes));
+    }
+
+    /// gVisor does not use ECN.
+    fn handle_datagram(&mut self, now: Time, datagram: &[u8], _ecn: Ecn) {
+        self.call(now, Event::Arrived(datagram));
+    }
+
+    fn poll_transmit(&mut self, _now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        buffer.extend(self.leaving.pop_front()?);
+        Some(Transmit::new(Ecn::NotCapable, None))
+    }
+
+    fn next_timeout(&mut self, _now: Time) -> Option<Time> {
+        self.next
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.call(now, Event::Timeout);
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn shown(&self) -> Shown {
+        self.shown
+    }
+}
+
+/// The threshold of a new connection, packets: without a memory of the route it is the largest number of 31 bits.
+const UNKNOWN: u32 = i32::MAX as u32;
