@@ -1,6 +1,6 @@
 //! quiche 0.30.0.
 
-pub(crate) use quiche;
+pub(crate) use ::quiche;
 
 #[path = "quiche.rs"]
 pub(crate) mod adapter;
