@@ -3,7 +3,25 @@
 use cwnd_run::measure::Domain;
 use cwnd_text::exact;
 
-use crate::property::Side;
+/// On which side of the bound a number has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above it.
+    Above,
+    /// Below it.
+    Below,
+}
+
+impl Side {
+    /// The side as an operator: `>` or `<`.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Above => '>',
+            Self::Below => '<',
+        }
+    }
+}
 
 /// Whether some number of `domain` keeps a property with this bound, and another breaks it; if not, the accepted bounds.
 pub(crate) fn accepts(side: Side, domain: Domain, bound: f64) -> Result<(), String> {

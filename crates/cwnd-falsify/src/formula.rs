@@ -6,7 +6,7 @@ use cwnd_run::scenario::unknown;
 
 use crate::observed::Observed;
 use crate::parts::Part;
-use crate::property::PropertyError;
+use crate::refused::PropertyError;
 
 /// An expression over measures: a measure alone, or several of them.
 #[derive(Debug)]

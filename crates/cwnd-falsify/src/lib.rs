@@ -19,6 +19,7 @@ mod parts;
 mod profile;
 pub mod property;
 pub mod reference;
+mod refused;
 pub mod search;
 pub mod shrink;
 pub mod space;

@@ -4,19 +4,19 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use cwnd::window::expression::ExpressionError;
 use cwnd_run::measure::{Domain, summarise};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::{Scenario, unknown};
 use cwnd_text::exact;
 use cwnd_trace::Trace;
-use thiserror::Error;
 
+pub use crate::bound::Side;
 use crate::bound::accepts;
 use crate::formula::{Formula, is_word, names};
 use crate::measured as of;
 use crate::observed::Observed;
 use crate::parts::Part;
+pub use crate::refused::PropertyError;
 
 /// A property of the registry.
 #[derive(Debug)]
@@ -53,15 +53,6 @@ pub struct Property {
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
 }
 
-/// On which side of the bound a number has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Above it.
-    Above,
-    /// Below it.
-    Below,
-}
-
 /// A property with a bound.
 #[derive(Clone, Debug)]
 pub struct Promise {
@@ -79,63 +70,6 @@ enum Number {
 
 /// The margin of a run with one seed that a caller computes: negative if the run breaks the property, none if it says nothing.
 pub type OwnMargin = dyn Fn(Runs) -> Option<f64> + Send + Sync;
-
-/// An error in the text of a property.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum PropertyError {
-    /// The bound is no number.
-    #[error("cannot read `{0}` as a bound: expected a finite number")]
-    Bound(String),
-    /// No number of the property lies on that side of the bound, or each does.
-    #[error("the bound of `{name}` is {}: accepted is {accepted}", exact(*.bound))]
-    Range {
-        /// The property or the measure.
-        name: &'static str,
-        /// As it was given.
-        bound: f64,
-        /// In words.
-        accepted: String,
-    },
-    /// A measure or an expression has no default bound.
-    #[error("the {what} `{text}` needs a bound, such as `{text} > 0.5`")]
-    NoBound {
-        /// `measure` or `expression`.
-        what: &'static str,
-        /// As it was given.
-        text: String,
-    },
-    /// It is no expression over measures.
-    #[error("cannot read `{text}`: expected {error}")]
-    Expression {
-        /// As it was given.
-        text: String,
-        /// Why.
-        error: ExpressionError,
-    },
-    /// An expression whose value is that of no run.
-    #[error("`{text}` is always {}: expected an expression whose value depends on measures", undefined(*.value))]
-    Constant {
-        /// As it was given.
-        text: String,
-        /// Its value.
-        value: f64,
-    },
-    /// The registry has the property with the other side.
-    #[error("`{name}` is promised {side} a bound: write `{name} {sign} {bound}`")]
-    Side {
-        /// The property.
-        name: &'static str,
-        /// Its side in words,
-        side: &'static str,
-        /// as a sign,
-        sign: char,
-        /// and its default bound.
-        bound: f64,
-    },
-    /// Neither a property nor a measure, or an expression has such a name.
-    #[error("{0}")]
-    Unknown(String),
-}
 
 impl Promise {
     /// A property called `name`, of which `margin` computes the margin of a run. It assumes nothing: a path may have each part.
@@ -244,17 +178,6 @@ impl Property {
     }
 }
 
-impl Side {
-    /// The side as an operator: `>` or `<`.
-    #[must_use]
-    pub const fn sign(self) -> char {
-        match self {
-            Self::Above => '>',
-            Self::Below => '<',
-        }
-    }
-}
-
 impl fmt::Debug for Number {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -328,11 +251,6 @@ fn comparison(text: &str) -> Option<usize> {
         }
         depth == 0 && b"<>".contains(&byte)
     })
-}
-
-/// A value in words.
-fn undefined(value: f64) -> String {
-    if value.is_nan() { "undefined".to_string() } else { exact(value) }
 }
 
 /// Refuses a bound that no number breaks, or none keeps.
@@ -681,7 +599,7 @@ mod tests {
             ("starvtion", "unknown property `starvtion`; did you mean `starvation`?"),
             ("utilisation", "the measure `utilisation` needs a bound, such as `utilisation > 0.5`"),
             ("rtt / 2", "the expression `rtt / 2` needs a bound, such as `rtt / 2 > 0.5`"),
-            ("utilsation*2 > 1", "unknown measure `utilsation`; did you mean `utilisation`?"),
+            ("utilization*2 > 1", "unknown measure `utilization`; did you mean `utilisation`?"),
             ("utilisation-2*los_rate > 1", "unknown measure `los_rate`; did you mean `loss_rate`?"),
             (
                 "utilisation - > 1",

@@ -109,7 +109,7 @@ impl Tquic {
 }
 
 impl End {
-    /// Lets the application write, and the connection do what is due.
+    /// Lets the application write, and the connection do its due work.
     fn drive(&mut self) {
         let endpoint = self.endpoint.get_mut();
         if let Some(connection) = self.outside.connection.get().and_then(|index| endpoint.conn_get_mut(index))
@@ -122,7 +122,7 @@ impl End {
 }
 
 impl Outside {
-    /// Writes up to [`AHEAD`] bytes more than have left, of what is submitted.
+    /// Writes submitted data, up to [`AHEAD`] bytes more than have left.
     fn write(&self, connection: &mut Connection) {
         let stats = connection.stats();
         let left = stats.sent_bytes - stats.lost_bytes;
