@@ -35,13 +35,13 @@ Examples:
   cwnd falsify cubic --property 'utilisation > 0.5' --profile mobile --minutes 10 --corpus cubic.corpus
   cwnd falsify --regress out/falsify-2026-11-28-1/1/counterexample.toml --junit junit.xml
   cwnd falsify --list
-docs/falsify.md explains properties, profiles and answers. The exit code of --regress is 1 while a property is broken.")]
+docs/falsify.md explains properties, profiles and answers. The exit code of --regress is 1 unless each property is kept.")]
 pub(crate) struct Arguments {
     /// The algorithm under test, such as `bbr` or `aimd:b=1/8`
     #[arg(required_unless_present_any = ["list", "regress"])]
     algorithm: Option<Written<Spec>>,
     /// A property of --list, or measures with a bound: `starvation`, `steady-loss < 0.2`, `utilisation - 2*loss_rate > 0.4`
-    #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"])]
+    #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"], allow_hyphen_values = true)]
     property: Option<Promise>,
     /// Paths: home, mobile, datacentre, satellite, anything
     #[arg(long, value_name = "PROFILE", default_value = "home", value_parser = profile)]
@@ -270,12 +270,19 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
         format!("{name}: {promise}: {verdict}: {number} with the worst seed\n")
     };
     let text: String = judged.iter().map(line).collect();
-    let broken: Vec<&str> = judged.iter().filter(|(.., one)| !kept(one)).map(|(name, ..)| name.as_str()).collect();
-    if broken.is_empty() {
+    let (unjudged, broken): (Vec<_>, Vec<_>) =
+        judged.iter().filter(|(.., one)| !kept(one)).partition(|(.., one)| one.margin.is_none());
+    let named = |words: &str, files: &[&(String, Promise, Evaluated)]| {
+        let names: Vec<&str> = files.iter().map(|(name, ..)| name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{words} in {}", names.join(", ")))
+    };
+    let faults = [named("a property is broken", &broken), named("a property cannot be judged", &unjudged)];
+    let faults: Vec<String> = faults.into_iter().flatten().collect();
+    if faults.is_empty() {
         return Ok(text);
     }
     crate::print(&text)?;
-    Err(Failure::run(format!("a property is broken in {}", broken.join(", "))))
+    Err(Failure::run(faults.join("; ")))
 }
 
 /// Refuses a file to be written whose directory is not there.

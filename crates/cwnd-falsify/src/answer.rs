@@ -29,8 +29,11 @@ pub struct Answer {
 #[derive(Debug, Error)]
 pub enum RegressError {
     /// It names no property.
-    #[error("it names no property: expected a line `{HEAD}PROPERTY`, as `cwnd falsify` writes it")]
+    #[error("it names no property: expected a line `{HEAD}PROPERTY` above the scenario, as `cwnd falsify` writes it")]
     NoProperty,
+    /// It names two.
+    #[error("line {0} names a second property: expected one, so that each has a file")]
+    SecondProperty(usize),
     /// The property is unknown.
     #[error("line {line}: {error}")]
     Property {
@@ -84,8 +87,13 @@ impl Answer {
 pub fn read(name: &str, text: &str) -> Result<(Promise, Scenario), RegressError> {
     // A scenario may begin with a byte order mark, too.
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
-    let named = (1..).zip(lines).find_map(|(line, text)| Some((line, text.strip_prefix(HEAD)?)));
-    let (line, property) = named.ok_or(RegressError::NoProperty)?;
+    // Later lines may be in strings.
+    let comments = (1..).zip(lines).take_while(|(_, text)| text.starts_with('#') || text.trim().is_empty());
+    let mut named = comments.filter_map(|(line, text)| Some((line, text.strip_prefix(HEAD)?)));
+    let (line, property) = named.next().ok_or(RegressError::NoProperty)?;
+    if let Some((line, _)) = named.next() {
+        return Err(RegressError::SecondProperty(line));
+    }
     let promise = property.trim().parse().map_err(|error| RegressError::Property { line, error })?;
     Ok((promise, Scenario::read(name, text, &[])?))
 }

@@ -40,6 +40,9 @@ pub enum CorpusError {
         /// As it should be.
         expected: String,
     },
+    /// The last line has no end, so that its number may lack digits.
+    #[error("line {0} has no end: the file was cut there")]
+    Cut(usize),
     /// A line is no outcome.
     #[error("line {line} is no outcome: expected `{evaluation}` and a number, `-` or `error: ` with a reason")]
     Outcome {
@@ -111,7 +114,8 @@ impl Corpus {
                 }
             }
         };
-        (1..).zip(lines).map(outcome).collect()
+        let outcomes = (1..).zip(lines).map(outcome).collect::<Result<Vec<Evaluated>, CorpusError>>()?;
+        if text.ends_with('\n') { Ok(outcomes) } else { Err(CorpusError::Cut(text.lines().count())) }
     }
 
     /// Writes the outcomes; the file is there whole or as it was.

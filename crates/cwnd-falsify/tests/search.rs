@@ -96,6 +96,7 @@ fn a_corpus_without_one_of_its_lines_is_refused() {
         let expected = "line 9 is no outcome: expected `3` and a number, `-` or `error: ` with a reason";
         assert_eq!(refused(&changed), expected, "{wrong}");
     }
+    assert_eq!(refused(&lines), "line 10 has no end: the file was cut there");
 }
 
 /// Adds a packet per round trip, and breaks down at the first loss.

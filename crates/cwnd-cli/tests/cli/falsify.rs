@@ -64,10 +64,21 @@ fn an_expression_over_measures_is_judged_again_from_its_file() {
 }
 
 #[test]
+fn a_file_whose_runs_say_nothing_is_not_called_broken() {
+    let cwnd = Cwnd::new();
+    cwnd.file("silent.toml", &format!("# cwnd falsify: -utilisation/0*0 > 1\n{}", super::SHORT));
+    let red = cwnd.run(&["falsify", "--regress", "silent.toml"]);
+    assert!(red.code == Some(1) && red.err.contains("error: a property cannot be judged in silent.toml"), "{red:?}");
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     let cwnd = Cwnd::new();
     cwnd.file("plain.toml", super::SHORT);
     cwnd.file("corpus", "something else\n");
+    let named = "# cwnd falsify: utilisation > 0.5\n";
+    cwnd.file("quoted.toml", &format!("title = \"\"\"\n{named}\"\"\"\n{}", super::SHORT));
+    cwnd.file("two.toml", &format!("{named}# Two.\n{named}{}", super::SHORT));
     let cases: &[(&[&str], &str)] = &[
         (&["reno"], "error: the following required arguments were not provided:\n  --property <PROPERTY>"),
         (
@@ -116,6 +127,12 @@ fn wrong_arguments_are_refused() {
             "error: the argument '--regress <FILE>...' cannot be used with '--json'",
         ),
         (&["--regress", "plain.toml"], "error: plain.toml: it names no property: expected a line"),
+        (&["--regress", "quoted.toml"], "error: quoted.toml: it names no property: expected a line"),
+        (&["--regress", "two.toml"], "error: two.toml: line 3 names a second property: expected one"),
+        (
+            &["reno", "--property", "-2*los_rate > -1"],
+            "error: invalid value '-2*los_rate > -1' for '--property <PROPERTY>': unknown measure `los_rate`; did you mean `loss_rate`?",
+        ),
         (&["--regress", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
         (&["--junit", "x.xml", "--list"], "error: the argument '--junit <FILE>' cannot be used with '--list'"),
     ];
