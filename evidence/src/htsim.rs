@@ -10,12 +10,12 @@ use std::process::Command;
 use cwnd_lab::bench::Case;
 use cwnd_run::scenario::Scenario;
 use cwnd_sim::{QueueLimit, Setup};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use nix::sys::resource::UsageWho;
 use serde::{Deserialize, Serialize};
 
 use crate::ns3::output;
 use crate::provenance::Provenance;
+use crate::usage::processor_seconds;
 use crate::{Error, page};
 
 /// One run of a simulator.
@@ -102,10 +102,10 @@ fn theirs(program: &Path, arguments: &str) -> Result<Run, Error> {
 /// This side of a turn.
 fn ours(case: &Case, modern: bool) -> Result<Run, Error> {
     let setup = setup(case, modern);
-    let before = thread_seconds();
+    let before = processor_seconds(UsageWho::RUSAGE_THREAD);
     let trace = cwnd_sim::run(&setup, &mut |_| true)
         .map_err(|error| Error::Program { command: case.name.to_owned(), reason: error.to_string() })?;
-    let processor_s = thread_seconds() - before;
+    let processor_s = processor_seconds(UsageWho::RUSAGE_THREAD) - before;
     Ok(Run { packets: trace.flows.iter().filter_map(|flow| flow.delivered.last()).sum(), processor_s })
 }
 
@@ -152,13 +152,6 @@ fn build(root: &Path) -> Result<PathBuf, Error> {
     command.args(["-O3", "-std=c++17", "-I"]).arg(&simulator).arg(root.join("evidence/htsim/dumbbell.cc"));
     output(command.arg(simulator.join("libhtsim.a")).arg("-o").arg(&program))?;
     Ok(program)
-}
-
-/// The processor time of this thread, seconds.
-fn thread_seconds() -> f64 {
-    let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 * 1e-6;
-    getrusage(UsageWho::RUSAGE_THREAD)
-        .map_or(f64::NAN, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 fn processor() -> String {

@@ -23,6 +23,7 @@ mod record;
 mod response;
 mod stacks;
 mod udt;
+mod usage;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

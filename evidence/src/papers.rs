@@ -15,8 +15,10 @@ use cwnd_run::execute::Progress;
 use cwnd_run::files::{read_text, write_whole};
 use cwnd_terminal::clock;
 use cwnd_text::{counted, decimal};
+use nix::sys::resource::UsageWho;
 
 use crate::Error;
+use crate::usage::processor_seconds;
 
 /// The kinds of records.
 #[derive(Debug, Subcommand)]
@@ -141,7 +143,7 @@ fn made_now(store: &Store, wall: Duration) -> Made {
         date: clock::today(),
         machine: machine(),
         wall_s: Some(wall.as_secs_f64().round()),
-        processor_s: clock::processor_time().map(|time| time.as_secs_f64().round()),
+        processor_s: Some(processor_seconds(UsageWho::RUSAGE_SELF).round()),
         stored: !store.no_store,
         ..Made::default()
     }

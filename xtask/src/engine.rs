@@ -18,12 +18,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     Ok(module)
 }
 
-/// Whether the compiler has the standard library of the target.
-pub(crate) fn has_target() -> bool {
-    let query = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
-    query.is_ok_and(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
-}
-
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
 /// Numbers of functions and addresses have as many bytes as they need, and not the five that a linker can still change.

@@ -16,6 +16,7 @@ mod links;
 mod machine;
 mod packages;
 mod passed;
+mod portability;
 mod prose;
 mod python;
 mod release;
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
         "check" => run(check::STEPS, names, install, &workspace),
         "test" => {
             warn_of_a_full_disk(&workspace);
-            let long = if options.contains(&"--long") { suite::LONG } else { &[] };
+            let long = if workspace.whole { suite::LONG } else { &[] };
             // A whole run has them within its other steps.
             let parts = if names.is_empty() { &[] } else { suite::PARTS };
             run(&[check::STEPS, suite::STEPS, long, parts].concat(), names, install, &workspace)

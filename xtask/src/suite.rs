@@ -8,8 +8,8 @@ use std::{fs, io, thread};
 use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
-    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
-    PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
+    ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CROSS, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
+    OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
 };
 use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
 use crate::{evidence, packages, python};
@@ -155,6 +155,7 @@ pub(crate) const LONG: &[Step] = &[
             run(&mut workspace.cargo(&test))
         },
     },
+    Step { name: "portability", needs: &[&OTHER_TARGETS, &CROSS], run: crate::portability::check },
     Step { name: "stranger", needs: &[], run: packages::use_them },
     Step { name: "api", needs: &[&PUBLIC_API], run: crate::api::check },
     Step {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use crate::engine;
 use crate::foreign::NETSTACK;
 use crate::machine::Machine;
+use crate::portability::{self, TARGETS};
 use crate::workspace::{Workspace, run};
 
 /// Something a step needs.
@@ -142,8 +143,26 @@ pub(crate) static RUSTFMT: Tool = Tool {
 /// The standard library for modules of WebAssembly.
 pub(crate) static WASM: Tool = Tool {
     name: "the target wasm32-unknown-unknown",
-    present: |_| engine::has_target(),
+    present: |_| portability::has_target(engine::TARGET),
     source: Source::Rustup(&["target", "add", engine::TARGET]),
+};
+
+/// The standard libraries of other systems and processors.
+pub(crate) static OTHER_TARGETS: Tool = Tool {
+    name: "the targets of other systems",
+    present: |_| portability::has_targets(),
+    source: Source::Rustup(&["target", "add", TARGETS[0], TARGETS[1], TARGETS[2]]),
+};
+
+/// Compilers of C for other systems and processors, which build scripts call, and an emulator of one.
+pub(crate) static CROSS: Tool = Tool {
+    name: "compilers for Windows and ARM, and qemu-aarch64",
+    present: |_| {
+        ["x86_64-w64-mingw32-gcc", "aarch64-linux-gnu-gcc", "qemu-aarch64"]
+            .into_iter()
+            .all(|program| succeeds(Command::new(program).arg("--version")))
+    },
+    source: Source::Debian(&["gcc-mingw-w64-x86-64", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"]),
 };
 
 /// Cargo's linter.

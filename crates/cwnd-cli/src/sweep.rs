@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -232,7 +231,7 @@ fn in_python() -> Failure {
     };
     let mut command = Command::new(&python);
     command.args(["-m", "cwnd"]).args(env::args_os().skip(1));
-    let error = signals::unblocked(|| command.exec());
+    let error = signals::replaced_by(command);
     Failure::input(format!("--scheduler: cannot run `{}`: {error}", python.display()))
 }
 

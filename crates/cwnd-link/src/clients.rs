@@ -1,14 +1,14 @@
 //! The clients of a relay: each has an upstream socket of its own, so that the target can distinguish them.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cwnd::{Span, Time};
-use rustix::event::{EventfdFlags, eventfd};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::socket::Socket;
 
@@ -30,8 +30,9 @@ pub(crate) type Slots = Vec<Option<Arc<Client>>>;
 #[derive(Debug)]
 pub(crate) struct Published {
     slots: Mutex<Slots>,
+    changes: UnixStream,
     /// Readable once they have changed.
-    changed: OwnedFd,
+    changed: UnixStream,
 }
 
 /// A client.
@@ -115,20 +116,22 @@ impl Client {
 impl Published {
     /// No clients yet.
     pub(crate) fn new() -> io::Result<Self> {
-        let changed = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        Ok(Self { slots: Mutex::default(), changed })
+        let (changes, changed) = UnixStream::pair()?;
+        changes.set_nonblocking(true)?;
+        changed.set_nonblocking(true)?;
+        Ok(Self { slots: Mutex::default(), changes, changed })
     }
 
     /// Publishes the changes to the other thread.
     pub(crate) fn publish(&self, slots: &Slots) {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone_from(slots);
-        // It fails if the counter is full: the other thread has yet to read it, and finds this change too.
-        let _ = rustix::io::write(&self.changed, &1_u64.to_ne_bytes());
+        // It fails if the buffer is full: the other thread has yet to read it, and finds this change too.
+        let _ = (&self.changes).write(&[1]);
     }
 
     /// Brings `slots` up to date.
     pub(crate) fn update(&self, slots: &mut Slots) {
-        if rustix::io::read(&self.changed, &mut [0; 8]).is_ok() {
+        if (&self.changed).read(&mut [0; 64]).is_ok() {
             slots.clone_from(&self.slots.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }

@@ -8,7 +8,7 @@
 //! late is measured ([`Report`]). A relay does not read what it carries. Start reading at [`Relay::run`].
 //!
 //! A [`Wire`] is the same between two devices that read and write whole packets, such as TUN interfaces: it carries the packets of any
-//! program, TCP too. A [`TunLink`] makes two networks with such an interface each.
+//! program, TCP too. On Linux, a `TunLink` makes two networks with such an interface each.
 
 mod clients;
 mod clock;
@@ -17,11 +17,13 @@ mod payloads;
 mod relay;
 mod report;
 mod socket;
+#[cfg(target_os = "linux")]
 mod tun;
 mod wait;
 mod wire;
 
 pub use relay::{Plan, Relay, RelayError};
 pub use report::{DirectionReport, Report, Sample};
+#[cfg(target_os = "linux")]
 pub use tun::{Side, TunLink};
 pub use wire::{Wire, WireReport};

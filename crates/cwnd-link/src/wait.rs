@@ -1,14 +1,12 @@
 //! The waits of the threads of a link: in the kernel until shortly before the next departure, then watching the clock.
 
 use std::io;
-use std::num::NonZeroU64;
 use std::os::fd::BorrowedFd;
 
 use cwnd::Span;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::setpriority_process;
-use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
@@ -18,7 +16,8 @@ use thread_priority::{
 /// Makes the sleeps of this thread as exact as the system allows, and lets it run as soon as they end.
 pub(crate) fn reduce_latency() {
     // By default Linux extends sleeps by 50 µs. If that cannot be changed the report shows how late packets were.
-    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     // Only privileged users may raise the priority. An ordinary thread, however nice, waits for milliseconds on a host whose
     // processors are all busy; one of the real-time class does not.
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);

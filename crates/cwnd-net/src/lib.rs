@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! It needs a Unix system, and is tested on Linux.
+//!
 //! # Where to start
 //!
 //! [`UdtStream`] and [`UdtListener`] are used like their TCP namesakes of the standard library; [`UdtMessenger`] preserves

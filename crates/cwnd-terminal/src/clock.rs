@@ -2,25 +2,12 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
-
 /// Runs `work`. Returns its result and its duration.
 #[expect(clippy::disallowed_methods, reason = "the speed of the simulator is measured in wall time")]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
-}
-
-/// Processor time of all threads of the process so far; none if the system does not report it.
-pub fn processor_time() -> Option<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-    let of = |time: TimeVal| {
-        let seconds = Duration::from_secs(u64::try_from(time.tv_sec()).ok()?);
-        Some(seconds + Duration::from_micros(u64::try_from(time.tv_usec()).ok()?))
-    };
-    Some(of(usage.user_time())? + of(usage.system_time())?)
 }
 
 /// Measures how long it has been running.

@@ -1,11 +1,10 @@
 //! Failures of a command, with their exit codes.
 
-use nix::sys::signal::Signal;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::output;
-use crate::signals::{self, Deaf};
+use crate::signals::{self, Deaf, Signal};
 
 /// Why a command failed, in one sentence.
 #[derive(Debug, Error)]
@@ -90,24 +89,27 @@ impl Kind {
             Self::NoAnswer => (6, "no_answer", "nobody answers or connects, or the connection was lost permanently"),
             Self::File => (7, "file", "a file or directory here cannot be read or written, or the disk is full"),
             // What a shell reports for a program that the signal ended.
-            Self::HungUp => (128 + Signal::SIGHUP as u8, "interrupted", "interrupted by SIGHUP"),
+            Self::HungUp => (Signal::HangUp.exit_code(), "interrupted", "interrupted by SIGHUP"),
             Self::Interrupted => {
-                (128 + Signal::SIGINT as u8, "interrupted", "interrupted by SIGINT, as Ctrl-C sends it")
+                (Signal::Interrupt.exit_code(), "interrupted", "interrupted by SIGINT, as Ctrl-C sends it")
             }
-            Self::Closed => (128 + Signal::SIGPIPE as u8, "closed", "the reader of standard output has closed it"),
-            Self::Terminated => (128 + Signal::SIGTERM as u8, "interrupted", "interrupted by SIGTERM"),
+            Self::Closed => (128 + SIGPIPE, "closed", "the reader of standard output has closed it"),
+            Self::Terminated => (Signal::Terminate.exit_code(), "interrupted", "interrupted by SIGTERM"),
         }
     }
 
     /// The kind of the signal that has arrived.
     fn of_signal() -> Self {
         match signals::arrived() {
-            Some(Signal::SIGHUP) => Self::HungUp,
-            Some(Signal::SIGTERM) => Self::Terminated,
+            Some(Signal::HangUp) => Self::HungUp,
+            Some(Signal::Terminate) => Self::Terminated,
             _ => Self::Interrupted,
         }
     }
 }
+
+/// The number of the signal that ends a program whose reader is gone.
+const SIGPIPE: u8 = 13;
 
 /// The last line of `--json` of a command that uses the network and failed.
 #[derive(Serialize)]

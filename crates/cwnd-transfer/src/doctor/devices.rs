@@ -7,7 +7,6 @@ use std::process::Command;
 
 use super::diagnosis::Finding;
 use nix::ifaddrs::getifaddrs;
-use nix::sys::socket::{getsockopt, sockopt};
 
 use super::{DISCARD, PACKET, fix, verdict};
 
@@ -125,13 +124,25 @@ fn route(peer: IpAddr) -> (Finding, Option<IpAddr>) {
         Err(error) => return (Finding::unknown("route", error.to_string()), None),
     };
     let local = socket.local_addr().ok().map(|local| local.ip());
-    // The socket option is that of IPv4.
-    let known = if peer.is_ipv4() { getsockopt(&socket, sockopt::IpMtu).ok() } else { None };
-    let known = known.and_then(|mtu| u32::try_from(mtu).ok());
+    let known = mtu(&socket, peer);
     (
         known.map_or_else(|| Finding::unknown("route", "the system does not report it"), |mtu| packets("route", mtu)),
         local,
     )
+}
+
+/// The largest packet that the kernel sends on the route of a connected socket, bytes. Only Linux tells, and only for IPv4.
+#[cfg(target_os = "linux")]
+fn mtu(socket: &UdpSocket, peer: IpAddr) -> Option<u32> {
+    use nix::sys::socket::{getsockopt, sockopt};
+
+    let known = if peer.is_ipv4() { getsockopt(socket, sockopt::IpMtu).ok() } else { None };
+    known.and_then(|mtu| u32::try_from(mtu).ok())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mtu(_socket: &UdpSocket, _peer: IpAddr) -> Option<u32> {
+    None
 }
 
 fn interface_of(local: IpAddr) -> Option<String> {

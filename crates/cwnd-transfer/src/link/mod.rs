@@ -1,5 +1,6 @@
 //! `udt link`
 
+#[cfg(target_os = "linux")]
 mod tunnel;
 
 use std::net::SocketAddr;
@@ -84,6 +85,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let duration = arguments.duration;
     let report = relay.run(&stop, duration).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(if arguments.link.json { to_json(&report) } else { report.to_string() })
+}
+
+#[cfg(not(target_os = "linux"))]
+mod tunnel {
+    use super::{EmulatedLink, Failure};
+
+    pub(super) fn run(_: &EmulatedLink, _: Option<&str>, _: &[String]) -> Result<String, Failure> {
+        Err(Failure::Input("--tun: needs the network namespaces of Linux".to_owned()))
+    }
 }
 
 impl Arguments {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::interop::programs::{Demo, Programs};
 use cwnd_link::Side;
-use nix::sys::resource::{UsageWho, getrusage};
 
 use super::load::{LARGE, TREE, small_name};
 use super::network::Network;
@@ -201,13 +200,6 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Processor time of all programs that were started and have ended, and of those that they started, seconds.
-pub(crate) fn children_cpu() -> f64 {
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
-    getrusage(UsageWho::RUSAGE_CHILDREN)
-        .map_or(f64::NAN, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 /// A program that was built with this one.

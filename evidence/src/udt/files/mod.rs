@@ -10,13 +10,15 @@ use std::fs;
 use std::path::Path;
 
 use crate::interop::programs::Programs;
+use nix::sys::resource::UsageWho;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::record::{Measured, Records};
 use crate::Error;
 use crate::udt::Bench;
-use implementation::{Implementation, Stage, Workload, children_cpu};
+use crate::usage::processor_seconds;
+use implementation::{Implementation, Stage, Workload};
 use load::Content;
 use network::{Network, Route};
 
@@ -99,9 +101,9 @@ fn measure_route(
             let files = if who.knows_trees() { sizes.small } else { sizes.single[kind.min(1)] };
             let workload = if large { Workload::Large } else { Workload::Small(files) };
             fs::create_dir(&target).map_err(path(&target))?;
-            let before = children_cpu();
+            let before = processor_seconds(UsageWho::RUSAGE_CHILDREN);
             let took = Stage { programs, network: &network, source: &source, target: &target }.run(who, workload);
-            let cpu_s = children_cpu() - before;
+            let cpu_s = processor_seconds(UsageWho::RUSAGE_CHILDREN) - before;
             let came = load::content(&target)?;
             let right = match workload {
                 Workload::Large => came == sent,
