@@ -68,8 +68,13 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[&PYTHON, &CHECKERS],
         // The advisories change without a change here, and are fetched from a network that not every machine has.
         run: |workspace| {
-            let check = ["check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
-            run(checker(workspace, "cargo-deny").arg("--locked").args(check))
+            let check = ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+            // The programs with stacks of others have a list of their own: foreign/deny.toml.
+            [".", "evidence", "foreign", "foreign/boring", "foreign/gvisor", "foreign/known-bad"]
+                .into_iter()
+                .try_for_each(|directory| {
+                    run(checker(workspace, "cargo-deny").args(check).current_dir(workspace.path(directory)))
+                })
         },
     },
     Step { name: "packages", needs: &[], run: packages::check },

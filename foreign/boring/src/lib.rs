@@ -11,6 +11,8 @@ mod draws;
 mod host;
 mod system;
 mod tquic;
+#[path = "../../src/unseeded.rs"]
+mod unseeded;
 
 use cwnd::Spec;
 

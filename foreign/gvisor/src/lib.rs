@@ -3,8 +3,9 @@
 //! `docs/foreign.md` lists the parts that are not the stack's (sockets, the processor). Nothing of it is copied or changed. `netstack/` has
 //! the end of the adapter that is written in Go, with its clock, its random numbers and its application.
 
-mod entropy;
 mod library;
+#[path = "../../src/unseeded.rs"]
+mod unseeded;
 
 use std::collections::VecDeque;
 

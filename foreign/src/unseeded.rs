@@ -1,5 +1,5 @@
 //! The system's random numbers for the command line: the settings of `foreign/` ask for a backend (`.cargo/config.toml`), which other
-//! programs there can seed. The stack draws none of these.
+//! programs there can seed. The stacks of programs with this module draw none of these.
 
 #[expect(unsafe_code, reason = "getrandom asks for its custom backend as a function with a pointer")]
 // SAFETY: `getrandom` passes the start of a buffer of `len` bytes that are its own.
