@@ -5,8 +5,8 @@ use crate::links;
 use crate::packages;
 use crate::prose;
 use crate::step::Step;
-use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
-use crate::workspace::{OPTIONAL, run};
+use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker, oldest_cargo};
+use crate::workspace::{OPTIONAL, WITHOUT_ARROW, run};
 
 /// The steps of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
@@ -45,14 +45,12 @@ pub(crate) const STEPS: &[Step] = &[
         name: "docs",
         needs: &[],
         run: |workspace| {
-            // The command and the library have one name, and so one directory of documentation: the library's is made last, and stays.
-            let program = ["--package", "cwnd-cli", "--features", "cwnd-cli/figures"];
-            let rest = ["--workspace", "--exclude", "cwnd-cli", "--features", "cwnd-net/tokio"];
-            for packages in [program.as_slice(), &rest] {
-                let mut command = workspace.cargo(&["doc", "--no-deps", "--document-private-items"]);
-                run(command.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
-            }
-            Ok(())
+            // The program `cwnd` would overwrite the documentation of the library of that name: its source is a call of the library `cwnd_cli`.
+            // With the features of the steps `lints`, `fuzz` and `evidence`, so that what crates depend on is checked once.
+            let documented = ["--workspace", "--lib", "--bin", "udt", "--bin", "xtask"];
+            let mut command = workspace.cargo(&["doc", "--no-deps", "--document-private-items"]);
+            command.args(documented).args(OPTIONAL).args(["--features", TESTING]);
+            run(command.env("RUSTDOCFLAGS", "-D warnings"))
         },
     },
     Step {
@@ -81,10 +79,12 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "features",
         needs: &[&PYTHON, &CHECKERS, &OLDEST_RUST],
-        // Every pair of features, compiled by the oldest Rust the workspace declares.
+        // By the oldest Rust that the workspace declares: each published crate alone, with every pair of its features, and then all crates at once,
+        // without features. Nobody compiles the others alone, and the steps before and after turn their features on.
         run: |workspace| {
             let check = ["hack", "check", "--rust-version", "--feature-powerset", "--depth", "2", "--locked"];
-            run(checker(workspace, "cargo-hack").args(check).arg("--workspace").args(WITHOUT_ARROW))
+            run(checker(workspace, "cargo-hack").args(check).args(["--workspace", "--ignore-private"]))?;
+            run(oldest_cargo(workspace).args(["check", "--locked"]).args(WITHOUT_ARROW))
         },
     },
     Step {
@@ -99,5 +99,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "generated", needs: &[], run: generate::compare },
 ];
 
-/// Arrow alone takes as long as all the rest. The steps `parquet` and `python` compile what depends on it, by the current Rust.
-const WITHOUT_ARROW: [&str; 6] = ["--exclude", "cwnd-parquet", "--exclude", "cwnd-py", "--exclude-features", "parquet"];
+/// The features by which tests and fuzz targets reach inside of crates.
+const TESTING: &str =
+    "cwnd/testing,cwnd-files/testing,cwnd-run/testing,cwnd-secure/testing,cwnd-terminal/testing,cwnd-udt/testing";

@@ -94,7 +94,7 @@ impl Environment {
     /// The wheel in `directory`, built anew. The profile is that of all tests: optimised enough, with overflow checks, and most of it
     /// is built by then.
     fn wheel(&self, workspace: &Workspace, directory: &Path) -> Result<PathBuf, String> {
-        self.packed(workspace, &["build", "--profile", "dev", "--locked"], directory)
+        self.packed(workspace, &["build", "--profile", "dev", "--locked", "--features", "tested"], directory)
     }
 
     /// Whether the source distribution has all files of the repository that the wheel was compiled from, by the list that cargo leaves

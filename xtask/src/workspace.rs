@@ -49,7 +49,7 @@ impl Workspace {
     /// Builds the programs unoptimised, with the features that the tests turn on, so that a whole run compiles each crate once: what tests
     /// depend on counts where examples are built.
     pub(crate) fn build(&self) -> Result<(), String> {
-        run(self.cargo(&["build", "--bins", "--examples"]).args(TESTED))
+        run(self.cargo(&["build", "--bins", "--examples"]).args(WITHOUT_ARROW).args(OPTIONAL))
     }
 
     /// A cargo command in the repository, of the toolchain that runs this program.
@@ -74,18 +74,9 @@ impl Workspace {
     }
 }
 
-/// The packages that the step `tests` compiles: all but benchmarks, and those that bring Arrow, which have their own steps.
-pub(crate) const TESTED: [&str; 9] = [
-    "--workspace",
-    "--exclude",
-    "cwnd-benches",
-    "--exclude",
-    "cwnd-parquet",
-    "--exclude",
-    "cwnd-py",
-    OPTIONAL[0],
-    OPTIONAL[1],
-];
+/// All packages but benchmarks, and those that bring Arrow, which have their own steps.
+pub(crate) const WITHOUT_ARROW: [&str; 7] =
+    ["--workspace", "--exclude", "cwnd-benches", "--exclude", "cwnd-parquet", "--exclude", "cwnd-py"];
 
 /// Features that no other crate of the workspace turns on, and that are checked nevertheless.
 pub(crate) const OPTIONAL: [&str; 2] = ["--features", "cwnd-net/tokio,cwnd-cli/figures"];
@@ -167,7 +158,37 @@ pub(crate) fn shown(command: &Command) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    /// Packages with their versions and features, as `cargo tree` shows them.
+    fn tree(arguments: &[&str]) -> BTreeSet<String> {
+        let show = ["tree", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"];
+        let text = output(Workspace::here().cargo(&show).args(arguments)).unwrap();
+        text.lines().map(|line| line.replace(" (*)", "").replace(" (proc-macro)", "").trim().to_owned()).collect()
+    }
+
+    /// A package with other features is compiled again, and so is all that depends on it.
+    #[test]
+    fn packages_have_the_same_features_in_all_steps() {
+        let with_arrow = ["--workspace", "--features", OPTIONAL[1], "--features", "cwnd-cli/parquet,cwnd-py/tested"];
+        let mut tested = tree(&[&WITHOUT_ARROW[..], &OPTIONAL].concat());
+        tested.append(&mut tree(&with_arrow));
+        let named = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let known: BTreeSet<String> = tested.iter().map(|line| named(line)).collect();
+        for arguments in [
+            &["--edges", "normal,build", "--manifest-path", "evidence/Cargo.toml"][..],
+            &["--edges", "normal,build", "--manifest-path", "fuzz/Cargo.toml"],
+            &["--edges", "normal,build", "--package", "cwnd-py", "--features", "tested"],
+        ] {
+            let other: Vec<String> = tree(arguments)
+                .into_iter()
+                .filter(|line| known.contains(&named(line)) && !tested.contains(line))
+                .collect();
+            assert!(other.is_empty(), "{arguments:?}: other features than in the tests: {other:#?}");
+        }
+    }
 
     #[test]
     fn a_command_beyond_its_limit_is_ended_with_what_it_has_started() {

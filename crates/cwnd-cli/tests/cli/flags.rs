@@ -48,6 +48,13 @@ pub(super) fn place() -> Cwnd {
 
 #[test]
 fn nonsense_is_refused_with_one_error() {
-    let cases = refuses_nonsense(|| place().0, &COMMANDS, &LONG);
+    let cases = refuses_nonsense(|| place().0, &COMMANDS, &LONG, false);
+    assert!(cases > 300, "{cases}");
+}
+
+#[test]
+#[ignore = "thousands of starts: cargo xtask test --long"]
+fn every_value_of_nonsense_is_refused_with_one_error() {
+    let cases = refuses_nonsense(|| place().0, &COMMANDS, &LONG, true);
     assert!(cases > 1000, "{cases}");
 }

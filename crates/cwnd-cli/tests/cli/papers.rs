@@ -120,13 +120,14 @@ fn pages_carry_rows_and_assumptions() {
 #[test]
 fn a_paper_is_printed_in_a_page_of_the_terminal() {
     let cwnd = Cwnd::new();
-    let text = cwnd.succeed(&["paper", "newaimd", "--no-store"]);
+    let text = cwnd.succeed(&["paper", "newaimd"]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.len() <= 30, "{} lines:\n{text}", lines.len());
     for wanted in ["printed numbers: ", "Reproduced: ", "misses", "cwnd paper newaimd --all"] {
         assert!(text.contains(wanted), "{wanted}:\n{text}");
     }
-    let all = cwnd.succeed(&["paper", "newaimd", "--no-store", "--all"]);
+    // From the store: nothing is run again.
+    let all = cwnd.succeed(&["paper", "newaimd", "--all"]);
     assert!(all.lines().count() > 2 * lines.len());
     let wide = text.lines().chain(all.lines()).find(|line| line.chars().count() > 100);
     assert_eq!(wide, None);

@@ -129,11 +129,21 @@ impl Case {
 /// error that names the flag. `known` has arguments with which each command ends soon, and `long` the flags that prevent that. Returns the
 /// number of command lines.
 ///
+/// Every flag meets every value only if `thorough`: that takes thousands of starts of the program. Otherwise a flag meets three values, and
+/// the next flag the three after them.
+///
 /// # Panics
 /// A check fails, or a command is not in `known`.
 #[must_use]
-pub fn refuses_nonsense(place: impl Fn() -> Place, known: &[(&str, &[&str])], long: &[(&str, &str)]) -> usize {
+pub fn refuses_nonsense(
+    place: impl Fn() -> Place,
+    known: &[(&str, &[&str])],
+    long: &[(&str, &str)],
+    thorough: bool,
+) -> usize {
     let mut cases = Vec::new();
+    let mut values = NONSENSE.into_iter().cycle();
+    let each = if thorough { NONSENSE.len() } else { 3 };
     for (command, flags) in commands(&place(), "") {
         let Some((_, given)) = known.iter().find(|(name, _)| *name == command) else {
             // Only commands below it.
@@ -145,7 +155,7 @@ pub fn refuses_nonsense(place: impl Fn() -> Place, known: &[(&str, &[&str])], lo
         let plain: Vec<String> = command.split(' ').chain(given.iter().copied()).map(str::to_string).collect();
         let without: Arc<str> = run(&place, &plain).err.into();
         for flag in flags.into_iter().filter(|flag| !long.contains(&(command.as_str(), flag.as_str()))) {
-            cases.extend(NONSENSE.map(|value| {
+            cases.extend(values.by_ref().take(each).map(|value| {
                 let arguments = with(&command, given, &flag, value);
                 Case { place: Arc::clone(&place), flag: flag.clone(), value, arguments, without: Arc::clone(&without) }
             }));
