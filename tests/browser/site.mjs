@@ -7,7 +7,8 @@
 // One line per check; exit code 1 if any fails, 2 if the checks could not be run.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
@@ -156,6 +157,64 @@ await check('the addresses of the history come back', async () => {
   await settled(visited, await go(''));
   assert(await text_of(visited, '#digest') === first, 'without a fragment the page shows something else than at first');
   await visited.close();
+});
+/** A module whose exported function `name` traps as soon as it is called, as the module does where Rust panics. */
+function trapping(module, name) {
+  const bytes = Buffer.from(module);
+  let at = 8;
+  const number = () => {
+    let [value, shift, byte] = [0, 0, 0];
+    do {
+      byte = bytes[at++];
+      value += (byte & 127) * 2 ** shift;
+      shift += 7;
+    } while (byte & 128);
+    return value;
+  };
+  const [EXPORTS, CODE, UNREACHABLE, END] = [7, 10, 0x00, 0x0b];
+  const exported = WebAssembly.Module.exports(new WebAssembly.Module(bytes)).map((one) => one.name);
+  assert(exported.includes(name), `the module exports ${exported}`);
+  const imported = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).filter(({ kind }) => kind === 'function').length;
+  let index = null;
+  while (at < bytes.length) {
+    const [section, length] = [bytes[at++], number()];
+    const end = at + length;
+    if (section === EXPORTS) {
+      for (let left = number(); left > 0; left -= 1) {
+        const [size, from] = [number(), at];
+        at += size + 1;
+        const which = number();
+        if (bytes.toString('utf8', from, from + size) === name) index = which - imported;
+      }
+    }
+    if (section === CODE) {
+      number();
+      for (let before = 0; before < index; before += 1) {
+        const size = number();
+        at += size;
+      }
+      const size = number();
+      // No locals, the instruction again and again, and the end.
+      bytes.fill(UNREACHABLE, at, at + size).writeUInt8(END, at + size - 1);
+      return bytes;
+    }
+    at = end;
+  }
+  throw new Error('the module has no code');
+}
+await check('an engine that stops asks for a report', async () => {
+  const stopping = await mkdtemp(join(tmpdir(), 'cwnd-site-'));
+  await cp(folder, stopping, { recursive: true });
+  await writeFile(join(stopping, 'cwnd.wasm'), trapping(await readFile(join(folder, 'cwnd.wasm')), 'handle'));
+  const stopped = await host(stopping);
+  const visit = await open('', stopped.url);
+  await until(visit, () => !document.querySelector('#message').hidden);
+  const text = await text_of(visit, '#message');
+  await visit.close();
+  stopped.end();
+  await rm(stopping, { recursive: true });
+  assert(text.includes('unreachable') && text.includes('report the link'), text);
+  return text;
 });
 await check('groups that are not run are counted', async () => {
   const groups = '[[flow]]\nalgorithm = "reno"\n'.repeat(9);

@@ -190,7 +190,7 @@ export class Local implements Engine {
     if (from !== this.main) return this.alone();
     this.endShared();
     this.restart();
-    this.listener.heard({ kind: 'error', message: `the run failed: out of memory, or a fault of the simulator (${why})` }, new Map());
+    this.listener.heard({ kind: 'error', message: `the engine stopped (${why}): it has no memory left, or a fault. If a shorter run stops too, please report the link of this page` }, new Map());
   }
 }
 
