@@ -124,7 +124,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let corpus = arguments.corpus.as_deref().map(|path| Corpus::new(path, &space, arguments.search, arguments.seed));
     exists_around("--corpus", arguments.corpus.as_deref())?;
     if let Some(corpus) = &corpus {
-        search.replay(corpus.read(&space).map_err(|error| at_corpus(arguments, &error))?);
+        let recorded = corpus.read(&space).map_err(|error| at_corpus(arguments, &error))?;
+        if let Some(most) = arguments.evaluations.filter(|most| (*most as usize) < recorded.len()) {
+            let has = counted(recorded.len(), "evaluation");
+            return Err(Failure::input(format!("--evaluations: {most} is below the {has} of the corpus")));
+        }
+        search.replay(recorded);
     }
     let directory = files::directory(arguments.out.as_deref(), "falsify", !arguments.json)?;
     let searched = advance(arguments, &subject, &mut search, corpus.as_ref());

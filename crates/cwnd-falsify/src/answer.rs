@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::{Scenario, ScenarioError};
-use cwnd_text::{counted, one_line};
+use cwnd_text::{counted, decimal, one_line};
 use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
@@ -145,12 +145,15 @@ pub fn verdict(evaluated: &Evaluated) -> &'static str {
     }
 }
 
-/// An outcome in words: the number and its margin.
+/// An outcome in words: the number and its margin, or why there is none.
 #[must_use]
 pub fn number(evaluated: &Evaluated) -> String {
     match evaluated {
         Evaluated { error: Some(error), .. } => format!("failed: {error}"),
-        Evaluated { value: Some(value), margin: Some(margin), .. } => format!("{value:.4}, margin {margin:.3}"),
+        Evaluated { value: Some(value), margin: Some(margin), .. } => {
+            format!("{}, margin {margin:.3}", decimal(*value, 4))
+        }
+        Evaluated { silence: Some(silence), .. } => format!("the run says nothing: {silence}"),
         Evaluated { .. } => "the run says nothing".to_string(),
     }
 }

@@ -1,6 +1,5 @@
 //! The bounds that a property can have.
 
-use cwnd_run::measure::Domain;
 use cwnd_text::exact;
 
 /// On which side of the bound a number has to be.
@@ -23,9 +22,11 @@ impl Side {
     }
 }
 
-/// Whether some number of `domain` keeps a property with this bound, and another breaks it; if not, the accepted bounds.
-pub(crate) fn accepts(side: Side, domain: Domain, bound: f64) -> Result<(), String> {
-    let [low, high] = domain.ends();
+/// Whether some number from `low` to `high` keeps a property with this bound, and another breaks it; if not, the accepted bounds.
+pub(crate) fn accepts(side: Side, [low, high]: [f64; 2], bound: f64) -> Result<(), String> {
+    if low == high {
+        return Err(format!("none, because each run has {} or says nothing", exact(low)));
+    }
     // The bound itself breaks a property.
     let (fits, low_words, high_words) = match side {
         Side::Above => {

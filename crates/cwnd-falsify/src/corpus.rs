@@ -1,19 +1,20 @@
 //! The corpus: a file with the outcomes of a search, from which it continues.
 //!
 //! The points of a search follow from its settings and from the outcomes before them, so that the file needs the outcomes alone: a head with
-//! the settings, and a line for each evaluation. Its words are the evaluation, counted from 1, and the number of the property, `-` where the
-//! run says nothing, or `error: ` and the reason.
+//! the settings, and a line for each evaluation. Its words are the evaluation, counted from 1, and the number of the property, `- ` and the
+//! reason where the run says nothing, or `error: ` and the reason. The head names the sources, because two trees can have the same version.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cwnd_run::VERSION;
+use cwnd_run::cells::SOURCES;
 use cwnd_run::files::{read_text, write_named};
-use cwnd_text::one_line;
+use cwnd_text::{exact, one_line};
 use thiserror::Error;
 
 use crate::evaluate::Evaluated;
+use crate::refused::short;
 use crate::search::Strategy;
 use crate::space::Space;
 
@@ -30,8 +31,8 @@ pub enum CorpusError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is of other settings or another version.
-    #[error("it is the corpus of another search or version: its line {line} is `{found}`, not `{expected}`")]
+    /// It is of other settings or sources.
+    #[error("it is the corpus of another search or of other sources: its line {line} is `{found}`, not `{expected}`")]
     Other {
         /// The line, from 1.
         line: usize,
@@ -44,7 +45,7 @@ pub enum CorpusError {
     #[error("line {0} has no end: the file was cut there")]
     Cut(usize),
     /// A line is no outcome.
-    #[error("line {line} is no outcome: expected `{evaluation}` and a number, `-` or `error: ` with a reason")]
+    #[error("line {line} is no outcome: expected `{evaluation}` and a number, or `-` or `error: ` with a reason")]
     Outcome {
         /// The line, from 1.
         line: usize,
@@ -68,7 +69,7 @@ impl Corpus {
     #[must_use]
     pub fn new(path: &Path, space: &Space, strategy: Strategy, seed: u64) -> Self {
         let head = format!(
-            "cwnd falsify {VERSION}\nalgorithm {}\nproperty {}\nprofile {}\nsearch {}\nseed {seed}\n",
+            "cwnd falsify {OWN:016x} {SOURCES}\nalgorithm {}\nproperty {}\nprofile {}\nsearch {}\nseed {seed}\n",
             one_line(space.algorithm()),
             space.promise(),
             space.profile().name(),
@@ -94,7 +95,7 @@ impl Corpus {
         for expected in self.head.lines() {
             let (line, found) = lines.next().unwrap_or((1, ""));
             if found != expected {
-                let (found, expected) = (one_line(found), expected.to_string());
+                let (found, expected) = (short(&one_line(found)), expected.to_string());
                 return Err(CorpusError::Other { line, found, expected });
             }
         }
@@ -105,14 +106,14 @@ impl Corpus {
             if found != evaluation {
                 return Err(CorpusError::Order { line, found, evaluation });
             }
-            match (text, text.strip_prefix("error: ")) {
-                (_, Some(error)) => Ok(Evaluated::failed(&error)),
-                ("-", None) => Ok(Evaluated::default()),
-                (text, None) => {
-                    let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(no_outcome)?;
-                    Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None })
-                }
+            if let Some(error) = text.strip_prefix("error: ") {
+                return Ok(Evaluated::failed(&error));
             }
+            if let Some(silence) = text.strip_prefix("- ") {
+                return Ok(Evaluated::silent(&silence));
+            }
+            let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(no_outcome)?;
+            Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), ..Evaluated::default() })
         };
         let outcomes = (1..).zip(lines).map(outcome).collect::<Result<Vec<Evaluated>, CorpusError>>()?;
         if text.ends_with('\n') { Ok(outcomes) } else { Err(CorpusError::Cut(text.lines().count())) }
@@ -127,10 +128,58 @@ impl Corpus {
         for (evaluation, outcome) in (1..).zip(outcomes) {
             let _ = match outcome {
                 Evaluated { error: Some(error), .. } => writeln!(text, "{evaluation} error: {}", one_line(error)),
-                Evaluated { value: Some(value), .. } => writeln!(text, "{evaluation} {value}"),
-                Evaluated { .. } => writeln!(text, "{evaluation} -"),
+                Evaluated { value: Some(value), .. } => writeln!(text, "{evaluation} {}", exact(*value)),
+                Evaluated { silence, .. } => {
+                    writeln!(text, "{evaluation} - {}", one_line(silence.as_deref().unwrap_or_default()))
+                }
             };
         }
         write_named(&self.path, text.as_bytes())
+    }
+}
+
+/// The hash of some texts (FNV-1a).
+const fn hash(texts: &[&str]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut at = 0;
+    while at < texts.len() {
+        let bytes = texts[at].as_bytes();
+        let mut byte = 0;
+        while byte < bytes.len() {
+            hash = (hash ^ bytes[byte] as u64).wrapping_mul(0x0100_0000_01b3);
+            byte += 1;
+        }
+        at += 1;
+    }
+    hash
+}
+
+macro_rules! sources {
+    ($($name:literal)*) => {
+        /// The hash of the code that proposes paths and judges runs.
+        const OWN: u64 = hash(&[$(include_str!($name)),*]);
+        #[cfg(test)]
+        const NAMES: &[&str] = &[$($name),*];
+    };
+}
+
+sources! { "bound.rs" "evaluate.rs" "formula.rs" "measured.rs" "observed.rs" "parts.rs" "profile.rs" "property.rs" "search.rs" "space.rs" }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sources_are_those_that_decide_outcomes() {
+        /// What reads, shows and shrinks outcomes.
+        const OTHERS: [&str; 7] =
+            ["answer.rs", "corpus.rs", "findings.rs", "lib.rs", "reference.rs", "refused.rs", "shrink.rs"];
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let files = std::fs::read_dir(directory).expect("the sources are there");
+        let names = files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8"));
+        let mut decisive: Vec<String> = names.filter(|name| !OTHERS.contains(&name.as_str())).collect();
+        decisive.sort();
+        assert_eq!(decisive, NAMES);
+        assert!(hash(&["ab"]) != hash(&["ac"]) && hash(&["ab"]) != hash(&["ba"]));
     }
 }

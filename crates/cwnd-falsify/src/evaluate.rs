@@ -27,6 +27,8 @@ pub struct Evaluated {
     pub margin: Option<f64>,
     /// Why a run failed.
     pub error: Option<String>,
+    /// Why the run says nothing.
+    pub silence: Option<String>,
 }
 
 impl Subject<'_> {
@@ -50,7 +52,7 @@ impl Subject<'_> {
             Some(error) => vec![Evaluated::failed(&error)],
             None => {
                 let seeds = scenario.seeds().len();
-                let each: Vec<Outcome<Option<f64>>> = outcomes.by_ref().take(seeds * (1 + rivals)).collect();
+                let each: Vec<Outcome<Result<f64, String>>> = outcomes.by_ref().take(seeds * (1 + rivals)).collect();
                 each.chunks(1 + rivals).map(|outcomes| self.judged(outcomes)).collect()
             }
         };
@@ -68,20 +70,23 @@ impl Subject<'_> {
         Ok(scenario.seeds().flat_map(|seed| all.iter().map(move |one| (Arc::clone(one), seed))).collect())
     }
 
-    fn judged(&self, outcomes: &[Outcome<Option<f64>>]) -> Evaluated {
+    fn judged(&self, outcomes: &[Outcome<Result<f64, String>>]) -> Evaluated {
         let [own, rivals @ ..] = outcomes else { return Evaluated::default() };
         let own = match own {
-            Ok(own) => *own,
+            Ok(Ok(own)) => *own,
+            Ok(Err(silence)) => return Evaluated::silent(silence),
             Err(error) => return Evaluated::failed(error),
         };
-        let value = match rivals {
-            [] => own,
-            rivals => {
-                let best = rivals.iter().filter_map(|rival| rival.as_ref().ok().copied().flatten()).reduce(f64::min);
-                own.zip(best).map(|(own, best)| own / best)
-            }
-        };
-        Evaluated { value, margin: value.map(|value| self.promise.margin(value)), error: None }
+        let best = rivals.iter().filter_map(|rival| rival.as_ref().ok()?.as_ref().ok().copied()).reduce(f64::min);
+        match (rivals, best) {
+            ([], _) => self.of(own),
+            (_, Some(best)) => self.of(own / best),
+            (_, None) => Evaluated::silent(&"no rival has a number"),
+        }
+    }
+
+    fn of(&self, value: f64) -> Evaluated {
+        Evaluated { value: Some(value), margin: Some(self.promise.margin(value)), ..Evaluated::default() }
     }
 }
 
@@ -89,6 +94,11 @@ impl Evaluated {
     /// The outcome of a run that failed, with the reason on one line as a corpus has it.
     pub(crate) fn failed(error: &impl ToString) -> Self {
         Self { error: Some(one_line(&error.to_string())), ..Self::default() }
+    }
+
+    /// The outcome of a run that says nothing, with the reason on one line.
+    pub(crate) fn silent(reason: &impl ToString) -> Self {
+        Self { silence: Some(one_line(&reason.to_string())), ..Self::default() }
     }
 
     /// Whether the property is broken.
@@ -132,13 +142,13 @@ struct Judge<'a> {
 }
 
 impl Reduce for Judge<'_> {
-    type Reduction = Option<f64>;
+    type Reduction = Result<f64, String>;
 
     fn name(&self) -> &'static str {
         "property"
     }
 
-    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Option<f64> {
+    fn reduce(&self, scenario: &Scenario, trace: Trace) -> Result<f64, String> {
         self.promise.number_of(scenario, self.seed, trace)
     }
 }

@@ -37,6 +37,8 @@ pub struct Findings {
     pub counterexamples: Vec<Counterexample>,
     /// The first evaluations that failed, at most ten.
     pub failures: Vec<Finding>,
+    /// Why the first evaluation that says nothing does so; none if there is none.
+    pub silence: Option<String>,
 }
 
 /// A path with its outcome.
@@ -85,6 +87,8 @@ struct Outcome {
     margin: Option<f64>,
     /// Why the run failed.
     error: Option<String>,
+    /// Why the run says nothing.
+    silence: Option<String>,
 }
 
 /// A counterexample with its history.
@@ -175,6 +179,7 @@ impl Findings {
             closest: search.best().map(finding),
             counterexamples: found.iter().map(counterexample).collect(),
             failures: search.failures().iter().take(MOST_FAILURES).map(finding).collect(),
+            silence: search.outcomes().iter().find_map(|outcome| outcome.silence.clone()),
         }
     }
 
@@ -184,7 +189,10 @@ impl Findings {
         let head = format!("{}, {}, {}", self.algorithm, self.property, self.profile);
         let evaluations = counted(self.evaluations, "evaluation");
         let mut text = match (self.counterexamples.len(), &self.closest) {
-            (0, None) => format!("{head}: nothing within {evaluations}, none of which says anything\n"),
+            (0, None) => {
+                let reason = self.silence.as_deref().map_or_else(String::new, |silence| format!(": {silence}"));
+                format!("{head}: nothing within {evaluations}, none of which says anything{reason}\n")
+            }
             (0, Some(best)) => {
                 let lucky = match self.broken {
                     0 => String::new(),
@@ -215,11 +223,13 @@ impl Finding {
 
 impl Outcome {
     fn of(evaluated: &Evaluated) -> Self {
-        Self { value: evaluated.value, margin: evaluated.margin, error: evaluated.error.clone() }
+        let Evaluated { value, margin, error, silence } = evaluated.clone();
+        Self { value, margin, error, silence }
     }
 
     fn words(&self) -> String {
-        number(&Evaluated { value: self.value, margin: self.margin, error: self.error.clone() })
+        let Self { value, margin, error, silence } = self.clone();
+        number(&Evaluated { value, margin, error, silence })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Expressions over the measures of a run.
 
-use cwnd::window::expression::{Expression, ExpressionError};
+use cwnd::window::expression::{Expression, ExpressionError, FUNCTIONS};
 use cwnd_run::measure::{Domain, MEASURES, Subject};
 use cwnd_run::scenario::unknown;
 
 use crate::observed::Observed;
 use crate::parts::Part;
-use crate::refused::PropertyError;
+use crate::refused::{PropertyError, short};
 
 /// An expression over measures: a measure alone, or several of them.
 #[derive(Debug)]
@@ -19,7 +19,13 @@ impl Formula {
     /// Reads `text`, which has no line breaks.
     pub(crate) fn read(text: &str) -> Result<Self, PropertyError> {
         let expression = Expression::read(text, &names()).map_err(|error| match error {
-            ExpressionError::UnknownName { name, .. } => PropertyError::Unknown(unknown("measure", &name, &names())),
+            ExpressionError::UnknownName { name, at, .. } => {
+                let called = text.get(at - 1 + name.len()..).is_some_and(|rest| rest.trim_start().starts_with('('));
+                PropertyError::Unknown(match called {
+                    true => unknown("function", &short(&name), &FUNCTIONS.map(|(name, _)| name)),
+                    false => unknown("measure", &short(&name), &names()),
+                })
+            }
             error => PropertyError::Expression { text: text.to_string(), error },
         })?;
         match expression.constant() {
@@ -33,11 +39,26 @@ impl Formula {
         &self.text
     }
 
-    /// The name, and the values that it can have, where it is a name alone.
-    pub(crate) fn domain(&self) -> Option<(&'static str, Domain)> {
-        let name = names().into_iter().find(|name| *name == self.text)?;
-        let measure = MEASURES.iter().find(|measure| measure.key == name);
-        Some((name, measure.map_or(Domain::POSITIVE, |measure| (measure.domain)(Part::most_flows()))))
+    /// Whether it is a name alone.
+    pub(crate) fn is_measure(&self) -> bool {
+        names().contains(&self.text.as_str())
+    }
+
+    /// The least and the largest number that it may have.
+    pub(crate) fn range(&self) -> [f64; 2] {
+        let measures = MEASURES.iter().map(|measure| (measure.domain)(Part::most_flows()).ends());
+        self.expression.range(&measures.chain([Domain::POSITIVE.ends()]).collect::<Vec<_>>())
+    }
+
+    /// Why it has no value in a run.
+    pub(crate) fn silence(&self, observed: &Observed<'_>) -> String {
+        let used = MEASURES.iter().enumerate().filter(|(index, _)| self.expression.uses(*index));
+        let missing = used.filter(|(_, measure)| observed.summary.all(measure).iter().all(Option::is_none));
+        let missing: Vec<&str> = missing.map(|(_, measure)| measure.key).collect();
+        match missing.as_slice() {
+            [] => format!("`{}` is undefined or infinite", short(&self.text)),
+            missing => format!("it has no {}", missing.join(", no ")),
+        }
     }
 
     /// Its values in a run: one of each subject where it has a measure of each flow, otherwise one. Those are left out that a run does not
@@ -64,7 +85,8 @@ impl Formula {
 /// Whether `text` is one word without the name of a measure between its hyphens: then it was meant as a property of the registry.
 pub(crate) fn is_word(text: &str) -> bool {
     let names = names();
-    text.chars().all(|letter| letter.is_alphanumeric() || "-_".contains(letter))
+    text.starts_with(char::is_alphabetic)
+        && text.chars().all(|letter| letter.is_alphanumeric() || "-_".contains(letter))
         && text.split('-').all(|piece| !names.contains(&piece))
 }
 

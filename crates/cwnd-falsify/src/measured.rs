@@ -166,6 +166,22 @@ fn largest_unused_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
     largest
 }
 
+pub(crate) fn doubling(run: &Observed<'_>) -> Option<f64> {
+    run.bounded().map(|flow| fastest_growth(run.trace, flow)).reduce(f64::max)
+}
+
+fn fastest_growth(trace: &Trace, flow: &FlowTrace) -> f64 {
+    let growth = |at: usize| {
+        let round = flow.srtt[at].max(flow.base_rtt as f64 * 1e-9);
+        let begin = trace.at[at].checked_sub((round * 1e9) as u64)?;
+        let from = trace.at.partition_point(|instant| *instant <= begin).checked_sub(1)?;
+        let grown = flow.window[at] - flow.window[from];
+        let acknowledged = (flow.in_flight[from] + flow.sent[at] - flow.sent[from]).saturating_sub(flow.in_flight[at]);
+        (grown.is_finite() && has_cause(trace, flow, at) == Some(false)).then(|| grown / acknowledged.max(1) as f64)
+    };
+    steps(trace).filter_map(growth).fold(0.0, f64::max)
+}
+
 /// None where no packet of a subject is marked.
 pub(crate) fn unanswered_marks(run: &Observed<'_>) -> Option<f64> {
     let marked = run.bounded().filter(|flow| flow.marked.last().is_some_and(|marked| *marked > 0));
@@ -410,7 +426,8 @@ mod tests {
         let mut trace = trace();
         trace.flows[0].in_flight = (0..SAMPLES).map(|_| 0).collect();
         trace.flows[0].marked[100..].fill(1);
-        let properties = ["progress", "cause-of-cuts", "depth-of-cuts", "unused-growth", "response-to-marks"];
+        let properties =
+            ["progress", "cause-of-cuts", "depth-of-cuts", "unused-growth", "doubling", "response-to-marks"];
         assert!(properties.iter().all(|property| value(&trace, property).is_some()));
         trace.flows[0].window.fill(f64::INFINITY);
         assert!(properties.iter().all(|property| value(&trace, property).is_none()));
@@ -486,6 +503,26 @@ mod tests {
         trace.flows[0].window[50..].fill(600.0);
         trace.flows[0].source_limited.fill(0);
         close(value(&trace, "unused-growth"), 1.0);
+    }
+
+    #[test]
+    fn a_window_grows_by_what_is_acknowledged() {
+        let mut trace = trace();
+        let flow = &mut trace.flows[0];
+        flow.in_flight = (0..SAMPLES).map(|_| 40).collect();
+        // A round trip of two samples: 160 packets are acknowledged in each.
+        flow.srtt.fill(0.2);
+        flow.window.fill(100.0);
+        flow.window[100..].fill(260.0);
+        close(value(&trace, "doubling"), 1.0);
+        trace.flows[0].window[101..].fill(340.0);
+        close(value(&trace, "doubling"), 1.5);
+        // Packets in flight are not acknowledged.
+        trace.flows[0].in_flight[101] = 120;
+        close(value(&trace, "doubling"), 3.0);
+        // A packet is lost less than four round trips before the first of two ends.
+        trace.flows[0].lost[93..].fill(1);
+        close(value(&trace, "doubling"), 80.0 / 160.0);
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub enum Part {
     Marks,
     /// Hosts of the subject that gather arrivals.
     Wake,
+    /// A delay of several more round trips from an instant on.
+    Detour,
+    /// An application that is slow first, and has bulk data then.
+    SlowThenBulk,
 }
 
 /// A number of a path.
@@ -318,6 +322,24 @@ pub(crate) static PARTS: &[PartEntry] = &[
         name: "wake",
         title: "both hosts of each flow of the subject gather arrivals",
         knobs: &[Knob::new("ms", [0.1, 2.0], 0.1).log().by(&[(Datacentre, [0.005, 0.1]), (Anything, [0.1, 10.0])])],
+    },
+    PartEntry {
+        part: Part::Detour,
+        name: "detour",
+        title: "a delay of several more round trips from an instant on",
+        knobs: &[
+            Knob::new("begin as a share of the run", [0.2, 0.5], 0.3),
+            Knob::new("addition in round trips", [1.0, 4.0], 1.0).log(),
+        ],
+    },
+    PartEntry {
+        part: Part::SlowThenBulk,
+        name: "slow-then-bulk",
+        title: "the application of the first flow is slow first, and has bulk data then",
+        knobs: &[
+            Knob::new("share of the rate at first", [0.05, 0.5], 0.5),
+            Knob::new("slow for a share of the run", [0.5, 0.8], 0.5),
+        ],
     },
 ];
 

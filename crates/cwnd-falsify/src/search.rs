@@ -59,6 +59,9 @@ pub enum StartError {
     /// The property is about packets with ECT(1), and a stack sends none.
     #[error("its stack sends no packets with ECT(1), which `{0}` is about")]
     Scalable(&'static str),
+    /// The property is about windows that acknowledgements make grow.
+    #[error("its window follows an estimate of a rate, or routers, of which `{0}` says nothing")]
+    Estimated(&'static str),
 }
 
 /// A search that is under way.
@@ -95,8 +98,8 @@ impl<'a> Search<'a> {
     /// A search over `space` whose points follow from `seed`.
     ///
     /// # Errors
-    /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue, or the property is about marks that the
-    /// algorithm does not answer.
+    /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue; or the property is about marks that the
+    /// algorithm does not answer, or about windows unlike its own.
     pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, StartError> {
         let marks = |property: &&Property| property.dual_queue || property.needs == Some(Part::Marks);
         if let Some(property) = space.promise().property().filter(marks) {
@@ -106,6 +109,12 @@ impl<'a> Search<'a> {
             if property.dual_queue && space.is_stack() {
                 return Err(StartError::Scalable(property.name));
             }
+        }
+        let by_acknowledgements = |property: &&Property| property.by_acknowledgements;
+        if let Some(property) = space.promise().property().filter(by_acknowledgements)
+            && space.follows_estimate()
+        {
+            return Err(StartError::Estimated(property.name));
         }
         let calm = space.decode(&vec![1.0; Space::dimensions()]);
         space.read(&calm, 1)?;

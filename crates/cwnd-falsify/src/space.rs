@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use cwnd::registry::{Basis, Transport};
 use cwnd::{CongestionControl, Spec, Start};
 use cwnd_run::scenario::{Scenario, ScenarioError, Source, Written};
 
@@ -56,6 +57,11 @@ impl Space {
         self.algorithm.value().entry().answers_marks()
     }
 
+    /// Whether the window of the algorithm follows an estimate of a rate, or routers. Nobody knows it of a stack.
+    pub(crate) fn follows_estimate(&self) -> bool {
+        matches!(self.algorithm.value().entry().basis, Basis::DeliveryRate | Basis::Routers)
+    }
+
     /// Whether the algorithm is a whole stack, which chooses the codepoints of its packets itself.
     pub(crate) fn is_stack(&self) -> bool {
         self.algorithm.value().as_stack().is_some()
@@ -80,6 +86,8 @@ impl Space {
             let possible = match part {
                 Part::Start => self.promise.flows() > 1,
                 Part::Marks => answers,
+                // What the routers wrote comes back with each acknowledgement.
+                Part::OwnAcks => self.algorithm.value().entry().transport != Transport::Routed,
                 _ => true,
             };
             possible && !self.promise.forbids(*part)
@@ -103,9 +111,15 @@ impl Space {
             let gate = next();
             let values: Vec<f64> = part.knobs().iter().map(|knob| knob.at(self.profile, next())).collect();
             let has = gate < CHANCE && possible.contains(&part);
-            // The source decides when there is data, and the discipline what becomes of a packet.
-            let clashes = part == Part::Pauses && parts.contains_key(&Part::Source)
-                || part == Part::Marks && parts.contains_key(&Part::Discipline);
+            // One source decides when there is data, one queue what becomes of a packet, and one step what delay is added.
+            let earlier: &[Part] = match part {
+                Part::Pauses => &[Part::Source],
+                Part::SlowThenBulk => &[Part::Source, Part::Pauses],
+                Part::Marks => &[Part::Discipline],
+                Part::Detour => &[Part::DelayStep],
+                _ => &[],
+            };
+            let clashes = earlier.iter().any(|part| parts.contains_key(part));
             if self.promise.needs() == Some(part) || has && !clashes {
                 parts.insert(part, values);
             }
@@ -273,7 +287,7 @@ impl Path<'_> {
             step(*at, format!("rate = \"{}mbit\"", rounded(rate * factor, DIGITS)));
             step(at + length, format!("rate = \"{rate}mbit\""));
         }
-        if let Some([at, trips]) = self.part(Part::DelayStep) {
+        if let Some([at, trips]) = self.part(Part::DelayStep).or_else(|| self.part(Part::Detour)) {
             step(*at, format!("extra_delay = \"{}ms\"", rounded(trips * rtt, DIGITS)));
         }
         if !steps.is_empty() {
@@ -310,6 +324,11 @@ impl Path<'_> {
         }
         if let Some([share]) = self.part(Part::Source) {
             let _ = writeln!(text, "source = \"cbr:{}mbit\"", rounded(share * self.case.path[0], DIGITS));
+        }
+        if let Some([share, slow]) = self.part(Part::SlowThenBulk) {
+            // The second step lasts until the end: the first takes half of the run at least.
+            let rates = [*share, BULK].map(|share| rounded(share * self.case.path[0], DIGITS));
+            let _ = writeln!(text, "source = \"square:{}mbit,{}mbit,step={}\"", rates[0], rates[1], self.time(*slow));
         }
         if let Some([on, off]) = self.part(Part::Pauses) {
             let stages = (0..).map(|k| f64::from(k) * (on + off)).take_while(|from| *from < 1.0 - on);
@@ -358,6 +377,8 @@ const LEAST_QUEUE: f64 = 4.0;
 const SAMPLES: f64 = 200.0;
 /// The most samples of a run with two per round trip.
 const MOST_SAMPLES: f64 = 8000.0;
+/// The rate of bulk data as a multiple of that of the path, also where that rises.
+const BULK: f64 = 5.0;
 /// A transfer as a share of the packets that the path can carry in the run.
 const SIZE: f64 = 0.25;
 
@@ -429,12 +450,39 @@ mod tests {
     fn a_new_part_leaves_the_coordinates_of_the_older_ones() {
         let space = Space::new(Profile::Home, written("cubic"), "utilisation > 0.5".parse().expect("a measure"));
         let mut point = vec![0.1; Space::dimensions()];
-        let with = space.decode(&point);
-        let gate = point.len() - 1 - Part::Wake.knobs().len();
-        point[gate] = 1.0;
-        let mut without = with.clone();
-        without.parts.remove(&Part::Wake);
-        assert!(with != without && space.decode(&point) == without);
+        // With these parts there would be no new ones.
+        for clashing in [Part::DelayStep, Part::Source, Part::Pauses] {
+            let before = Part::all().take_while(|part| *part != clashing).map(|part| 1 + part.knobs().len());
+            point[PATH.len() + before.sum::<usize>()] = 1.0;
+        }
+        let mut gate = point.len();
+        for part in [Part::SlowThenBulk, Part::Detour, Part::Wake] {
+            let with = space.decode(&point);
+            gate -= 1 + part.knobs().len();
+            point[gate] = 1.0;
+            let mut without = with.clone();
+            without.parts.remove(&part);
+            assert!(with != without && space.decode(&point) == without, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn a_slow_application_has_bulk_data_until_the_end_and_a_detour_is_a_step() {
+        let space = Space::new(Profile::Home, written("htcp"), "utilisation > 0.5".parse().expect("a measure"));
+        let calm = space.decode(&vec![1.0; Space::dimensions()]);
+        let parts = [(Part::SlowThenBulk, vec![0.1, 0.7]), (Part::Detour, vec![0.3, 4.0])];
+        let text = space.scenario(&Case { path: [20.0, 40.0, 1.0], parts: parts.into(), ..calm }, 1);
+        assert!(text.contains("source = \"square:2mbit,100mbit,step=14s\"\n"), "{text}");
+        assert!(text.contains("{ at = \"6000ms\", extra_delay = \"160ms\" }"), "{text}");
+    }
+
+    #[test]
+    fn no_algorithm_of_routers_has_gathered_acknowledgements_of_one_flow() {
+        for (algorithm, may) in [("xcp", false), ("vcp", false), ("decbit", false), ("reno", true)] {
+            let space = Space::new(Profile::Home, written(algorithm), "utilisation > 0.5".parse().expect("a measure"));
+            assert_eq!(space.parts().any(|part| part == Part::OwnAcks), may, "{algorithm}");
+            assert!(space.read(&space.decode(&vec![0.1; Space::dimensions()]), 1).is_ok(), "{algorithm}");
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use cwnd::window::{Window, WindowRule};
 use cwnd::{Bytes, CongestionControl, Maker, Spec, Start, Time, View};
-use cwnd_falsify::answer::{Answer, kept, read, regress};
+use cwnd_falsify::answer::{Answer, kept, number as answer_number, read, regress};
 use cwnd_falsify::corpus::Corpus;
+use cwnd_falsify::findings::Findings;
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::shrink::shrink;
@@ -77,12 +78,15 @@ fn a_corpus_without_one_of_its_lines_is_refused() {
     let path = directory.path().join("corpus");
     let space = Space::new(Profile::Home, written("reno"), promise("steady-loss"));
     let corpus = Corpus::new(&path, &space, Strategy::Elites, 1);
-    let of = |value| Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), error: None };
-    let outcomes = [of(0.5), Evaluated::default(), of(1e-9), of(0.0)];
+    let of =
+        |value| Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), ..Evaluated::default() };
+    let silent = Evaluated { silence: Some("no window".to_string()), ..Evaluated::default() };
+    let outcomes = [of(0.5), silent, of(1e300), of(0.0)];
     corpus.write(&outcomes).expect("it can be written");
     assert_eq!(corpus.read(&space).expect("as written"), outcomes);
     let text = std::fs::read_to_string(&path).expect("it was written");
     let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[7..9], ["2 - no window", "3 1e300"]);
     let refused = |lines: &[&str]| {
         std::fs::write(&path, lines.join("\n")).expect("it can be written");
         corpus.read(&space).expect_err("it is no corpus").to_string()
@@ -93,7 +97,7 @@ fn a_corpus_without_one_of_its_lines_is_refused() {
     assert!(refused(&double).starts_with("line 9 has evaluation 2, not 3"));
     for wrong in ["0.5", "3 ", "3 nothing", "3 inf", "three -", ""] {
         let changed = [&lines[..8], &[wrong], &lines[9..]].concat();
-        let expected = "line 9 is no outcome: expected `3` and a number, `-` or `error: ` with a reason";
+        let expected = "line 9 is no outcome: expected `3` and a number, or `-` or `error: ` with a reason";
         assert_eq!(refused(&changed), expected, "{wrong}");
     }
     assert_eq!(refused(&lines), "line 10 has no end: the file was cut there");
@@ -157,6 +161,31 @@ fn a_property_about_marks_needs_a_sender_that_answers_them() {
         let expected = format!("its sender does not answer congestion marks, which `{property}` is about");
         assert_eq!(error, expected);
     }
+}
+
+#[test]
+fn a_window_that_acknowledgements_do_not_make_grow_is_not_judged_by_them() {
+    for algorithm in ["bbr", "bbr3", "xcp"] {
+        let space = Space::new(Profile::Home, written(algorithm), promise("doubling"));
+        let error = Search::start(&space, Strategy::Elites, 1).expect_err("an estimate decides").to_string();
+        assert_eq!(error, "its window follows an estimate of a rate, or routers, of which `doubling` says nothing");
+    }
+}
+
+/// docs/counterexamples.md: alpha grows while the window is not used.
+#[test]
+fn the_clock_of_htcp_breaks_the_bound_of_slow_start_and_reno_keeps_it() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/counterexamples/htcp-clock.toml");
+    let text = std::fs::read_to_string(file).expect("it is there").replace("steady-loss < 0.05", "doubling < 1.5");
+    let judged = |text: &str| {
+        let (promise, scenario) = read("htcp-clock.toml", text).expect("a scenario with a property");
+        with_threads(1, |executor| regress(&Subject { executor, promise: &promise }, &scenario))
+            .expect("nothing interrupts it")
+    };
+    let htcp = judged(&text);
+    assert!(htcp.is_broken() && htcp.value.is_some_and(|value| value > 3.0), "{htcp:?}");
+    let reno = judged(&text.replace("\"htcp\"", "\"reno\""));
+    assert!(kept(&reno) && reno.value.is_some_and(|value| value <= 1.0), "{reno:?}");
 }
 
 /// A stack that sends all data within its window, one datagram for each submitted packet, and shows the window alone.
@@ -282,6 +311,25 @@ fn a_property_of_ones_own_has_a_margin_of_each_run() {
     }
     assert!(own.iter().any(Evaluated::is_broken), "{own:?}");
     assert!(Promise::own("zero".to_string(), Arc::new(|_| None)).margin(0.0) >= 0.0);
+}
+
+#[test]
+fn an_outcome_without_a_number_has_the_reason() {
+    for (algorithm, property, reason) in [
+        ("reno", "completion_time_s + convergence_time_s > 1", "it has no convergence_time_s, no completion_time_s"),
+        ("reno", "1/(utilisation*0) > 1", "`1/(utilisation*0)` is undefined or infinite"),
+        ("tfrc", "progress", "no window bounds a subject"),
+    ] {
+        let space = Space::new(Profile::Home, written(algorithm), promise(property));
+        let outcomes = outcomes(&space, Strategy::Random, 2, usize::MAX, 2);
+        assert!(outcomes.iter().all(|outcome| outcome.silence.as_deref() == Some(reason)), "{outcomes:?}");
+        let mut search = Search::start(&space, Strategy::Random, 1).expect("it runs on a dumbbell");
+        search.replay(outcomes);
+        let text = Findings::of(&search, 1, &[]).text();
+        assert!(text.ends_with(&format!("none of which says anything: {reason}\n")), "{text}");
+    }
+    let number = answer_number(&Evaluated { value: Some(1e300), margin: Some(-1e6), ..Evaluated::default() });
+    assert_eq!(number, "1.0e300, margin -1000000.000");
 }
 
 #[test]

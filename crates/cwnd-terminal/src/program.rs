@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::Shell;
 use cwnd_text::{lines, one_line};
@@ -32,9 +33,24 @@ pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
 /// # Errors
 /// `command` does not accept the words, or they ask for help or the version.
 pub fn parse<C: FromArgMatches>(command: &mut Command, words: &[OsString]) -> Result<C, Error> {
-    let matches = command.try_get_matches_from_mut(words).map_err(|error| synonyms::suggest(error, command, words))?;
-    C::from_arg_matches(&matches).map_err(|error| error.format(command))
+    let matches = command.try_get_matches_from_mut(words).map_err(|error| synonyms::suggest(error, command, words));
+    matches.and_then(|matches| C::from_arg_matches(&matches).map_err(|error| error.format(command))).map_err(shortened)
 }
+
+/// The error with the words of the command line cut that are too long to read.
+fn shortened(mut error: Error) -> Error {
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        let Some(ContextValue::String(text)) = error.get(kind) else { continue };
+        if let Some((at, _)) = text.char_indices().nth(MOST_SHOWN) {
+            let cut = format!("{}…", &text[..at]);
+            error.insert(kind, ContextValue::String(cut));
+        }
+    }
+    error
+}
+
+/// Characters of a word of the command line in an error.
+const MOST_SHOWN: usize = 200;
 
 /// Ends the process for arguments that cannot be read, or with the help that they ask for. Where they ask for JSON, `json`, the failure is
 /// its last line.

@@ -1,12 +1,13 @@
 //! Numbers for people.
 
 /// `value` with `decimals` decimals, and with more where it would otherwise have fewer than two significant digits: a value other than zero never
-/// reads as zero. Below 10⁻⁶ it is a power of ten.
+/// reads as zero. Below 10⁻⁶ and from 10¹⁶ on it is a power of ten.
 ///
 /// ```
 /// use cwnd_text::decimal;
 ///
 /// assert_eq!([97.31, 0.004_21, -0.04, 3e-8, 0.0].map(|value| decimal(value, 1)), ["97.3", "0.0042", "-0.040", "3.0e-8", "0.0"]);
+/// assert_eq!([1e15, 2e300].map(|value| decimal(value, 0)), ["1000000000000000", "2.0e300"]);
 /// ```
 #[must_use]
 pub fn decimal(value: f64, decimals: usize) -> String {
@@ -17,7 +18,7 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     let scientific = format!("{value:.1e}");
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok()).unwrap_or(0);
     match exponent {
-        ..-6 => scientific,
+        ..-6 | 16.. => scientific,
         -6..=0 => format!("{value:.*}", decimals.max(exponent.unsigned_abs() as usize + 1)),
         _ => format!("{value:.decimals$}"),
     }
@@ -63,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_digits_are_right_at_least(digits in 1.0..10.0_f64, exponent in -15..15, decimals in 0..7_usize, negative: bool) {
+        fn two_digits_are_right_at_least(digits in 1.0..10.0_f64, exponent in -15..300, decimals in 0..7_usize, negative: bool) {
             let value = digits * 10.0_f64.powi(exponent) * if negative { -1.0 } else { 1.0 };
             let shown: f64 = decimal(value, decimals).parse().expect("a number");
             prop_assert!((shown - value).abs() <= 0.051 * value.abs(), "{value}: {shown}");

@@ -22,6 +22,10 @@ fn a_counterexample_is_written_and_judged_again() {
     let again = cwnd.succeed(&[&search[..], &budget[..8], &["--out", "again"]].concat());
     assert_eq!(again, text.replace("found/", "again/"));
 
+    let few = ["--evaluations", "15", "--corpus", "corpus", "--out", "fewer"];
+    let expected = "error: --evaluations: 15 is below the 16 evaluations of the corpus";
+    cwnd.refuses(&[&search[..], &few].concat(), expected);
+
     let red = cwnd.run(&["falsify", "--regress", "found/1/counterexample.toml", "--junit", "junit.xml"]);
     assert_eq!(red.code, Some(1));
     assert!(
@@ -66,8 +70,9 @@ fn an_expression_over_measures_is_judged_again_from_its_file() {
 #[test]
 fn a_file_whose_runs_say_nothing_is_not_called_broken() {
     let cwnd = Cwnd::new();
-    cwnd.file("silent.toml", &format!("# cwnd falsify: -utilisation/0*0 > 1\n{}", super::SHORT));
+    cwnd.file("silent.toml", &format!("# cwnd falsify: completion_time_s > 1\n{}", super::SHORT));
     let red = cwnd.run(&["falsify", "--regress", "silent.toml"]);
+    assert!(red.out.contains("not judged: the run says nothing: it has no completion_time_s with"), "{red:?}");
     assert!(red.code == Some(1) && red.err.contains("error: a property cannot be judged in silent.toml"), "{red:?}");
 }
 
@@ -115,7 +120,7 @@ fn wrong_arguments_are_refused() {
         ),
         (
             &["reno", "--property", "progress", "--corpus", "corpus"],
-            "error: --corpus: corpus: it is the corpus of another search or version: its line 1 is `something else`, not",
+            "error: --corpus: corpus: it is the corpus of another search or of other sources: its line 1 is `something else`, not",
         ),
         (
             &["reno", "--property", "progress", "--corpus", "nowhere/c"],
@@ -136,6 +141,9 @@ fn wrong_arguments_are_refused() {
         (&["--regress", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
         (&["--junit", "x.xml", "--list"], "error: the argument '--junit <FILE>' cannot be used with '--list'"),
     ];
+    let long = format!("jain + {} > 1", "x".repeat(5000));
+    let refused = cwnd.run(&["falsify", "reno", "--property", &long]);
+    assert!(refused.code == Some(2) && refused.err.len() < 2000, "{refused:?}");
     for (arguments, expected) in cases {
         cwnd.refuses(&[&["falsify"][..], *arguments].concat(), expected);
     }

@@ -31,6 +31,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["figure", "plot", "pdf", "svg", "png"],
     &["listen", "port", "bind"],
     &["algorithm", "congestion", "cc", "cca"],
+    &["ln", "log"],
 ];
 
 /// A key by which a table is recognised, keys that it does not have, and where they belong.

@@ -66,8 +66,21 @@ enum Step {
     Name(usize),
     Negate,
     Three(Three),
-    Two(Two),
+    Two(Two, Reach),
     One(One),
+}
+
+/// How the values of an operation follow from the ranges of its two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// It grows or falls with each number, so that the ends of the ranges give the extremes.
+    Monotone,
+    /// Likewise, and zero times a number without bound is zero.
+    Product,
+    /// Monotone unless the divisor can be zero.
+    Quotient,
+    /// Monotone unless the base can be negative.
+    Power,
 }
 
 impl Expression {
@@ -101,7 +114,7 @@ impl Expression {
                 }
                 Step::Negate => stack[top - 1] = -stack[top - 1],
                 Step::One(of) => stack[top - 1] = of(stack[top - 1]),
-                Step::Two(of) => {
+                Step::Two(of, _) => {
                     top -= 1;
                     stack[top - 1] = of(stack[top - 1], stack[top]);
                 }
@@ -130,7 +143,7 @@ impl Expression {
                 Step::Name(_) => None,
                 Step::Negate => stack.pop()?.map(|value| -value),
                 Step::One(of) => stack.pop()?.map(of),
-                Step::Two(of) => {
+                Step::Two(of, _) => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
                     let undefined = [left, right].into_iter().flatten().find(|value| value.is_nan());
                     undefined.or_else(|| left.zip(right).map(|(left, right)| of(left, right)))
@@ -153,7 +166,73 @@ impl Expression {
         }
         stack.pop().flatten()
     }
+
+    /// The least and the largest value that it may have, where each variable is in its range of `ranges`, in the order of
+    /// [`read`](Self::read). No value lies outside, and not each inside need be reached: two places of a variable count as two variables.
+    #[must_use]
+    pub fn range(&self, ranges: &[[f64; 2]]) -> [f64; 2] {
+        let mut stack: Vec<[f64; 2]> = Vec::new();
+        for step in &*self.0 {
+            let mut take = || stack.pop().unwrap_or(ANY);
+            let range = match *step {
+                Step::Number(number) => [number; 2],
+                Step::Name(index) => ranges.get(index).copied().unwrap_or(ANY),
+                Step::Negate => {
+                    let [low, high] = take();
+                    [-high, -low]
+                }
+                // A magnitude is least at zero; the others only grow.
+                Step::One(of) => {
+                    let [low, high] = take();
+                    hull(&[of(low), of(high), of(0.0_f64.clamp(low, high))])
+                }
+                Step::Two(of, reach) => {
+                    let (right, left) = (take(), take());
+                    reach.range(of, left, right)
+                }
+                Step::Three(_) => {
+                    let (otherwise, then, condition) = (take(), take(), take());
+                    match condition {
+                        [0.0, 0.0] => otherwise,
+                        [low, high] if low > 0.0 || high < 0.0 => then,
+                        _ => hull(&[then, otherwise].concat()),
+                    }
+                }
+            };
+            stack.push(range);
+        }
+        stack.pop().unwrap_or(ANY)
+    }
 }
+
+impl Reach {
+    fn range(self, of: Two, left: [f64; 2], right: [f64; 2]) -> [f64; 2] {
+        let ends = left.map(|left| right.map(|right| of(left, right)));
+        // No variable is infinite: a product with zero is zero, and a quotient of two large numbers is above zero.
+        let bounded =
+            || hull(&ends.concat().iter().map(|end| if end.is_nan() { 0.0 } else { *end }).collect::<Vec<f64>>());
+        match self {
+            Self::Monotone => hull(&ends.concat()),
+            Self::Product => bounded(),
+            Self::Quotient if right[0] > 0.0 || right[1] < 0.0 => bounded(),
+            Self::Quotient if right[0] == 0.0 && right[1] > 0.0 && left[0] >= 0.0 => {
+                [if right[1].is_finite() { left[0] / right[1] } else { 0.0 }, f64::INFINITY]
+            }
+            Self::Power if left[0] >= 0.0 => hull(&ends.concat()),
+            Self::Quotient | Self::Power => ANY,
+        }
+    }
+}
+
+/// The range of some values; any number if one of them is undefined.
+fn hull(values: &[f64]) -> [f64; 2] {
+    if values.iter().any(|value| value.is_nan()) {
+        return ANY;
+    }
+    values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(*value), high.max(*value)])
+}
+
+const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// `of`, undefined where either number is: C's functions hide that.
 macro_rules! strict {
@@ -182,7 +261,7 @@ impl Reader<'_> {
         };
         self.at += 1;
         self.sum()?;
-        self.push(Step::Two(of))
+        self.push(Step::Two(of, Reach::Monotone))
     }
 
     fn sum(&mut self) -> Result<(), ExpressionError> {
@@ -195,21 +274,21 @@ impl Reader<'_> {
             };
             self.at += 1;
             self.product()?;
-            self.push(Step::Two(of))?;
+            self.push(Step::Two(of, Reach::Monotone))?;
         }
     }
 
     fn product(&mut self) -> Result<(), ExpressionError> {
         self.signed()?;
         loop {
-            let of: Two = match self.next() {
-                Some(b'*') => |a, b| a * b,
-                Some(b'/') => |a, b| a / b,
+            let (of, reach): (Two, Reach) = match self.next() {
+                Some(b'*') => (|a, b| a * b, Reach::Product),
+                Some(b'/') => (|a, b| a / b, Reach::Quotient),
                 _ => return Ok(()),
             };
             self.at += 1;
             self.signed()?;
-            self.push(Step::Two(of))?;
+            self.push(Step::Two(of, reach))?;
         }
     }
 
@@ -230,7 +309,7 @@ impl Reader<'_> {
         }
         self.at += 1;
         self.nested(Self::signed)?;
-        self.push(Step::Two(strict!(libm::pow)))
+        self.push(Step::Two(strict!(libm::pow), Reach::Power))
     }
 
     fn value(&mut self) -> Result<(), ExpressionError> {
@@ -262,9 +341,11 @@ impl Reader<'_> {
         let text = core::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => self.push(Step::Number(number)),
-            _ => {
-                self.at = start;
-                Err(self.expected("a number"))
+            read => {
+                let expected = if read.is_ok() { "a number below 1.8e308" } else { "a number" };
+                let cut = if text.len() > MAX_SHOWN { "…" } else { "" };
+                let found = format!("`{}{cut}`", &text[..text.len().min(MAX_SHOWN)]);
+                Err(ExpressionError::Expected { expected, at: start + 1, found })
             }
         }
     }
@@ -285,7 +366,7 @@ impl Reader<'_> {
         self.nested(Self::comparison)?;
         let more = match step {
             Step::Three(_) => 2,
-            Step::Two(_) => 1,
+            Step::Two(..) => 1,
             _ => 0,
         };
         for _ in 0..more {
@@ -346,8 +427,8 @@ fn function(name: &str) -> Option<Step> {
         "floor" => Step::One(libm::floor),
         "if" => Step::Three(choose),
         "ln" => Step::One(libm::log),
-        "max" => Step::Two(strict!(libm::fmax)),
-        "min" => Step::Two(strict!(libm::fmin)),
+        "max" => Step::Two(strict!(libm::fmax), Reach::Monotone),
+        "min" => Step::Two(strict!(libm::fmin), Reach::Monotone),
         "sqrt" => Step::One(libm::sqrt),
         _ => return None,
     })
@@ -400,6 +481,8 @@ const MAX_LENGTH: usize = 500;
 /// Enough for CUBIC with its Reno-friendly region, and evaluated for each acknowledged packet.
 const MAX_STEPS: usize = 64;
 const MAX_DEPTH: usize = 32;
+/// Characters of a number in an error.
+const MAX_SHOWN: usize = 20;
 
 #[cfg(test)]
 mod tests {
@@ -463,6 +546,53 @@ mod tests {
     }
 
     #[test]
+    fn a_range_holds_each_value_and_is_narrow_where_a_variable_stands_once() {
+        const INF: f64 = f64::INFINITY;
+        // w: 0 to 1, rtt: at least 0, min_rtt: 0.2 to 1, age: any.
+        let ranges = [[0.0, 1.0], [0.0, INF], [0.2, 1.0], ANY, [0.0, 2.0], [-1.0, 3.0], [1.0, 2.0]];
+        for (text, range) in [
+            ("w", [0.0, 1.0]),
+            ("min_rtt * 1", [0.2, 1.0]),
+            ("1 - 2*w", [-1.0, 1.0]),
+            ("-rtt", [-INF, 0.0]),
+            ("0 * rtt", [0.0, 0.0]),
+            ("rtt - rtt", ANY),
+            ("1 / min_rtt", [1.0, 5.0]),
+            ("v / w", [1.0, INF]),
+            ("w / rtt", [0.0, INF]),
+            ("rtt / v", [0.0, INF]),
+            ("1 / u", ANY),
+            ("abs(u)", [0.0, 3.0]),
+            ("u^2", ANY),
+            ("v^u", [0.5, 8.0]),
+            ("exp(w)", [1.0, core::f64::consts::E]),
+            ("ln(u)", ANY),
+            ("sqrt(4*w) + floor(v) + cbrt(8)", [3.0, 6.0]),
+            ("max(w, 0.5)", [0.5, 1.0]),
+            ("min(age, 3)", [-INF, 3.0]),
+            ("w < 2", [1.0, 1.0]),
+            ("min_rtt > w", [0.0, 1.0]),
+            ("if(w < 2, 3, age)", [3.0, 3.0]),
+            ("if(w > 2, age, peak)", [0.0, 2.0]),
+            ("if(w > 0.5, peak, -1)", [-1.0, 2.0]),
+        ] {
+            let found = read(text).expect(text).range(&ranges);
+            assert!(
+                found.iter().zip(range).all(|(found, end)| *found == end || (found - end).abs() < 1e-12),
+                "{text}: {found:?}"
+            );
+            for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                let of = |[low, high]: [f64; 2]| low.max(-9.0) + share * (high.min(9.0) - low.max(-9.0));
+                let value = read(text).expect(text).value(&ranges.map(of));
+                assert!(
+                    !value.is_finite() || found[0] - 1e-12 <= value && value <= found[1] + 1e-12,
+                    "{text}: {value}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn what_has_no_variable_is_constant() {
         let constant = |text: &str| read(text).expect(text).constant();
         assert_eq!(["2*3 - max(1, 2)", "1/0", "-1"].map(constant), [Some(4.0), Some(f64::INFINITY), Some(-1.0)]);
@@ -481,8 +611,10 @@ mod tests {
         assert_eq!(error("if(1, 2)"), "`,` at character 8, where `)` stands");
         assert_eq!(error("1 < w < 3"), "an operator or the end at character 7, where `<` stands");
         assert_eq!(error("1 <= w"), "a number, a name or `(` at character 4, where `=` stands");
-        assert_eq!(error("1.2.3"), "a number at character 1, where `1` stands");
-        assert_eq!(error("1e"), "a number at character 1, where `1` stands");
+        assert_eq!(error("1.2.3"), "a number at character 1, where `1.2.3` stands");
+        assert_eq!(error("1e"), "a number at character 1, where `1e` stands");
+        assert_eq!(error("w + 1e999"), "a number below 1.8e308 at character 5, where `1e999` stands");
+        assert_eq!(error(&"1.".repeat(40)), "a number at character 1, where `1.1.1.1.1.1.1.1.1.1.…` stands");
         assert_eq!(
             error("2*x"),
             "one of the variables w, rtt, min_rtt, age, peak, u, v or of the functions abs, cbrt, exp, floor, if, ln, max, min, sqrt \
@@ -512,7 +644,7 @@ mod tests {
         for (name, meaning) in FUNCTIONS {
             let text = match function(name) {
                 Some(Step::Three(_)) => "(1, 2, 3)",
-                Some(Step::Two(_)) => "(1, 2)",
+                Some(Step::Two(..)) => "(1, 2)",
                 _ => "(1)",
             };
             assert!(read(&format!("{name}{text}")).is_ok() && !meaning.is_empty(), "{name}");
