@@ -75,7 +75,7 @@ enum Step {
 enum Reach {
     /// It grows or falls with each number, so that the ends of the ranges give the extremes.
     Monotone,
-    /// Likewise, and zero times a number without bound is zero.
+    /// The ends give the extremes, and zero times a number without bound is zero.
     Product,
     /// Monotone unless the divisor can be zero.
     Quotient,
