@@ -8,6 +8,7 @@
 //!
 //! A crate of its own because Arrow is larger than all other dependencies together.
 
+mod column;
 mod table;
 
 use std::io::Write;
