@@ -42,6 +42,7 @@ extern crate std;
 
 #[macro_use]
 pub mod control;
+mod bounded;
 pub mod builtin;
 mod entry;
 pub mod estimate;

@@ -4,6 +4,7 @@
 
 use super::abe::{ECN_BETA, ecn_beta};
 use super::{Window, WindowRule, aimd};
+use crate::bounded::Bounded;
 use crate::entry::{Basis, Entry, Family, Transport};
 use crate::parameter::Parameter;
 use crate::signal::View;
@@ -92,10 +93,10 @@ impl WindowRule for Cubic {
         self.w_est += acked * self.alpha() / w;
         if self.reno_friendly != RenoFriendly::Off && self.w_cubic(t) < self.w_est {
             // Section 4.3, the Reno-friendly region.
-            return (self.w_est - w).max(0.0);
+            return (self.w_est - w).at_least(0.0);
         }
         // Sections 4.2, 4.4 and 4.5.
-        let target = self.w_cubic(t + rtt.as_secs_f64()).max(w).min(1.5 * w);
+        let target = self.w_cubic(t + rtt.as_secs_f64()).at_least(w).at_most(1.5 * w);
         acked * (target - w) / w
     }
 

@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::limited::Flights;
 use super::policy::{FirstCut, Policy, RateLimited, SlowStart};
 use super::resume::{Effect, Resumption};
+use crate::bounded::Bounded;
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span};
@@ -219,7 +220,7 @@ impl<R: WindowRule> Window<R> {
         let w = self.state.window;
         let least = if step < 0.0 { self.floor(Cause::Delay).min(w) } else { 0.0 };
         self.state.window = self.bounded((w + step).max(least));
-        self.state.threshold = self.state.threshold.min(self.state.window);
+        self.state.threshold = self.state.threshold.at_most(self.state.window);
     }
 
     /// The least window that congestion leaves, but for a timeout.
@@ -241,7 +242,7 @@ impl<R: WindowRule> Window<R> {
                 break;
             }
             self.step(view);
-            self.state.window = self.state.window.min(limit);
+            self.state.window = self.state.window.at_most(limit);
         }
         let initial = self.in_initial_slow_start();
         let exit = self.extras.as_mut().and_then(|extras| extras.exit.as_mut());
@@ -577,7 +578,7 @@ impl<R: WindowRule> CongestionControl for Window<R> {
 
 /// Within floor and cap; an undefined window becomes the smallest, which `clamp` would keep undefined.
 fn bounded(window: f64, max_window: f64) -> f64 {
-    window.max(MIN_WINDOW).min(max_window)
+    window.at_least(MIN_WINDOW).at_most(max_window)
 }
 
 /// RFC 6298 section 2, without the clock's granularity, which is the host's.

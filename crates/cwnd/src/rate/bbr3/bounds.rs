@@ -1,6 +1,7 @@
 //! Section 5.5.10: how loss changes the bounds of the model.
 
 use super::{Bbr, Rule, Sample, State};
+use crate::bounded::Bounded;
 use crate::signal::{Congestion, View};
 
 /// The bounds of sections 2.9.1 and 2.9.2, and the state of section 2.10 for responding to congestion.
@@ -45,8 +46,8 @@ impl Default for Bounds {
 impl Bounds {
     /// Section 5.5.10.3, `UpdateLatestDeliverySignals`.
     pub(super) fn update_latest_delivery_signals(&mut self, rs: &Sample) {
-        self.bw_latest = self.bw_latest.max(rs.rate);
-        self.inflight_latest = self.inflight_latest.max(rs.delivered);
+        self.bw_latest = self.bw_latest.at_least(rs.rate);
+        self.inflight_latest = self.inflight_latest.at_least(rs.delivered);
         self.loss_round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.loss_round_delivered);
         if self.loss_round_start {
             self.loss_round_delivered = rs.total_delivered;

@@ -2,6 +2,7 @@
 
 use super::state::PROBE_RTT_CWND_GAIN;
 use super::{Bbr, Rule, State};
+use crate::bounded::Bounded;
 use crate::rate::GREATEST_WINDOW;
 use crate::signal::{Congestion, Limit, View};
 use crate::units::Time;
@@ -77,7 +78,7 @@ impl Window {
 impl Bbr {
     /// Section 5.6.4.2, `QuantizationBudget`.
     fn quantization_budget(&self, inflight_cap: f64) -> f64 {
-        let cap = inflight_cap.max(self.offload_budget()).max(MIN_PIPE_CWND);
+        let cap = inflight_cap.at_least(self.offload_budget()).at_least(MIN_PIPE_CWND);
         if self.state == State::Up { cap + 2.0 } else { cap }
     }
 
@@ -93,7 +94,7 @@ impl Bbr {
 
     /// Section 5.3.3.8.3, `TargetInflight`.
     pub(super) fn target_inflight(&self) -> f64 {
-        self.bdp(self.bw, 1.0).min(self.window.cwnd)
+        self.bdp(self.bw, 1.0).at_most(self.window.cwnd)
     }
 
     /// Section 5.6.4.4, `OnEnterRTO`, and the packets that the timeout takes for lost (section 5.5.10.2).
@@ -118,18 +119,18 @@ impl Bbr {
         let max_inflight = self.max_inflight();
         let window = &mut self.window;
         if self.full_pipe.reached {
-            window.cwnd = (window.cwnd + newly_acked).min(max_inflight);
+            window.cwnd = (window.cwnd + newly_acked).at_most(max_inflight);
         } else if window.cwnd < max_inflight || (total_delivered as f64) < window.initial {
             window.cwnd += newly_acked;
         }
         window.cwnd = window.cwnd.clamp(MIN_PIPE_CWND, GREATEST_WINDOW);
-        let bound = self.bound_for_probe_rtt().min(self.bound_for_model());
-        self.window.cwnd = self.window.cwnd.min(bound);
+        let bound = self.bound_for_probe_rtt().at_most(self.bound_for_model());
+        self.window.cwnd = self.window.cwnd.at_most(bound);
     }
 
     /// Section 5.6.4.5, `ProbeRTTCwnd`.
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp(self.bw, PROBE_RTT_CWND_GAIN).max(MIN_PIPE_CWND)
+        self.bdp(self.bw, PROBE_RTT_CWND_GAIN).at_least(MIN_PIPE_CWND)
     }
 
     /// Section 5.6.4.5, `BoundCwndForProbeRTT`.
@@ -145,7 +146,7 @@ impl Bbr {
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        cap.min(self.bounds.inflight_shortterm).max(MIN_PIPE_CWND)
+        cap.at_most(self.bounds.inflight_shortterm).at_least(MIN_PIPE_CWND)
     }
 
     /// Section 5.3.3.9, `InflightWithHeadroom`.
@@ -154,7 +155,7 @@ impl Bbr {
         if longterm.is_infinite() {
             return f64::INFINITY;
         }
-        (longterm - (HEADROOM * longterm).max(1.0)).max(MIN_PIPE_CWND)
+        (longterm - (HEADROOM * longterm).at_least(1.0)).at_least(MIN_PIPE_CWND)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sections 5.5.2 to 5.5.9: the windowed filters of bandwidth, round-trip time and aggregation.
 
 use super::{Bbr, Sample, has_passed};
+use crate::bounded::Bounded;
 use crate::units::{Span, Time};
 
 /// `BBR.max_bw_filter`: the largest delivery rate of this and the previous cycle of bandwidth probes.
@@ -44,8 +45,8 @@ impl MaxBw {
     /// Section 5.5.5, `UpdateMaxBw`: samples of a limited sender count if they are above the estimate.
     fn update(&mut self, rate: f64, limited: bool) {
         if rate > 0.0 && (rate >= self.value || !limited) {
-            self.current = self.current.max(rate);
-            self.value = self.current.max(self.previous);
+            self.current = self.current.at_least(rate);
+            self.value = self.current.at_least(self.previous);
         }
     }
 
@@ -114,7 +115,7 @@ impl ExtraAcked {
             expected = 0.0;
         }
         self.delivered += acked;
-        self.update((self.delivered - expected).min(cwnd), round, full_bw_reached);
+        self.update((self.delivered - expected).at_most(cwnd), round, full_bw_reached);
     }
 
     /// `round` is the present one; only it is remembered until the pipe was full.
@@ -130,7 +131,7 @@ impl ExtraAcked {
         let most = &mut self.rounds[place(round)];
         if extra > *most {
             *most = extra;
-            self.value = self.value.max(extra);
+            self.value = self.value.at_least(extra);
         }
     }
 }

@@ -40,6 +40,7 @@ use self::state::State;
 use self::undo::Undo;
 use super::random::SplitMix;
 use super::{GREATEST_WINDOW, bounded, bounded_window};
+use crate::bounded::Bounded;
 use crate::control::{CongestionControl, Control, Pacing};
 use crate::signal::{Ack, Cause, Congestion, Start, View};
 use crate::units::{Packets, Span, Time};
@@ -202,7 +203,7 @@ impl Bbr {
         self.check_probe_rtt(rs);
         self.bounds.advance_latest_delivery_signals(rs);
         // Section 5.5.10.3, `BoundBWForModel`.
-        self.bw = self.max_bw.get().min(self.bounds.bw_shortterm);
+        self.bw = self.max_bw.get().at_most(self.bounds.bw_shortterm);
     }
 
     /// Section 5.2.3, `UpdateControlParameters`.

@@ -2,6 +2,7 @@
 
 use super::state::STARTUP_PACING_GAIN;
 use super::{Bbr, Rule};
+use crate::bounded::Bounded;
 use crate::units::{Bytes, Span};
 
 /// `C.pacing_rate` and `C.send_quantum`.
@@ -66,7 +67,7 @@ impl Bbr {
 
 /// A millisecond at `rate`, from 2 packets to 64 KiB.
 fn quantum(rate: f64, packet: f64) -> f64 {
-    (rate * packet * QUANTUM_SECS).min(LARGEST_QUANTUM).max(2.0 * packet)
+    (rate * packet * QUANTUM_SECS).at_most(LARGEST_QUANTUM).at_least(2.0 * packet)
 }
 
 /// The assumed round-trip time before the first sample, seconds.

@@ -1,6 +1,7 @@
 //! Section 5.3.3: ProbeBW.
 
 use super::{Bbr, Sample, State, fills, has_passed};
+use crate::bounded::Bounded;
 use crate::units::{Packets, Span, Time};
 
 /// What the acknowledgements say of the last probe: `BBR.ack_phase`.
@@ -134,7 +135,7 @@ impl Bbr {
 
     /// Section 5.3.3.8.3, `IsRenoCoexistenceProbeTime`.
     fn is_reno_coexistence_probe_time(&self) -> bool {
-        f64::from(self.cycle.rounds_since_probe_up) >= self.target_inflight().min(RENO_ROUNDS)
+        f64::from(self.cycle.rounds_since_probe_up) >= self.target_inflight().at_most(RENO_ROUNDS)
     }
 
     /// Section 5.3.3.9, `IsTimeToCruise`. Packets are whole and the bounds are not, so that the comparison is with the bound itself.

@@ -1,6 +1,7 @@
 //! Section 2.3: what an acknowledgement says, as the rules read it.
 
 use super::Bbr;
+use crate::bounded::Bounded;
 use crate::rate::GREATEST_RATE;
 use crate::signal::{Ack, View};
 use crate::units::{Span, Time};
@@ -56,11 +57,11 @@ impl Bbr {
             srtt: view.rtt.map(|rtt| rtt.smoothed),
             total_delivered: view.delivered,
             in_flight_before: before,
-            in_flight: (before - newly_acked - found_lost).max(0.0),
+            in_flight: (before - newly_acked - found_lost).at_least(0.0),
             in_recovery: view.in_recovery,
         };
         if let Some(rs) = ack.sample {
-            sample.rate = rs.rate().map_or(0.0, |rate| rate.0.min(GREATEST_RATE));
+            sample.rate = rs.rate().map_or(0.0, |rate| rate.0.at_most(GREATEST_RATE));
             sample.delivered = rs.delivered as f64;
             sample.prior_delivered = Some(rs.prior_delivered);
             sample.tx_in_flight = rs.prior_in_flight as f64;
