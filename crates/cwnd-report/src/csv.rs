@@ -1,5 +1,6 @@
 //! Traces as tables: one row per seed, sampled instant, and flow or link.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
@@ -14,33 +15,33 @@ use cwnd_text::cell;
 /// The writer fails.
 pub(crate) fn write_flows(out: &mut impl Write, runs: &[(u64, &Trace)]) -> io::Result<()> {
     let internals = internals(runs);
-    write!(out, "seed,time_s,flow,algorithm")?;
-    for (name, _) in FLOW_CURVES {
-        write!(out, ",{name}_packets")?;
+    let mut row = String::from("seed,time_s,flow,algorithm");
+    for (name, _) in &FLOW_CURVES {
+        let _ = write!(row, ",{name}_packets");
     }
-    write!(out, ",timeouts,window_packets,in_flight_packets,srtt_s,pacing_rate_packets_per_s,goodput_bps")?;
+    row.push_str(",timeouts,window_packets,in_flight_packets,srtt_s,pacing_rate_packets_per_s,goodput_bps");
     for name in &internals {
-        write!(out, ",{name}")?;
+        let _ = write!(row, ",{name}");
     }
-    writeln!(out)?;
+    end(out, &mut row)?;
     for (seed, trace) in runs {
         for (index, at) in trace.at.iter().enumerate() {
             for flow in &trace.flows {
-                write!(out, "{seed},{},{},{}", seconds(*at), cell(&flow.name), cell(&flow.algorithm))?;
-                for (_, curve) in FLOW_CURVES {
-                    write!(out, ",{}", curve(flow)[index])?;
+                let _ = write!(row, "{seed},{},{},{}", Seconds(*at), cell(&flow.name), cell(&flow.algorithm));
+                for (_, curve) in &FLOW_CURVES {
+                    let _ = write!(row, ",{}", curve(flow)[index]);
                 }
-                write!(out, ",{}", flow.timeouts[index])?;
-                write_number(out, flow.window[index])?;
-                write!(out, ",{}", flow.in_flight[index])?;
-                write_number(out, flow.srtt[index])?;
-                write_number(out, flow.pacing_rate[index])?;
-                write_number(out, goodput(trace, flow, index))?;
+                let _ = write!(row, ",{}", flow.timeouts[index]);
+                push_number(&mut row, flow.window[index]);
+                let _ = write!(row, ",{}", flow.in_flight[index]);
+                push_number(&mut row, flow.srtt[index]);
+                push_number(&mut row, flow.pacing_rate[index]);
+                push_number(&mut row, goodput(trace, flow, index));
                 for name in &internals {
                     let column = flow.internals.iter().find(|(internal, _)| internal == name);
-                    write_number(out, column.map_or(f64::NAN, |(_, values)| values[index]))?;
+                    push_number(&mut row, column.map_or(f64::NAN, |(_, values)| values[index]));
                 }
-                writeln!(out)?;
+                end(out, &mut row)?;
             }
         }
     }
@@ -53,25 +54,37 @@ pub(crate) fn write_flows(out: &mut impl Write, runs: &[(u64, &Trace)]) -> io::R
 /// # Errors
 /// The writer fails.
 pub(crate) fn write_links(out: &mut impl Write, runs: &[(u64, &Trace)]) -> io::Result<()> {
-    writeln!(
-        out,
+    let mut row = String::from(
         "seed,time_s,link,offered_packets,dropped_packets,lost_packets,marked_packets,carried_packets,carried_bytes,\
-         capacity_bytes,queue_packets,queue_bytes"
-    )?;
+         capacity_bytes,queue_packets,queue_bytes",
+    );
+    end(out, &mut row)?;
     for (seed, trace) in runs {
         for (index, at) in trace.at.iter().enumerate() {
             for link in &trace.links {
                 let curves =
                     [&link.offered, &link.dropped, &link.lost, &link.marked, &link.carried, &link.carried_bytes];
-                write!(out, "{seed},{},{}", seconds(*at), cell(&link.name))?;
-                for curve in curves {
-                    write!(out, ",{}", curve[index])?;
+                let _ = write!(row, "{seed},{},{}", Seconds(*at), cell(&link.name));
+                for curve in &curves {
+                    let _ = write!(row, ",{}", curve[index]);
                 }
-                let capacity = capacity_bytes(link, *at, index).map_or(String::new(), |bytes| bytes.to_string());
-                writeln!(out, ",{capacity},{},{}", link.queue_packets[index], link.queue_bytes[index])?;
+                row.push(',');
+                if let Some(capacity) = capacity_bytes(link, *at, index) {
+                    let _ = write!(row, "{capacity}");
+                }
+                let _ = write!(row, ",{},{}", link.queue_packets[index], link.queue_bytes[index]);
+                end(out, &mut row)?;
             }
         }
     }
+    Ok(())
+}
+
+/// Writes a row, and empties it for the next one. A row is formatted as a string, since that code is in the standard library, optimised.
+fn end(out: &mut impl Write, row: &mut String) -> io::Result<()> {
+    row.push('\n');
+    out.write_all(row.as_bytes())?;
+    row.clear();
     Ok(())
 }
 
@@ -115,13 +128,21 @@ fn goodput(trace: &Trace, flow: &FlowTrace, index: usize) -> f64 {
     packets * f64::from(flow.payload) * 8.0 / ((span.to - span.from) as f64 * 1e-9)
 }
 
-/// Writes a number; NaN and infinities become an empty cell.
-fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
-    if number.is_nan() { write!(out, ",") } else { write!(out, ",{number}") }
+/// Adds a number; NaN becomes an empty cell.
+fn push_number(row: &mut String, number: f64) {
+    row.push(',');
+    if !number.is_nan() {
+        let _ = write!(row, "{number}");
+    }
 }
 
-fn seconds(nanos: u64) -> String {
-    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+/// Nanoseconds, printed in seconds with all digits.
+struct Seconds(u64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09}", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +160,6 @@ mod tests {
 
     #[test]
     fn seconds_have_all_digits() {
-        assert_eq!(seconds(1_050_000_000), "1.050000000");
+        assert_eq!(Seconds(1_050_000_000).to_string(), "1.050000000");
     }
 }

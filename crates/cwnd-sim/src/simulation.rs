@@ -74,8 +74,12 @@ impl Simulation {
 
     /// Advances to `until`, or to the end of the run if that is earlier, while `should_continue` returns true, which is called before each event.
     /// Whether it got there.
-    #[inline]
     pub fn advance(&mut self, until: Time, mut should_continue: impl FnMut(State<'_>) -> bool) -> bool {
+        self.advance_while(until, &mut should_continue)
+    }
+
+    /// [`advance`](Self::advance) for any condition: were this generic, each caller would compile the simulator.
+    fn advance_while(&mut self, until: Time, should_continue: &mut dyn FnMut(State<'_>) -> bool) -> bool {
         self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| should_continue(State(world)))
     }
 
