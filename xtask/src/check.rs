@@ -8,28 +8,31 @@ use crate::step::Step;
 use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker, oldest_cargo};
 use crate::workspace::{OPTIONAL, WITHOUT_ARROW, run};
 
+/// The packages of the repository that its workspace does not have.
+const OTHER_PACKAGES: &[&str] = &[
+    "evidence",
+    "examples/noq-copy",
+    "examples/own-controller",
+    "examples/own-stack",
+    "foreign",
+    "foreign/boring",
+    "foreign/gvisor",
+    "foreign/known-bad",
+    "foreign/museum",
+    "foreign/quic",
+    "fuzz",
+];
+
 /// The steps of `cargo xtask check`.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         needs: &[&RUSTFMT],
-        // Every workspace of the repository.
         run: |workspace| {
-            [
-                "Cargo.toml",
-                "evidence/Cargo.toml",
-                "foreign/Cargo.toml",
-                "foreign/boring/Cargo.toml",
-                "foreign/gvisor/Cargo.toml",
-                "foreign/known-bad/Cargo.toml",
-                "examples/noq-copy/Cargo.toml",
-                "examples/own-controller/Cargo.toml",
-                "examples/own-stack/Cargo.toml",
-                "fuzz/Cargo.toml",
-            ]
-            .into_iter()
-            .try_for_each(|manifest| {
-                run(&mut workspace.cargo(&["fmt", "--all", "--manifest-path", manifest, "--check"]))
+            run(&mut workspace.cargo(&["fmt", "--all", "--check"]))?;
+            // Each alone: `--all` also formats what a package depends on by path, here the product.
+            OTHER_PACKAGES.iter().try_for_each(|package| {
+                run(&mut workspace.cargo(&["fmt", "--check", "--manifest-path", &format!("{package}/Cargo.toml")]))
             })
         },
     },
@@ -102,3 +105,24 @@ pub(crate) const STEPS: &[Step] = &[
 /// The features by which tests and fuzz targets reach inside of crates.
 const TESTING: &str =
     "cwnd/testing,cwnd-files/testing,cwnd-run/testing,cwnd-secure/testing,cwnd-terminal/testing,cwnd-udt/testing";
+
+#[cfg(test)]
+mod tests {
+    use super::OTHER_PACKAGES;
+    use crate::workspace::Workspace;
+    use std::fs;
+
+    #[test]
+    fn every_package_is_formatted() {
+        let workspace = Workspace::here();
+        let mut found = Vec::new();
+        for top in ["evidence", "examples", "foreign", "fuzz"] {
+            let below = fs::read_dir(workspace.path(top)).unwrap().map(|entry| entry.unwrap().file_name());
+            let below = below.map(|name| format!("{top}/{}", name.to_string_lossy()));
+            let with_a_manifest = |name: &String| workspace.path(name).join("Cargo.toml").is_file();
+            found.extend(below.chain([top.to_owned()]).filter(with_a_manifest));
+        }
+        found.sort();
+        assert_eq!(found, OTHER_PACKAGES);
+    }
+}
