@@ -7,8 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 use cwnd::{Span, Spec, Time};
-use cwnd_sim::{AckEcho, Discipline, Dumbbell, Era, Loss, QueueLimit, RateSchedule, RedSetup, Sampling, Setup, Source};
-use cwnd_sim::{Trace, run};
+use cwnd_sim::{
+    AckEcho, Discipline, Dumbbell, Era, Loss, QueueLimit, RateChange, RateSchedule, RedSetup, ReorderBy, Reordering,
+};
+use cwnd_sim::{Sampling, Setup, Source, Trace, run};
 
 fn path() -> Dumbbell {
     Dumbbell::new(10_000_000, Span::from_millis(20), QueueLimit::Packets(20))
@@ -67,6 +69,22 @@ fn an_application_limits_its_stack() {
         // 2 Mbit/s for 5 s in packets of 1500 bytes: 833, of which those of the last round trips are on their way.
         let delivered = last(&trace(&setup).flows[0].delivered);
         assert!((790.0..=834.0).contains(&delivered), "{}: {delivered}", spec.label());
+    }
+}
+
+/// A receiver expands the short number of a packet that comes 128 packets late to that of another. It discards the packet, because AEADs
+/// take the number into their nonce (RFC 9001 section 5.3): what accepts the packet acknowledges one that nobody sent.
+#[test]
+fn a_packet_that_is_too_late_for_its_number_is_discarded() {
+    for name in ["quinn:bbr", "noq:bbr3"] {
+        let path = Dumbbell::new(50_000_000, Span::from_millis(100), QueueLimit::Packets(800));
+        let mut setup = path.setup(&[named(name)], Era::MODERN, Span::from_secs(3), Span::from_secs(1), 2);
+        setup.links[0].impairments.reordering =
+            Some(Reordering { probability: 0.02, by: ReorderBy::Time(Span::from_millis(90)) });
+        let bursts = RateSchedule::stepping(2_500_000, Span::from_millis(300), RateChange::Square(49_000_000));
+        setup.flows[0].source = Source::Rate(bursts);
+        let delivered = last(&trace(&setup).flows[0].delivered);
+        assert!(delivered > 2000.0, "{name}: {delivered}");
     }
 }
 

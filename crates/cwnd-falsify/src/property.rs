@@ -50,7 +50,7 @@ pub struct Property {
     pub(crate) per_round_trip: bool,
     /// Each path has a dual queue (RFC 9332), in which the subject sends ECT(1), and competitors are Reno or CUBIC without ECN.
     pub(crate) dual_queue: bool,
-    /// Acknowledgements alone make the window of its subject grow, not an estimate of a rate, nor routers.
+    /// Acknowledgements alone make the window of its subject grow, not an estimate of a rate, nor reports on a clock, nor routers.
     pub(crate) by_acknowledgements: bool,
     /// The number of a run; none if it is undefined there.
     pub(crate) of: fn(&Observed<'_>) -> Option<f64>,
@@ -362,7 +362,7 @@ pub static PROPERTIES: &[Property] = &[
         source: "RFC 5166, section 2.2.1; picoquic#1697 is a BBR that needs 37 round trips.",
         definition: "The time from the end of the outage until the bottleneck is used to 90 % for 200 ms, divided by the length of the outage, at \
                      least 1 s. The rest of the run if that does not happen.",
-        assumes: "Each flow always has data, no packet is lost or held back at random, and no acknowledgements wait for one another.",
+        assumes: "The outage alone changes the rate or the delay of the path. Each flow always has data, no packet is lost or held back at random, and no acknowledgements wait for one another.",
         side: Side::Below,
         bound: 3.0,
         share: false,
@@ -372,6 +372,9 @@ pub static PROPERTIES: &[Property] = &[
             Part::Source,
             Part::Pauses,
             Part::SlowThenBulk,
+            Part::RateStep,
+            Part::DelayStep,
+            Part::Detour,
             Part::Loss,
             Part::Jitter,
             Part::Reordering,
@@ -474,13 +477,14 @@ pub static PROPERTIES: &[Property] = &[
         title: "few packets are dropped in steady state",
         source: "RFC 5166, section 2.1.3.",
         definition: "The packets that the bottleneck's queue dropped after the warm-up, as a share of those offered.",
-        assumes: "The path does not change, and no other traffic is on it.",
+        assumes: "The path does not change, no other traffic is on it, and bulk data begins with the run, so that its slow start ends \
+                  before the measured time.",
         side: Side::Below,
         bound: 0.05,
         share: true,
         flows: 1,
         needs: None,
-        without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage, Part::Detour],
+        without: &[Part::Competitor, Part::RateStep, Part::DelayStep, Part::Outage, Part::Detour, Part::SlowThenBulk],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -556,7 +560,7 @@ pub static PROPERTIES: &[Property] = &[
                      acknowledged in it, at least 1. A round trip is the smoothed round-trip time, rounded up to samples, of which it has two. \
                      The packets acknowledged are those in flight at its begin and those sent in it, less those in flight at its end. \
                      Only round trips count without a loss, drop, mark or timeout of the flow in the four before their end.",
-        assumes: "Acknowledgements alone make a window grow, not an estimate of the rate as in BBR, nor routers.",
+        assumes: "Acknowledgements alone make a window grow, not an estimate of the rate as in BBR, nor reports on a clock as in UDT, nor routers.",
         side: Side::Below,
         bound: 1.5,
         share: false,

@@ -60,7 +60,7 @@ pub enum StartError {
     #[error("its stack sends no packets with ECT(1), which `{0}` is about")]
     Scalable(&'static str),
     /// The property is about windows that acknowledgements make grow.
-    #[error("its window follows an estimate of a rate, or routers, of which `{0}` says nothing")]
+    #[error("its window follows an estimate of a rate, reports on a clock, or routers, of which `{0}` says nothing")]
     Estimated(&'static str),
 }
 
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         }
         let by_acknowledgements = |property: &&Property| property.by_acknowledgements;
         if let Some(property) = space.promise().property().filter(by_acknowledgements)
-            && space.follows_estimate()
+            && space.grows_otherwise()
         {
             return Err(StartError::Estimated(property.name));
         }

@@ -57,9 +57,12 @@ impl Space {
         self.algorithm.value().entry().answers_marks()
     }
 
-    /// Whether the window of the algorithm follows an estimate of a rate, or routers. Nobody knows it of a stack.
-    pub(crate) fn follows_estimate(&self) -> bool {
-        matches!(self.algorithm.value().entry().basis, Basis::DeliveryRate | Basis::Routers)
+    /// Whether something else than acknowledgements makes the window of the algorithm grow: an estimate of a rate, reports on a clock, or
+    /// routers. Nobody knows it of a stack.
+    pub(crate) fn grows_otherwise(&self) -> bool {
+        let entry = self.algorithm.value().entry();
+        matches!(entry.basis, Basis::DeliveryRate | Basis::Routers)
+            || matches!(entry.transport, Transport::Reported | Transport::Datagram)
     }
 
     /// Whether the algorithm is a whole stack, which chooses the codepoints of its packets itself.

@@ -1,4 +1,4 @@
-//! A substitute for TLS: the messages of its handshake without certificates, and packets with 16 zeros in place of a tag.
+//! A substitute for TLS: the messages of its handshake without certificates, and packets with their number in place of a tag.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -149,13 +149,16 @@ impl ServerConfig for Plaintext {
 }
 
 impl PacketKey for Plaintext {
-    fn encrypt(&self, _packet: u64, buf: &mut [u8], _header_len: usize) {
-        let tag = buf.len() - TAG;
-        buf[tag..].fill(0);
+    fn encrypt(&self, packet: u64, buf: &mut [u8], _header_len: usize) {
+        let at = buf.len() - TAG;
+        buf[at..].copy_from_slice(&tag(packet));
     }
 
-    fn decrypt(&self, _packet: u64, _header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+    fn decrypt(&self, packet: u64, _header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
         let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
+        if payload[length..] != tag(packet) {
+            return Err(CryptoError);
+        }
         payload.truncate(length);
         Ok(())
     }
@@ -220,6 +223,14 @@ fn keys() -> Keys {
     let pair = || KeyPair { local: Box::new(Plaintext) as Box<dyn PacketKey>, remote: Box::new(Plaintext) as _ };
     let header = KeyPair { local: Box::new(Plaintext) as Box<dyn HeaderKey>, remote: Box::new(Plaintext) as _ };
     Keys { header, packet: pair() }
+}
+
+/// A receiver that expands the number of a late packet wrongly refuses the packet, because AES-GCM takes the number into the nonce (RFC 9001,
+/// section 5.3). The first byte is that of no connection id, so that a refused packet is no stateless reset.
+fn tag(packet: u64) -> [u8; TAG] {
+    let mut tag = [0xff; TAG];
+    tag[TAG - 8..].copy_from_slice(&packet.to_be_bytes());
+    tag
 }
 
 /// As long as that of AES-GCM and ChaCha20-Poly1305.
