@@ -175,7 +175,8 @@ pub trait Endpoint: Send {
     /// Appends the next datagram that may leave now to `buffer`, which is empty, or several at once as a GSO batch.
     fn poll_transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called; none for never.
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called; none for never. A host asks again when that time has come, and calls only
+    /// if the answer is `now` or earlier: a later one postpones the timeout.
     fn next_timeout(&mut self, now: Time) -> Option<Time>;
 
     /// The time of [`next_timeout`](Self::next_timeout) has come.

@@ -40,6 +40,8 @@ struct End {
     side: Side,
     /// The longest datagram, bytes.
     datagram: f64,
+    /// When the host wakes it next.
+    due: Option<Time>,
 }
 
 /// The application and the network of an end, as tquic's callbacks see them.
@@ -81,6 +83,7 @@ impl Stack for Tquic {
                 outside: SendWrapper::new(outside),
                 side,
                 datagram: asked.datagram.max(1200).into(),
+                due: None,
             })
         })
     }
@@ -204,13 +207,21 @@ impl Endpoint for Host<End> {
         Some(Transmit::new(Ecn::NotCapable, None))
     }
 
+    /// While events wait in its queue tquic asks for a wait of a millisecond, whatever its timers say: a host calls when the wait that it was
+    /// last asked for is over, and does not ask again then.
     fn next_timeout(&mut self, now: Time) -> Option<Time> {
-        let wait = self.at(now, |end| end.endpoint.borrow().timeout())?;
-        let due = now.as_nanos().saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
-        Some(Time::from_nanos((due / WAKE).saturating_add(1).saturating_mul(WAKE)))
+        if self.end.due.is_none_or(|due| due > now) {
+            let wait = self.at(now, |end| end.endpoint.borrow().timeout());
+            self.end.due = wait.map(|wait| {
+                let due = now.as_nanos().saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
+                Time::from_nanos((due / WAKE).saturating_add(1).saturating_mul(WAKE))
+            });
+        }
+        self.end.due
     }
 
     fn handle_timeout(&mut self, now: Time) {
+        self.end.due = None;
         self.at(now, |end| end.endpoint.get_mut().on_timeout(instant(now)));
     }
 
@@ -219,7 +230,7 @@ impl Endpoint for Host<End> {
     }
 
     fn shown(&self) -> Shown {
-        let End { endpoint, outside, side, datagram } = &self.end;
+        let End { endpoint, outside, side, datagram, .. } = &self.end;
         let mut endpoint = endpoint.borrow_mut();
         let connection = outside.connection.get().and_then(|index| endpoint.conn_get_mut(index));
         let stats = connection.and_then(|connection| connection.get_path_stats(side.address(), side.peer()).ok());

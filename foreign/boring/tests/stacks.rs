@@ -56,6 +56,17 @@ fn an_application_limits_its_stack_and_a_transfer_ends() {
     }
 }
 
+/// RFC 9002 section 6.2.2: with an initial round trip of 333 ms a client repeats its first datagram after a second, and doubles the time.
+#[test]
+fn an_unanswered_handshake_is_repeated() {
+    for spec in cwnd_foreign::stacks() {
+        let mut setup = setup(std::slice::from_ref(&spec));
+        setup.links[0].loss = Loss::Bernoulli(1.0);
+        let sent = last(&trace(&setup).flows[0].sent);
+        assert!((3..=16).contains(&sent), "{}: {sent} datagrams in 5 s", spec.label());
+    }
+}
+
 /// A digest of times and sizes for each stack on a path with losses; the same twice in one process, whatever ran before.
 fn digests() -> String {
     let specs = cwnd_foreign::stacks();
