@@ -75,12 +75,7 @@ impl Simulation {
     /// Advances to `until`, or to the end of the run if that is earlier, while `should_continue` returns true, which is called before each event.
     /// Whether it got there.
     pub fn advance(&mut self, until: Time, mut should_continue: impl FnMut(State<'_>) -> bool) -> bool {
-        self.advance_while(until, &mut should_continue)
-    }
-
-    /// [`advance`](Self::advance) for any condition: were this generic, each caller would compile the simulator.
-    fn advance_while(&mut self, until: Time, should_continue: &mut dyn FnMut(State<'_>) -> bool) -> bool {
-        self.world.simulate(until.min(self.end), &mut self.recorder, |world, _| should_continue(State(world)))
+        self.world.simulate(until.min(self.end), &mut self.recorder, &mut |world, _| should_continue(State(world)))
     }
 
     /// The visible state now.
@@ -130,7 +125,7 @@ impl Simulation {
         self.world.budget().look_after(self.world.sampled() + WORK_PER_PROGRESS);
         let (mut last, mut since) = (Time::MAX, 0);
         let mut stalled = false;
-        let reached = self.world.simulate(until.min(self.end), &mut self.recorder, |world, at| {
+        let reached = self.world.simulate(until.min(self.end), &mut self.recorder, &mut |world, at| {
             asked += 1;
             let work = asked + world.sampled();
             if work < world.budget().look() {

@@ -146,7 +146,7 @@ impl World {
         &mut self,
         until: Time,
         sampler: &mut impl Sampler,
-        mut should_continue: impl FnMut(&Self, Time) -> bool,
+        should_continue: &mut dyn FnMut(&Self, Time) -> bool,
     ) -> bool {
         // Nothing ever happens at the end of time.
         let until = until.min(Time::from_nanos(u64::MAX - 1));

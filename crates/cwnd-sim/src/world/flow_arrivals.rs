@@ -114,7 +114,7 @@ mod tests {
         let mut world = World::new(&setup).expect("valid");
         let mut recorder = Recorder::new(&setup, &world);
         world.record(&recorder);
-        assert!(world.simulate(Time::ZERO + setup.duration, &mut recorder, |_, _| true));
+        assert!(world.simulate(Time::ZERO + setup.duration, &mut recorder, &mut |_, _| true));
         world.audit();
         let tally = &world.flow_arrivals[0].tally;
         assert!(tally.arrived > 9000, "{}", tally.arrived);
