@@ -47,3 +47,17 @@ const UNIX: &[&str] = &["cwnd-benches", "cwnd-files", "cwnd-link", "cwnd-net", "
 
 /// The crates above C code, which needs the headers of macOS.
 const C: &[&str] = &["cwnd-figure", "cwnd-secure", "cwnd-transfer"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::output;
+
+    #[test]
+    fn every_system_checks_out_the_committed_bytes() {
+        let mut files = Command::new("git");
+        let listed = output(files.current_dir(Workspace::here().path("")).args(["ls-files", "--eol"])).unwrap();
+        let converted: Vec<&str> = listed.lines().filter(|line| !line.contains("attr/-text")).collect();
+        assert!(!listed.is_empty() && converted.is_empty(), "{converted:?}");
+    }
+}
