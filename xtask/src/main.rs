@@ -49,17 +49,8 @@ fn main() -> ExitCode {
         Some((task, names)) if !options.contains(&"--help") => (*task, names),
         _ => ("help", [].as_slice()),
     };
-    let known: &[&str] = match task {
-        "test" => &["--long", "--setup"],
-        "check" | "validate" => &["--setup"],
-        "release" => &["--check"],
-        "museum" => &["--search"],
-        "dist" => &["--deb", "--static", "--twice"],
-        "help" => &["--help"],
-        _ => &[],
-    };
-    if let Some(unknown) = options.iter().find(|option| !known.contains(option)) {
-        return usage_error(&format!("`{task}` has no option `{unknown}`"));
+    if let Some(reason) = refused(task, names, &options) {
+        return usage_error(&reason);
     }
     let install = options.contains(&"--setup");
     workspace.whole = options.contains(&"--long") || !names.is_empty();
@@ -115,6 +106,24 @@ fn main() -> ExitCode {
         }
         unknown => usage_error(&format!("unknown task `{unknown}`")),
     }
+}
+
+/// The reason why a task does not take these words and options. A word that a task ignored would let it run for minutes, without its option.
+fn refused(task: &str, names: &[&str], options: &[&str]) -> Option<String> {
+    let known: &[&str] = match task {
+        "test" => &["--long", "--setup"],
+        "check" | "validate" => &["--setup"],
+        "release" => &["--check"],
+        "museum" => &["--search"],
+        "dist" => &["--deb", "--static", "--twice"],
+        "help" => &["--help"],
+        _ => &[],
+    };
+    if let Some(unknown) = options.iter().find(|option| !known.contains(option)) {
+        return Some(format!("`{task}` has no option `{unknown}`"));
+    }
+    let word = names.first().filter(|_| ["api", "dist", "engine", "generate", "release"].contains(&task))?;
+    Some(format!("`{task}` takes no `{word}`"))
 }
 
 /// The task that hands its arguments on to a program outside of the workspace.
@@ -233,6 +242,16 @@ A step that needs a tool the machine lacks is skipped; the missing tools are nam
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_task_takes_its_own_words_and_options() {
+        assert_eq!(refused("dist", &[], &["--deb"]), None);
+        assert_eq!(refused("site", &["dir"], &[]), None);
+        assert!(refused("dist", &[], &["--debian"]).is_some());
+        for task in ["api", "dist", "engine", "generate", "release"] {
+            assert_eq!(refused(task, &["deb"], &[]), Some(format!("`{task}` takes no `deb`")));
+        }
+    }
 
     #[test]
     fn the_pages_name_tasks_and_steps_that_exist() {
