@@ -71,7 +71,9 @@ pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
         let mut deb = Command::new("cargo-deb");
         deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--no-strip", "--locked", "-p", package]);
         deb.arg("--output").arg(&place).env("CARGO_TARGET_DIR", place.join("target"));
-        run(deb.env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?))?;
+        // It prints the path of the package last.
+        let printed = output(deb.env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?))?;
+        checked(Path::new(printed.lines().last().unwrap_or_default().trim()))?;
     }
     Ok(archive)
 }
@@ -125,10 +127,17 @@ fn archive(workspace: &Workspace, place: &Path, target: &str, programs: &[Progra
     write(&stage.join("THIRD-PARTY.txt"), &licences(&dependencies)?)?;
     write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &checksums(workspace)?))?;
     let archive = pack(workspace, place, &name)?;
-    let sum = output(Command::new("sha256sum").arg(archive.file_name().unwrap_or_default()).current_dir(place))?;
-    write(&place.join("SHA256SUMS"), &sum)?;
-    print!("{sum}");
+    checked(&archive)?;
     Ok(archive)
+}
+
+/// Writes the SHA-256 of a file next to it, as `sha256sum --check` reads it: each file has its own, so that no build removes that of another.
+fn checked(file: &Path) -> Result<(), String> {
+    let (name, place) = (file.file_name().unwrap_or_default(), file.parent().unwrap_or(file));
+    let sum = output(Command::new("sha256sum").arg(name).current_dir(place))?;
+    write(&place.join(format!("{}.sha256", name.to_string_lossy())), &sum)?;
+    print!("{sum}");
+    Ok(())
 }
 
 /// Compiles `programs` for `target` without paths of this machine. The directory with them.
@@ -368,6 +377,27 @@ mod tests {
             of("serde_derive", "1.0.2", "MIT OR Apache-2.0")
         );
         assert_eq!(found("cwnd v0.1.0 (/somewhere/crates/cwnd)|MIT OR Apache-2.0"), None);
+    }
+
+    #[test]
+    fn each_file_has_its_checksum() {
+        let place = std::env::temp_dir().join(format!("cwnd-sums-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        let files = ["a.tar.gz", "b.deb"];
+        for file in files {
+            fs::write(place.join(file), file).unwrap();
+            checked(&place.join(file)).unwrap();
+        }
+        let check = |file: &str| {
+            let mut sums = Command::new("sha256sum");
+            output(sums.current_dir(&place).args(["--check", &format!("{file}.sha256")]))
+        };
+        let intact = files.map(|file| check(file).is_ok());
+        fs::write(place.join(files[0]), "other").unwrap();
+        let changed = check(files[0]);
+        fs::remove_dir_all(&place).unwrap();
+        assert_eq!(intact, [true, true]);
+        assert!(changed.is_err(), "{changed:?}");
     }
 
     #[test]

@@ -41,9 +41,9 @@ impl Workspace {
         self.target().join("debug").join(name)
     }
 
-    /// The directory cargo builds in.
+    /// The directory cargo builds in. A relative one begins where cargo is started, at the root.
     pub(crate) fn target(&self) -> PathBuf {
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), PathBuf::from)
+        self.root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
     }
 
     /// Builds the programs unoptimised, with the features that the tests turn on, so that a whole run compiles each crate once: what tests
