@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::packages;
+use crate::packages::{self, Published};
 use crate::tool::PUBLIC_API;
 use crate::workspace::{Workspace, output, run};
 
@@ -55,18 +55,16 @@ struct Crate {
 
 fn crates(workspace: &Workspace) -> Result<Vec<Crate>, String> {
     PUBLIC_API.required(workspace)?;
-    let published = packages::published(workspace)?.into_iter().map(|(name, _)| name);
     // A crate of another workspace, with an older list of dependencies.
-    published.filter(|name| name != "cwnd-quic").map(|name| described(workspace, name)).collect()
+    let published = packages::published(workspace)?.into_iter().filter(|one| one.name != "cwnd-quic");
+    published.map(|one| described(workspace, one)).collect()
 }
 
-fn described(workspace: &Workspace, name: String) -> Result<Crate, String> {
+fn described(workspace: &Workspace, Published { name, features, .. }: Published) -> Result<Crate, String> {
     let target = workspace.scratch().join("api");
     let mut pages = workspace.cargo(&["rustdoc", "--quiet", "--locked", "--lib", "--package", &name, "--target-dir"]);
     pages.arg(&target);
-    if let Some((_, feature)) = FEATURES.iter().find(|(of, _)| *of == name) {
-        pages.args(["--features", feature]);
-    }
+    pages.args(features.iter().flat_map(|feature| ["--features", feature]));
     // The format is unstable; the program that reads it is of a fixed version, and says so if it cannot.
     pages.args(["--", "-Zunstable-options", "--output-format", "json", "--cap-lints", "allow"]);
     run(pages.env("RUSTC_BOOTSTRAP", "1"))?;
@@ -77,9 +75,6 @@ fn described(workspace: &Workspace, name: String) -> Result<Crate, String> {
 
 /// The directory with a file for each crate.
 const LISTS: &str = "xtask/api";
-
-/// Features that others turn on; docs/releases.md exempts `testing`.
-const FEATURES: [(&str, &str); 1] = [("cwnd-net", "tokio")];
 
 #[cfg(test)]
 mod tests {
@@ -95,7 +90,9 @@ mod tests {
     #[test]
     fn each_published_crate_of_the_workspace_has_its_list() {
         let workspace = Workspace::here();
-        for (name, _) in packages::published(&workspace).unwrap().iter().filter(|(name, _)| name != "cwnd-quic") {
+        for Published { name, .. } in
+            packages::published(&workspace).unwrap().iter().filter(|one| one.name != "cwnd-quic")
+        {
             let list = fs::read_to_string(workspace.path(LISTS).join(format!("{name}.txt"))).unwrap_or_default();
             let module = name.replace('-', "_");
             assert!(

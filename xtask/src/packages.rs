@@ -19,12 +19,24 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("{} faults of packages", wrong.len())) }
 }
 
-/// The published crates, each with its description, in the order of their directories.
-pub(crate) fn published(workspace: &Workspace) -> Result<Vec<(String, String)>, String> {
+/// A published crate.
+pub(crate) struct Published {
+    pub(crate) name: String,
+    /// Its description.
+    pub(crate) about: String,
+    /// The features that docs.rs documents and that its public items are listed with: `crate/feature`.
+    pub(crate) features: Vec<String>,
+}
+
+/// The published crates, in the order of their directories.
+pub(crate) fn published(workspace: &Workspace) -> Result<Vec<Published>, String> {
     let published = members(workspace)?.into_iter().filter(Member::is_published);
     let described = published.map(|Member { name, manifest, .. }| {
         let about = manifest.lines().find_map(|line| line.strip_prefix("description = \"")?.strip_suffix('"'));
-        (name, about.unwrap_or_default().to_owned())
+        let documented = manifest.split_once("\n[package.metadata.docs.rs]\nfeatures = [").map_or("", |(_, list)| list);
+        let documented = documented.split(']').next().unwrap_or_default();
+        let features = documented.split('"').skip(1).step_by(2).map(|feature| format!("{name}/{feature}")).collect();
+        Published { about: about.unwrap_or_default().to_owned(), features, name }
     });
     Ok(described.collect())
 }
@@ -124,16 +136,8 @@ impl Member {
     }
 }
 
-/// The packages of the workspace, and those of `foreign/`, in the order of their directories.
+/// The packages of the repository, those of other workspaces among them, in the order of their directories.
 fn members(workspace: &Workspace) -> Result<Vec<Member>, String> {
-    let crates = fs::read_dir(workspace.path("crates")).map_err(|error| format!("crates: {error}"))?;
-    let mut directories: Vec<String> = ["benches", "foreign", "xtask"].map(str::to_owned).into();
-    directories.extend(["boring", "gvisor", "known-bad", "museum", "quic"].map(|name| format!("foreign/{name}")));
-    for entry in crates {
-        let entry = entry.map_err(|error| format!("crates: {error}"))?;
-        directories.push(format!("crates/{}", entry.file_name().to_string_lossy()));
-    }
-    directories.sort();
     let read = |directory: String| {
         let path = workspace.path(&directory).join("Cargo.toml");
         let manifest = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -141,7 +145,23 @@ fn members(workspace: &Workspace) -> Result<Vec<Member>, String> {
         let name = name.ok_or_else(|| format!("{} has no name", path.display()))?.to_owned();
         Ok(Member { name, directory, manifest })
     };
-    directories.into_iter().map(read).collect()
+    directories(workspace)?.into_iter().map(read).collect()
+}
+
+/// The directories with a package, ascending.
+pub(crate) fn directories(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for group in ["", "crates/", "examples/", "foreign/"] {
+        let entries = fs::read_dir(workspace.path(group)).map_err(|error| format!("{group}: {error}"))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| format!("{group}: {error}"))?;
+            if entry.path().join("Cargo.toml").is_file() {
+                found.push(format!("{group}{}", entry.file_name().to_string_lossy()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// What every package has.
@@ -219,6 +239,13 @@ mod tests {
             }
         }
         assert!(wrong.is_empty() && published > 8, "{published} published; {wrong:#?}");
+    }
+
+    #[test]
+    fn the_features_of_documented_crates_are_read() {
+        let published = published(&Workspace::here()).unwrap();
+        let features: Vec<&str> = published.iter().flat_map(|one| &one.features).map(String::as_str).collect();
+        assert_eq!(features, ["cwnd-net/tokio"]);
     }
 
     #[test]

@@ -34,30 +34,30 @@ const POINTS: &[Point] = &[
         let tagged = git(workspace, &["tag", "--list", &tag, "--no-contains", "HEAD"])?;
         if tagged.is_empty() { Ok(()) } else { Err(format!("{tag} is another commit")) }
     }),
-    ("the repository has an address", |workspace| {
-        let manifest = read(workspace, "Cargo.toml")?;
-        if manifest.contains("\nrepository = \"https://example.org/") {
-            return Err("Cargo.toml has the placeholder".to_owned());
-        }
-        Ok(())
+    ("the repository has an address, the same in each file", |workspace| {
+        let texts = ADDRESSED.iter().map(|(file, key)| Ok((*file, *key, read(workspace, file)?)));
+        has_one_address(&texts.collect::<Result<Vec<_>, String>>()?)
     }),
     ("CHANGELOG.md has a section for this version, and nothing unreleased", |workspace| {
         changes_are_listed(&read(workspace, "CHANGELOG.md")?, VERSION)
     }),
-    ("CITATION.cff and cwnd-quic have this version", |workspace| {
+    ("CITATION.cff and cwnd-quic have this version, and CITATION.cff its date", |workspace| {
         for (file, line) in [
             ("CITATION.cff", format!("\nversion: {VERSION}\n")),
+            ("CITATION.cff", "\ndate-released: ".to_owned()),
             ("foreign/quic/Cargo.toml", format!("\nversion = \"{VERSION}\"\n")),
         ] {
             if !read(workspace, file)?.contains(&line) {
-                return Err(format!("{file} has another"));
+                return Err(format!("{file} has no line `{}`", line.trim()));
             }
         }
         Ok(())
     }),
     ("the lock files are current", |workspace| {
-        let foreign = ["foreign", "foreign/boring", "foreign/gvisor", "foreign/known-bad"];
-        for directory in ["", "evidence", "examples/noq-copy", "fuzz"].into_iter().chain(foreign) {
+        let separate = packages::directories(workspace)?;
+        let separate =
+            separate.iter().map(String::as_str).filter(|one| workspace.path(one).join("Cargo.lock").exists());
+        for directory in [""].into_iter().chain(separate) {
             let mut metadata = workspace.cargo(&["metadata", "--locked", "--format-version", "1"]);
             let output = metadata.current_dir(workspace.path(directory)).output();
             if !output.is_ok_and(|output| output.status.success()) {
@@ -77,6 +77,30 @@ fn changes_are_listed(changes: &str, version: &str) -> Result<(), String> {
     let (above, _) = changes.split_once(&heading).ok_or_else(|| format!("no heading `## {version}`"))?;
     let unreleased = above.split_once("## [Unreleased]").map_or("", |(_, rest)| rest).trim();
     if unreleased.is_empty() { Ok(()) } else { Err("there are unreleased changes".to_owned()) }
+}
+
+/// The files with the address of the repository, each with what precedes it on its line.
+const ADDRESSED: [(&str, &str); 4] = [
+    ("Cargo.toml", "repository = "),
+    ("foreign/quic/Cargo.toml", "repository = "),
+    ("python/pyproject.toml", "Repository = "),
+    ("CITATION.cff", "repository-code: "),
+];
+
+/// Whether files, each with its key and text, have one address, which is not the placeholder.
+fn has_one_address(files: &[(&str, &str, String)]) -> Result<(), String> {
+    let mut first = None;
+    for (file, key, text) in files {
+        let address = text.lines().find_map(|line| line.strip_prefix(key)).map(|value| value.trim_matches('"'));
+        let address = address.ok_or_else(|| format!("{file} has none"))?;
+        if address.starts_with("https://example.org/") {
+            return Err(format!("{file} has the placeholder"));
+        }
+        if *first.get_or_insert(address) != address {
+            return Err(format!("{file} has another one"));
+        }
+    }
+    Ok(())
 }
 
 fn read(workspace: &Workspace, file: &str) -> Result<String, String> {
@@ -100,5 +124,21 @@ mod tests {
         assert_eq!(changes_are_listed(page, "0.2.0"), Ok(()));
         assert!(changes_are_listed(page, "0.3.0").is_err());
         assert!(changes_are_listed(&page.replace("]\n\n", "]\n\n- b\n\n"), "0.2.0").is_err());
+    }
+
+    #[test]
+    fn an_address_that_is_missing_or_differs_is_open() {
+        let check =
+            |texts: [&str; 2]| has_one_address(&texts.map(|text| ("Cargo.toml", "repository = ", text.to_owned())));
+        let real = "[package]\nrepository = \"https://git.test/cwnd\"\n";
+        assert_eq!(check([real, real]), Ok(()));
+        let wrong = [&real.replace("git.test", "example.org"), &real.replace("git", "hg"), "[package]\n"];
+        for other in wrong {
+            assert!(check([real, other]).is_err(), "{other}");
+        }
+        for (file, key) in ADDRESSED {
+            let text = fs::read_to_string(Workspace::here().path(file)).unwrap();
+            assert!(text.lines().any(|line| line.starts_with(key)), "{file}");
+        }
     }
 }

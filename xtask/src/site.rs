@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::links::joined;
+use crate::packages::{self, Published};
 use crate::tool::{MDBOOK, WASM};
 use crate::workspace::{Workspace, run};
-use crate::{book, engine, packages, python};
+use crate::{book, engine, python};
 
-/// Writes the site into `directory`, which is made. Pages of papers that lie in its `papers` are listed.
+/// Writes the site into `directory`, which is made, over the site that an earlier run left there. Pages of papers that lie in its `papers` are
+/// listed.
 pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     for tool in [&MDBOOK, &WASM] {
@@ -21,6 +23,13 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     }
     fs::create_dir_all(directory).map_err(failed)?;
     let directory = &directory.canonicalize().map_err(failed)?;
+    let entries = fs::read_dir(directory).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    if let Some(other) = foreign(entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+    {
+        return Err(format!("{}: it has `{other}`, and is not a site: name a new directory", directory.display()));
+    }
+    // The first file, by which the next run knows the directory of one that ended early.
+    fs::write(directory.join(MARK), STYLE).map_err(failed)?;
     let clear = |part: &str| {
         let part = directory.join(part);
         if part.exists() { fs::remove_dir_all(&part).map_err(failed) } else { Ok(()) }
@@ -33,7 +42,7 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
 
     clear("rust")?;
     let crates = packages::published(workspace)?;
-    document(workspace, &crates.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+    document(workspace, &crates)?;
     run(Command::new("cp").arg("-R").arg(documentation(workspace).join("doc")).arg(directory.join("rust")))?;
 
     // Pages of rustdoc lead to one that it writes for the list of all crates, which the first page is.
@@ -51,11 +60,10 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     run(laboratory.arg("site").arg(directory.join("laboratory")).arg("--engine").arg(module))?;
 
     let has = |part: &str| directory.join(part).join("index.html").is_file();
-    fs::write(directory.join("index.css"), STYLE).map_err(failed)?;
     fs::write(directory.join("index.html"), index(&crates, has("python"), has("papers"))).map_err(failed)?;
     let mut site = Site::default();
     site.read(directory, "")?;
-    let documented: Vec<String> = crates.iter().map(|(name, _)| name.replace('-', "_")).collect();
+    let documented: Vec<String> = crates.iter().map(|one| one.name.replace('-', "_")).collect();
     for (name, page) in &mut site.pages {
         let linked = if name.starts_with("rust/") { without_foreign_items(page, &documented) } else { page.clone() };
         let finished = restricted(&linked).unwrap_or(linked);
@@ -72,20 +80,28 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<(), Strin
     Ok(())
 }
 
+/// An entry of a directory that keeps a site from being written there: one that no site has, or, without [`MARK`], one that a run would remove.
+fn foreign(mut entries: Vec<String>) -> Option<String> {
+    let known: &[&str] = if entries.iter().any(|entry| entry == MARK) { &PARTS } else { &[PAPERS] };
+    entries.retain(|entry| !known.contains(&entry.as_str()));
+    entries.sort();
+    entries.into_iter().next()
+}
+
 /// The pages of rustdoc for the published crates alone, without those of other builds.
-fn document(workspace: &Workspace, crates: &[&str]) -> Result<(), String> {
+fn document(workspace: &Workspace, crates: &[Published]) -> Result<(), String> {
     let old = documentation(workspace).join("doc");
     if old.exists() {
         fs::remove_dir_all(&old).map_err(|error| format!("{}: {error}", old.display()))?;
     }
     // rustdoc links to another crate if the directory of its pages exists. Cargo removes that of a crate while it documents it, so one crate is
     // documented at a time.
-    for name in crates {
+    for Published { name, .. } in crates {
         let pages = old.join(name.replace('-', "_"));
         fs::create_dir_all(&pages).map_err(|error| format!("{}: {error}", pages.display()))?;
     }
     // Another workspace, since it needs a newer Rust.
-    let (quic, own): (Vec<&str>, Vec<&str>) = crates.iter().partition(|name| **name == "cwnd-quic");
+    let (quic, own): (Vec<&Published>, Vec<&Published>) = crates.iter().partition(|one| one.name == "cwnd-quic");
     for (manifest, packages) in [("Cargo.toml", own), ("foreign/Cargo.toml", quic)] {
         let mut pages = workspace.cargo(&[
             "doc",
@@ -97,7 +113,8 @@ fn document(workspace: &Workspace, crates: &[&str]) -> Result<(), String> {
             manifest,
             "--target-dir",
         ]);
-        pages.arg(documentation(workspace)).args(packages.iter().flat_map(|name| ["--package", name]));
+        pages.arg(documentation(workspace)).args(packages.iter().flat_map(|one| ["--package", &one.name]));
+        pages.args(packages.iter().flat_map(|one| &one.features).flat_map(|feature| ["--features", feature]));
         run(&mut pages)?;
     }
     Ok(())
@@ -109,7 +126,7 @@ fn documentation(workspace: &Workspace) -> PathBuf {
 }
 
 /// The first page. It has no script, and none may run.
-fn index(crates: &[(String, String)], python: bool, papers: bool) -> String {
+fn index(crates: &[Published], python: bool, papers: bool) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
          content=\"{STRICT}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>cwnd</title>\n\
@@ -129,7 +146,7 @@ fn index(crates: &[(String, String)], python: bool, papers: bool) -> String {
         let _ = writeln!(page, "<li><a href=\"{target}\">{title}</a>: {about}</li>");
     }
     page.push_str("</ul>\n<h2>Crates</h2>\n<ul>\n");
-    for (name, about) in crates {
+    for Published { name, about, .. } in crates {
         let module = name.replace('-', "_");
         let _ = writeln!(page, "<li><a href=\"rust/{module}/index.html\"><code>{name}</code></a>: {about}</li>");
     }
@@ -296,6 +313,15 @@ fn pairs(tag: &str) -> Vec<(&str, &str)> {
     found
 }
 
+/// The style of the first page.
+const MARK: &str = "index.css";
+
+/// The pages of papers, which `cwnd paper --out` writes before the site.
+const PAPERS: &str = "papers";
+
+/// All that lies directly in a site.
+const PARTS: [&str; 7] = [MARK, PAPERS, "book", "index.html", "laboratory", "python", "rust"];
+
 /// What a link to somewhere else begins with.
 const SCHEMES: [&str; 6] = ["https://", "http://", "mailto:", "data:", "javascript:", "blob:"];
 
@@ -334,6 +360,16 @@ mod tests {
     }
 
     #[test]
+    fn only_a_site_is_written_over() {
+        let found = |entries: &[&str]| foreign(entries.iter().map(|entry| (*entry).to_owned()).collect());
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[PAPERS]), None);
+        assert_eq!(found(&PARTS), None);
+        assert_eq!(found(&["python"]).as_deref(), Some("python"));
+        assert_eq!(found(&["README.md", "python", MARK]).as_deref(), Some("README.md"));
+    }
+
+    #[test]
     fn dead_links_are_found_and_live_ones_are_not() {
         let live = "<link href=a><link rel='x' href=\"a.css\"><a title=\"a > b\" href='b/'>b</a><a href=\"b/index.html?q#t\"></a>\
                     <a href=\"https://example.org\"></a><script>\"<a href='no'>\"</script><!-- <a href=\"no\"> --><a href='b/#12-14'></a>";
@@ -361,7 +397,11 @@ mod tests {
             "{page}"
         );
         assert_eq!(restricted(&page), None);
-        let first = index(&[("cwnd-sim".to_owned(), "hosts".to_owned())], true, false);
+        let first = index(
+            &[Published { name: "cwnd-sim".to_owned(), about: "hosts".to_owned(), features: Vec::new() }],
+            true,
+            false,
+        );
         assert_eq!(restricted(&first), None);
         assert!(first.contains("rust/cwnd_sim/index.html") && first.contains("python/") && !first.contains("papers/"));
     }
