@@ -12,10 +12,13 @@ fn main() {
     // Outside a repository there is no revision to name.
     let revision = env::var(REVISION).ok().filter(|revision| !revision.is_empty()).or_else(|| {
         // A package lies in a directory of many, and a repository around that is not ours.
-        fs::read_to_string(PACKED).map_or_else(|_| checked_out(), |packed| {
-            println!("cargo::rerun-if-changed={PACKED}");
-            revision::packed(&packed)
-        })
+        fs::read_to_string(PACKED).map_or_else(
+            |_| checked_out(),
+            |packed| {
+                println!("cargo::rerun-if-changed={PACKED}");
+                revision::packed(&packed)
+            },
+        )
     });
     let named = revision.map_or_else(|| version.to_string(), |revision| format!("{version} ({revision})"));
     println!("cargo::rustc-env=CWND_VERSION={named}");

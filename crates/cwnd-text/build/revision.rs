@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The commit of the repository in which `package` lies as in ours, and the files of git that change with it. None elsewhere: sources
 /// that were unpacked within another repository do not have its revision.
-pub fn revision(package: &Path) -> Option<(String, Vec<String>)> {
+pub(crate) fn revision(package: &Path) -> Option<(String, Vec<String>)> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").current_dir(package).args(arguments).output().ok();
         let output = output.filter(|output| output.status.success())?;
@@ -19,7 +19,7 @@ pub fn revision(package: &Path) -> Option<(String, Vec<String>)> {
 }
 
 /// The revision that `cargo package` recorded: the commit, in as many digits as git prints, and whether files differed.
-pub fn packed(record: &str) -> Option<String> {
+pub(crate) fn packed(record: &str) -> Option<String> {
     let (_, commit) = record.split_once("\"sha1\": \"")?;
     let digits = commit.get(..8).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
     let differed = record.contains("\"dirty\": true");
@@ -27,4 +27,4 @@ pub fn packed(record: &str) -> Option<String> {
 }
 
 /// The directory of the package in our repository.
-pub const PLACE: &str = "crates/cwnd-text/";
+pub(crate) const PLACE: &str = "crates/cwnd-text/";

@@ -44,7 +44,8 @@ fn sources_unpacked_in_another_repository_do_not_have_its_commit() {
 
 #[test]
 fn a_package_has_the_commit_that_it_was_packed_from() {
-    let record = "{\n  \"git\": {\n    \"sha1\": \"0123456789abcdef\"\n  },\n  \"path_in_vcs\": \"crates/cwnd-text\"\n}";
+    let record =
+        "{\n  \"git\": {\n    \"sha1\": \"0123456789abcdef\"\n  },\n  \"path_in_vcs\": \"crates/cwnd-text\"\n}";
     assert_eq!(packed(record).as_deref(), Some("01234567"));
     let differed = record.replace("cdef\"", "cdef\",\n    \"dirty\": true");
     assert_eq!(packed(&differed).as_deref(), Some("01234567-dirty"));
