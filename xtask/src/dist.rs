@@ -123,9 +123,9 @@ fn archive(workspace: &Workspace, place: &Path, target: &str, programs: &[Progra
     for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&workspace.path(file), &stage.join(file))?;
     }
-    let dependencies = dependencies(workspace, programs)?;
-    write(&stage.join("THIRD-PARTY.txt"), &licences(&dependencies)?)?;
-    write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &checksums(workspace)?))?;
+    let (dependencies, scripts) = (dependencies(workspace, programs)?, Scripts::read(workspace)?);
+    write(&stage.join("THIRD-PARTY.txt"), &(licences(&dependencies)? + &scripts.text))?;
+    write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &scripts.libraries, &checksums(workspace)?))?;
     let archive = pack(workspace, place, &name)?;
     checked(&archive)?;
     Ok(archive)
@@ -199,6 +199,39 @@ fn dependency(line: &str) -> Option<Dependency> {
     (!is_own).then(|| Dependency { name: name.to_owned(), version: version.to_owned(), licence: owned(licence) })
 }
 
+/// The libraries of JavaScript in the pages of `cwnd`.
+struct Scripts {
+    libraries: Vec<Dependency>,
+    /// Their licences, as the repository has them.
+    text: String,
+}
+
+impl Scripts {
+    fn read(workspace: &Workspace) -> Result<Self, String> {
+        let mut text = "\nThe pages of `cwnd` contain these libraries of JavaScript.\n".to_owned();
+        for file in SCRIPTS {
+            let path = workspace.path(file);
+            let licences = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+            let _ = write!(text, "\n{}\n{}\n", "=".repeat(80), licences.trim());
+        }
+        let mut libraries: Vec<Dependency> = text.lines().filter_map(library).collect();
+        libraries.sort();
+        Ok(Self { libraries, text })
+    }
+}
+
+/// A line above the text of a licence, `name VERSION (LICENCE)`.
+fn library(line: &str) -> Option<Dependency> {
+    let (name, rest) = line.split_once(' ')?;
+    let (version, licence) = rest.strip_suffix(')')?.split_once(" (")?;
+    let is_version = version.starts_with(|first: char| first.is_ascii_digit()) && !version.contains(' ');
+    let owned = str::to_owned;
+    is_version.then(|| Dependency { name: owned(name), version: owned(version), licence: owned(licence) })
+}
+
+/// The licences of what the bundles of the live page and of reports contain.
+const SCRIPTS: [&str; 2] = ["crates/cwnd-live/page/vendor/LICENSE", "crates/cwnd-report/assets/vendor/LICENSE"];
+
 /// The texts of the licences, each once, with the crates that have it.
 fn licences(dependencies: &[Dependency]) -> Result<String, String> {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -257,14 +290,15 @@ fn checksums(workspace: &Workspace) -> Result<BTreeMap<(String, String), String>
 }
 
 /// The bill of materials in CycloneDX 1.5.
-fn bill(dependencies: &[Dependency], checksums: &BTreeMap<(String, String), String>) -> String {
-    let component = |one: &Dependency| {
+fn bill(crates: &[Dependency], scripts: &[Dependency], checksums: &BTreeMap<(String, String), String>) -> String {
+    let component = |(registry, one): (&str, &Dependency)| {
         let Dependency { name, version, licence } = one;
+        let place = format!("pkg:{registry}/{name}@{version}");
         let mut fields = format!(
-            "\"type\": \"library\", \"name\": \"{name}\", \"version\": \"{version}\", \"purl\": \"pkg:cargo/{name}@{version}\", \
-             \"bom-ref\": \"pkg:cargo/{name}@{version}\""
+            "\"type\": \"library\", \"name\": \"{name}\", \"version\": \"{version}\", \"purl\": \"{place}\", \"bom-ref\": \"{place}\""
         );
-        if let Some(sum) = checksums.get(&(name.clone(), version.clone())) {
+        let sum = checksums.get(&(name.clone(), version.clone())).filter(|_| registry == "cargo");
+        if let Some(sum) = sum {
             let _ = write!(fields, ", \"hashes\": [{{ \"alg\": \"SHA-256\", \"content\": \"{sum}\" }}]");
         }
         if !licence.is_empty() {
@@ -272,7 +306,8 @@ fn bill(dependencies: &[Dependency], checksums: &BTreeMap<(String, String), Stri
         }
         format!("    {{ {fields} }}")
     };
-    let components: Vec<String> = dependencies.iter().map(component).collect();
+    let crates = crates.iter().map(|one| ("cargo", one));
+    let components: Vec<String> = crates.chain(scripts.iter().map(|one| ("npm", one))).map(component).collect();
     format!(
         "{{\n  \"bomFormat\": \"CycloneDX\",\n  \"specVersion\": \"1.5\",\n  \"version\": 1,\n  \"metadata\": {{ \"component\": {{ \"type\": \
          \"application\", \"name\": \"cwnd\", \"version\": \"{}\" }} }},\n  \"components\": [\n{}\n  ]\n}}\n",
@@ -377,6 +412,18 @@ mod tests {
             of("serde_derive", "1.0.2", "MIT OR Apache-2.0")
         );
         assert_eq!(found("cwnd v0.1.0 (/somewhere/crates/cwnd)|MIT OR Apache-2.0"), None);
+    }
+
+    #[test]
+    fn libraries_of_pages_are_listed_with_their_licences() {
+        let Scripts { libraries, text } = Scripts::read(&Workspace::here()).unwrap();
+        let listed = |name: &str| libraries.iter().any(|one| one.name == name && !one.licence.is_empty());
+        for name in ["uplot", "vega", "vega-lite", "vega-embed", "d3-array"] {
+            assert!(listed(name), "{name}");
+        }
+        assert!(text.contains("Leon Sorokin") && text.contains("Mike Bostock"));
+        let bill = bill(&[], &libraries, &BTreeMap::new());
+        assert_eq!(bill.matches("\"purl\": \"pkg:npm/").count(), libraries.len());
     }
 
     #[test]

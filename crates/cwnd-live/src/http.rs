@@ -207,11 +207,12 @@ fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }
 
-/// The page, as `npm run build` in `page/` makes it.
-pub(crate) static PARTS: [Part; 3] = [
+/// The page, as `npm run build` in `page/` makes it, and the licence of the library that is bundled with it.
+pub(crate) static PARTS: [Part; 4] = [
     Part { name: "", media: "text/html; charset=utf-8", bytes: include_bytes!("../page/dist/index.html") },
     Part { name: "live.css", media: "text/css; charset=utf-8", bytes: include_bytes!("../page/dist/live.css") },
     Part { name: "live.js", media: "text/javascript; charset=utf-8", bytes: include_bytes!("../page/dist/live.js") },
+    Part { name: "licences.txt", media: "text/plain; charset=utf-8", bytes: include_bytes!("../page/vendor/LICENSE") },
 ];
 
 const COMMON: &[&str] = &[

@@ -50,14 +50,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_licence_of_the_bundled_library_is_a_part() {
+        let manifest = include_str!("../page/package.json");
+        let (_, bundled) = manifest.split_once("\"dependencies\": { ").expect("a list");
+        let bundled = bundled.split(" }").next().expect("its end").replace("\": \"", " ").replace('"', "");
+        let licences = PARTS.iter().find(|part| part.name == "licences.txt").expect("a part").bytes;
+        assert!(String::from_utf8_lossy(licences).starts_with(&format!("{bundled} (MIT)\n")), "{bundled}");
+    }
+
+    #[test]
     fn the_page_names_its_engine_and_is_otherwise_the_one_of_the_server() {
         let files = site(b"module");
         let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["index.html", "live.css", "live.js", "worker.js", "offline.js", "cwnd.wasm"]);
+        assert_eq!(
+            names,
+            ["index.html", "live.css", "live.js", "licences.txt", "worker.js", "offline.js", "cwnd.wasm"]
+        );
         let page = String::from_utf8(files[0].1.clone()).expect("text");
         let (start, rest) = page.split_once(&head()).expect("the head is in the page");
         let (between, rest) = rest.split_once(&linked()).expect("the link is in the page");
         assert_eq!(format!("{start}{CHARSET}{between}{TITLE}{rest}").as_bytes(), PARTS[0].bytes);
-        assert_eq!(files[5].1, b"module");
+        assert_eq!(files[6].1, b"module");
     }
 }
