@@ -133,7 +133,8 @@ impl<T> Notation<T> {
             return format!("{what}; did you mean `{}{colon}{}`?", form.name, arguments.trim());
         }
         if let Some(form) = self.known_as(name) {
-            return format!("{what}; did you mean `{}`, as in `{}`?", form.name, form.example);
+            let example = if form.example == form.name { String::new() } else { format!(", as in `{}`", form.example) };
+            return format!("{what}; did you mean `{}`{example}?", form.name);
         }
         // The value without its name.
         let bare = self.forms.first().filter(|_| arguments.is_none());
@@ -142,13 +143,15 @@ impl<T> Notation<T> {
         }
         let names: Vec<&str> = self.names().collect();
         let example = self.forms.first().map_or("", |form| form.example);
-        format!("{what}, such as `{example}`; the names are {}", listed(&names))
+        let names = if names.is_empty() { String::new() } else { format!("; the names are {}", listed(&names)) };
+        format!("{what}, such as `{example}`{names}")
     }
 
     /// All forms with their parameters, for the description of a key: a sentence each.
     #[must_use]
     pub fn description(&self) -> String {
-        let forms: Vec<String> = self.forms.iter().map(Form::described).collect();
+        let mut ranges = Vec::new();
+        let forms: Vec<String> = self.forms.iter().map(|form| form.described(&mut ranges)).collect();
         format!("{}: {}", self.what, forms.join("; "))
     }
 
@@ -160,16 +163,17 @@ impl<T> Notation<T> {
         let mut described: Vec<(&'static str, String)> = Vec::new();
         let mut rows = String::new();
         for form in self.forms {
-            let named = &form.parameters[form.positional..];
+            let (first, named) = form.parameters.split_at(form.positional);
             let mut parameters = Vec::new();
-            for one in named.iter().filter(|one| !is_variant(one, named)) {
-                let (names, description) = documented(one, named);
-                let described_now = (one.name, description);
-                if described.contains(&described_now) {
+            let placed = first.iter().map(|one| (one, format!("`{}`", one.name.to_uppercase())));
+            let named = named.iter().filter(|one| !is_variant(one, named)).map(|one| (one, names_of(one, named)));
+            for (one, names) in placed.chain(named) {
+                let now = (one.name, explained(one));
+                if described.contains(&now) {
                     parameters.push(names);
                 } else {
-                    parameters.push(format!("{names}: {}", described_now.1));
-                    described.push(described_now);
+                    parameters.push(format!("{names}: {}", now.1));
+                    described.push(now);
                 }
             }
             let parameters = if parameters.is_empty() { "none".to_string() } else { parameters.join("<br>") };
@@ -186,12 +190,20 @@ impl<T> Form<T> {
     fn read(&self, arguments: Option<&str>) -> Result<T, String> {
         let example = self.example;
         let parts: Vec<&str> = arguments.map(|text| split(text).collect()).unwrap_or_default();
-        let first: Vec<&str> = parts.iter().copied().take(self.positional).map(str::trim).collect();
+        // A named parameter ends those without names, and so does the end: one that is missing is not read from what follows.
+        let is_named = |part: &str| {
+            part.split_once('=').is_some_and(|(key, _)| self.parameters.iter().any(|one| one.name == key.trim()))
+        };
+        let first = parts.iter().map(|part| part.trim()).take(self.positional).take_while(|part| !is_named(part));
+        let first: Vec<&str> = first.collect();
         let mut values = Values::none(self.parameters);
         for (index, parameter) in self.parameters.iter().enumerate().take(self.positional) {
             let given = first.get(index).filter(|given| !given.is_empty());
-            let behind = if self.name.is_empty() { String::new() } else { format!(" behind `{}:`", self.name) };
-            let missing = || format!("{}{behind}, as in `{example}`", accepted(parameter));
+            let missing = || match (index, self.name, accepted(parameter)) {
+                (0, "", accepted) => format!("{accepted}, as in `{example}`"),
+                (0, name, accepted) => format!("{accepted} behind `{name}:`, as in `{example}`"),
+                (_, _, accepted) => format!("`{}` too, {accepted}, as in `{example}`", parameter.name),
+            };
             let given = given.ok_or_else(missing)?;
             values.given[index] = Some(parameter.read(given).ok_or_else(|| self.out_of_range(parameter, given))?);
         }
@@ -219,7 +231,7 @@ impl<T> Form<T> {
     fn argument(&self, error: ArgumentError) -> String {
         let example = self.example;
         let names: Vec<&str> = self.parameters.iter().skip(self.positional).map(|one| one.name).collect();
-        let name = if self.name.is_empty() { example } else { self.name };
+        let name = if self.name.is_empty() { self.syntax() } else { self.name.to_string() };
         match error {
             ArgumentError::Repeated { parameter } => format!("each word at most once: `{parameter}` is there twice"),
             ArgumentError::Value { parameter, given } => self.out_of_range(parameter, &given),
@@ -253,14 +265,18 @@ impl<T> Form<T> {
         }
     }
 
-    /// A sentence about it and its parameters.
-    fn described(&self) -> String {
-        let parameters: Vec<String> = self
-            .parameters
-            .iter()
-            .skip(self.positional)
-            .map(|one| format!("{} ({}; {})", one.name, accepted(one), default_of(one)))
-            .collect();
+    /// A sentence about it and its parameters. Those without names have their range where it is not in `ranges` yet.
+    fn described(&self, ranges: &mut Vec<String>) -> String {
+        let (first, named) = self.parameters.split_at(self.positional);
+        let mut parameters = Vec::new();
+        for one in first {
+            let range = accepted(one);
+            if !ranges.contains(&range) {
+                parameters.push(format!("{} ({range})", one.name.to_uppercase()));
+                ranges.push(range);
+            }
+        }
+        parameters.extend(named.iter().map(|one| format!("{} ({}; {})", one.name, accepted(one), default_of(one))));
         let parameters =
             if parameters.is_empty() { String::new() } else { format!(", with {}", parameters.join(", ")) };
         format!("`{}` {}, such as `{}`{parameters}", self.syntax(), self.title, self.example)
@@ -313,7 +329,7 @@ fn accepted(parameter: &Parameter) -> String {
         }
         Kind::Choice { options, .. } => format!("`{}`", options.join("` or `")),
         // The example is that of the form.
-        Kind::Quantity { .. } => accepted.split(", such as").next().unwrap_or_default().to_string(),
+        Kind::Quantity { .. } | Kind::Text { .. } => accepted.split(", such as").next().unwrap_or_default().to_string(),
         _ => accepted,
     }
 }
@@ -334,8 +350,8 @@ fn is_variant(parameter: &Parameter, all: &[Parameter]) -> bool {
     all.iter().any(|other| parameter.name.strip_suffix(other.name).is_some_and(|prefix| prefix.ends_with('_')))
 }
 
-/// A parameter in a cell of a table, with those that are it with a prefix: the names with their defaults, and the description.
-fn documented(parameter: &Parameter, all: &[Parameter]) -> (String, String) {
+/// A parameter in a cell of a table with those that are it with a prefix: the names with their defaults.
+fn names_of(parameter: &Parameter, all: &[Parameter]) -> String {
     let named = |parameter: &Parameter| format!("`{}`", parameter.name);
     let one = |parameter: &Parameter| match parameter.kind {
         Kind::Flag => named(parameter),
@@ -346,11 +362,15 @@ fn documented(parameter: &Parameter, all: &[Parameter]) -> (String, String) {
     // Without a prefix it is for all of them, each of which has a default of its own.
     let first = if variants.is_empty() { one(parameter) } else { named(parameter) };
     let names: Vec<String> = core::iter::once(first).chain(variants.into_iter().map(one)).collect();
-    let range = match parameter.kind {
-        Kind::Number { .. } | Kind::Quantity { .. } => format!("; {}", accepted(parameter)),
-        _ => String::new(),
-    };
-    (names.join(", "), format!("{}{range}", parameter.help))
+    names.join(", ")
+}
+
+/// The description of a parameter in a cell of a table, with its range.
+fn explained(parameter: &Parameter) -> String {
+    match parameter.kind {
+        Kind::Choice { .. } | Kind::Flag => parameter.help.to_string(),
+        _ => format!("{}; {}", parameter.help, accepted(parameter)),
+    }
 }
 
 /// Texts as a sentence offers them.

@@ -22,7 +22,7 @@ use crate::stacks::{self, AlgorithmError};
 
 /// Something a scenario writes as one text.
 pub trait Quantity: Sized {
-    /// Its name in the schema.
+    /// A name for the kind of quantity.
     const NAME: &'static str;
     /// The accepted texts, as the object of a sentence.
     const EXPECTED: &'static str;
@@ -42,6 +42,12 @@ pub trait Quantity: Sized {
     /// The accepted texts in full, for the schema.
     fn description() -> Cow<'static, str> {
         Self::EXPECTED.into()
+    }
+
+    /// Its name in the schema, which no other type has.
+    #[must_use]
+    fn schema_name() -> Cow<'static, str> {
+        Self::NAME.into()
     }
 
     /// All that is accepted, where that is a few words.
@@ -163,7 +169,7 @@ impl<Q: Quantity> Serialize for Written<Q> {
 
 impl<Q: Quantity> JsonSchema for Written<Q> {
     fn schema_name() -> Cow<'static, str> {
-        Q::NAME.into()
+        Q::schema_name()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

@@ -589,6 +589,15 @@ impl<Q: Quantity> Quantity for OrNone<Q> {
     fn description() -> Cow<'static, str> {
         format!("{}, or `none`", Q::description()).into()
     }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OrNone", Q::schema_name()).into()
+    }
+
+    fn words() -> Vec<&'static str> {
+        let words = Q::words();
+        if words.is_empty() { words } else { words.into_iter().chain(["none"]).collect() }
+    }
 }
 
 impl Quantity for StepRate {

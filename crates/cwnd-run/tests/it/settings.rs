@@ -274,6 +274,19 @@ fn set(document: &mut Value, key: &str, value: Value) {
     *at = value;
 }
 
+/// A schema of one name for both would let editors offer `none` where it is refused, and refuse it where it is accepted.
+#[test]
+fn none_ends_an_impairment_in_a_step_alone() {
+    let schema = serde_json::to_value(schema()).expect("JSON");
+    for name in ["Reordering", "TokenBucket", "Mangling", "Time"] {
+        let described = |name: &str| schema["$defs"][name]["description"].as_str().expect(name).to_string();
+        assert!(!described(name).ends_with("`none`"), "{}", described(name));
+        assert!(described(&format!("{name}OrNone")).ends_with(", or `none`"), "{name}");
+    }
+    let words = |name: &str| schema["$defs"][name]["enum"].as_array().expect(name).clone();
+    assert!(!words("Mangling").contains(&json!("none")) && words("ManglingOrNone").contains(&json!("none")));
+}
+
 /// The leaves of the schema, each with the values that the schema knows.
 fn leaves(schema: &Value, at: &Value, key: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     let below = |name: &str| if key.is_empty() { name.to_string() } else { format!("{key}.{name}") };

@@ -20,6 +20,7 @@ pub static JITTERS: Notation<Jitter> = Notation {
 };
 
 const DELAY: &str = "a time from `0s` to `10s`";
+const WIFI_DELAY: &str = "a time from `1ms` to `85ms`";
 const CORRELATION: Parameter = Parameter::number(
     "correlation",
     0.0,
@@ -87,13 +88,11 @@ const WIFI: Form<Jitter> = Form {
     example: "wifi:7ms",
     positional: 1,
     required: 1,
-    parameters: &[Parameter::text("mean", "", "a time from `1ms` to `85ms`", "the mean"), CORRELATION, OVERTAKING],
+    parameters: &[Parameter::text("mean", "", WIFI_DELAY, "the mean"), CORRELATION, OVERTAKING],
     build: |values| {
-        let mean = time(values, "mean")?;
         let range = Span::from_millis(1)..=Span::from_millis(85);
-        if !range.contains(&mean) {
-            return Err(InvalidParameter::new("mean", "a time from `1ms` to `85ms`"));
-        }
+        let mean = quantity::span(values.text("mean")).ok().filter(|mean| range.contains(mean));
+        let mean = mean.ok_or_else(|| InvalidParameter::new("mean", WIFI_DELAY))?;
         jitter(values, Noise::Wifi { mean })
     },
 };
@@ -154,6 +153,8 @@ mod tests {
             ("gaussian:20ms,deviation=4ms", "did you mean `normal:20ms,deviation=4ms`?"),
             ("normal:20ms", "`deviation` too"),
             ("wifi:200ms", "a time from `1ms` to `85ms`"),
+            ("wifi:11s", "a time from `1ms` to `85ms`"),
+            ("wifi:fast", "a time from `1ms` to `85ms`"),
             ("pareto:10ms,shape=1", "`shape`"),
             ("11s", "a time from `0s` to `10s`"),
             ("5ms,correlation=1", "`correlation`"),

@@ -108,6 +108,7 @@ mod tests {
         assert_eq!(error("gilbert:to_bad=0.1"), "`to_good` too, as in `gilbert:to_bad=0.001,to_good=0.1`");
         assert!(error("gilbert:to_bad=0.1,to_god=1").ends_with("not `to_god`; did you mean `to_good`?"));
         assert!(error("gilbert:to_bad=0.1,to_good=2").contains("for `to_good`, not `2`"));
+        assert_eq!(error("0,1"), "no parameter for `PROBABILITY`, which has none: `0.001`, not `1`");
         assert!(error("").starts_with("a number at least 0 and below 1, as in"), "{}", error(""));
         assert!(error("burst:3").ends_with("the names are periodic and gilbert"), "{}", error("burst:3"));
     }

@@ -17,7 +17,12 @@ pub static REORDERINGS: Notation<Reordering> = Notation {
         example: "0.02:15ms",
         positional: 1,
         required: 1,
-        parameters: &[Parameter::text(NAME, "", "a share and a time or packets, with a colon between", "both")],
+        parameters: &[Parameter::text(
+            NAME,
+            "",
+            "a share and a time or packets, with a colon between",
+            "which packets, and how long",
+        )],
         build: |values| reordering(values.text(NAME)).map_err(|why| InvalidParameter::new(NAME, why)),
     }],
     elsewhere: &[],
@@ -62,7 +67,7 @@ mod tests {
             ("x:1ms", "such as `0.02:15ms`"),
         ] {
             let error = REORDERINGS.read(text).expect_err(text).to_string();
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.contains(part) && !error.contains("names"), "{text}: {error}");
         }
     }
 }

@@ -373,6 +373,9 @@ mod tests {
         assert!(refusal("squar:1mbit,2mbit,step=1s").ends_with("did you mean `square:1mbit,2mbit,step=1s`?"));
         assert!(refusal("cbr:2").starts_with("a rate with its unit, or `0`, not `2`"), "{}", refusal("cbr:2"));
         assert!(refusal("walk:1mbit,step=5s").starts_with("`reach` too"), "{}", refusal("walk:1mbit,step=5s"));
+        for text in ["square:1mbit,step=1s", "square:1mbit"] {
+            assert!(refusal(text).starts_with("`other` too, a rate with its unit, or `0`, as in"), "{}", refusal(text));
+        }
         let floor = refusal("cbr:2mbit,floor=low");
         assert!(floor.starts_with("a rate with its unit, or `0` for `floor`, not `low`"), "{floor}");
     }

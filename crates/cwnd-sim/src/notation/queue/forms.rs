@@ -22,13 +22,27 @@ pub static QUEUES: Notation<Queue> = Notation {
     ],
 };
 
-/// The accepted values of a size.
-const SIZE: &str = "a size above zero: bandwidth-delay products (`1bdp`, or `2bdp` for two round-trip times), a time at the link's rate \
-     (`50ms`), whole packets (`100p`, at most 4294967295), bytes (`64kB`, at most `9000TB`), or `unlimited` for all but `red` and `rio`";
+/// The accepted values of a size. `$or` stands before the last one with a limit, and `$unlimited` behind it.
+macro_rules! size {
+    ($or:literal, $unlimited:literal) => {
+        concat!(
+            "a size above zero: bandwidth-delay products (`1bdp`, or `2bdp` for two round-trip times), a time at the link's rate (`50ms`), ",
+            "whole packets (`100p`, at most 4294967295)",
+            $or,
+            " bytes (`64kB`, at most `9000TB`)",
+            $unlimited
+        )
+    };
+}
+
 /// The accepted values of a threshold.
-pub(super) const THRESHOLD: &str = "a share of the limit (`0.15`) or a size (`20p`), above zero,";
+pub(super) const THRESHOLD: &str = "a share of the limit (`0.15`) or a size (`20p`), above zero";
+
+const SIZE: &str = size!(",", ", or `unlimited`");
+const BOUNDED_SIZE: &str = size!(" or", "");
 
 const LIMIT: Parameter = Parameter::text("size", "", SIZE, "how much may wait");
+const BOUNDED: Parameter = Parameter::text("size", "", BOUNDED_SIZE, "how much may wait");
 const ECN: Parameter =
     Parameter::switch("ecn", false, "marks packets that can carry a mark instead of dropping them early");
 const ALWAYS_ECN: Parameter =
@@ -115,7 +129,7 @@ macro_rules! early {
 }
 
 const fn behind_size<const FEW: usize, const ALL: usize>(few: [Parameter; FEW]) -> [Parameter; ALL] {
-    let mut all = [LIMIT; ALL];
+    let mut all = [BOUNDED; ALL];
     let mut index = 0;
     while index < FEW {
         all[index + 1] = few[index];
@@ -132,7 +146,7 @@ const RIO_PARAMETERS: [Parameter; 28] = {
         // For both classes; those with a prefix come first.
         early!("", "5p", "15p", 0.1, false),
     ];
-    let mut all = [LIMIT; 28];
+    let mut all = [BOUNDED; 28];
     let mut index = 0;
     while index < 27 {
         all[index + 1] = classes[index / 9][index % 9];
@@ -458,11 +472,10 @@ fn queue(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> R
 
 /// Thresholds may be shares of the limit.
 fn limited(values: &Values, discipline: Discipline<Threshold, Option<Bytes>>) -> Result<Queue, InvalidParameter> {
-    let queue = queue(values, discipline)?;
-    if queue.limit == QueueSize::Unlimited {
-        Err(InvalidParameter::new("size", "a size, of which thresholds may be shares"))
-    } else {
-        Ok(queue)
+    match size(values.text("size")) {
+        Some(QueueSize::Unlimited) => Err(InvalidParameter::new("size", "a size, of which thresholds may be shares")),
+        Some(limit) => Ok(Queue { limit, discipline }),
+        None => Err(InvalidParameter::new("size", BOUNDED_SIZE)),
     }
 }
 

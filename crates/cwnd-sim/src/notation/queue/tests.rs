@@ -265,7 +265,15 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
         error("red:unlimited"),
         "a size, of which thresholds may be shares, not `unlimited`, as in `red:1bdp,min=0.15,max=0.5,ecn=yes`"
     );
-    for text in ["droptail", "pie:", "pie:10"] {
+    for text in ["red", "red:", "rio:10", "red:0p"] {
+        assert!(!error(text).contains("unlimited"), "{}", error(text));
+    }
+    assert!(
+        error("droptail").ends_with("or `unlimited` behind `droptail:`, as in `droptail:1bdp`"),
+        "{}",
+        error("droptail")
+    );
+    for text in ["droptail", "pie:", "pie:10", "red", "rio:10"] {
         assert!(error(text).starts_with("a size above zero: bandwidth-delay products (`1bdp`"), "{}", error(text));
     }
 }
