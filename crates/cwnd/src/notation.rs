@@ -190,8 +190,8 @@ impl<T> Form<T> {
         let mut values = Values::none(self.parameters);
         for (index, parameter) in self.parameters.iter().enumerate().take(self.positional) {
             let given = first.get(index).filter(|given| !given.is_empty());
-            let behind = if self.name.is_empty() { String::new() } else { format!(" behind `{}:`", self.name) };
-            let missing = || format!("{}{behind}, as in `{example}`", accepted(parameter));
+            let name = if self.name.is_empty() { String::new() } else { format!("`{}:` and ", self.name) };
+            let missing = || format!("{name}{}, as in `{example}`", accepted(parameter));
             let given = given.ok_or_else(missing)?;
             values.given[index] = Some(parameter.read(given).ok_or_else(|| self.out_of_range(parameter, given))?);
         }

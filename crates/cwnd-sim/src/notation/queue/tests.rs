@@ -265,8 +265,10 @@ fn an_error_names_the_place_and_what_is_accepted_there() {
         error("red:unlimited"),
         "a size, of which thresholds may be shares, not `unlimited`, as in `red:1bdp,min=0.15,max=0.5,ecn=yes`"
     );
-    for text in ["droptail", "pie:", "pie:10"] {
-        assert!(error(text).starts_with("a size above zero: bandwidth-delay products (`1bdp`"), "{}", error(text));
+    let size = "a size above zero: bandwidth-delay products (`1bdp`";
+    assert!(error("pie:10").starts_with(size), "{}", error("pie:10"));
+    for (text, name) in [("droptail", "droptail"), ("pie:", "pie")] {
+        assert!(error(text).starts_with(&format!("`{name}:` and {size}")), "{}", error(text));
     }
 }
 
