@@ -559,7 +559,7 @@ function lesson(): void {
 
 function status(text: string, bad = false): void {
   const one = $('#status');
-  one.textContent = text;
+  one.replaceChildren(...marked(text));
   one.classList.toggle('bad', bad);
 }
 

@@ -9,7 +9,7 @@ export interface Algorithm {
   light: string;
   dark: string;
 }
-/** A rule as an example, and what it does. */
+/** An example of a rule, and its meaning. */
 export interface RuleExample { meaning: string; rule: string }
 /** A queue, and whether it takes `ecn=yes`. */
 export interface Queue { name: string; marks: boolean }
