@@ -383,11 +383,16 @@ await check('a rule of one’s own runs, and an error in it is shown', async () 
     await grow.press('Tab');
   });
   assert(JSON.stringify(await row()) !== JSON.stringify(as_reno), 'the measures are those of Reno');
+  const example = page.locator('#controls .group:first-of-type select', { has: page.locator('option', { hasText: 'H-TCP' }) });
+  await anew(page, async () => { await example.selectOption({ index: 2 }); });
+  assert((await grow.inputValue()).includes('age'), `the example is not in its field: ${await grow.inputValue()}`);
+  const out = await page.$$eval('#flows th, #flows td, #shares th, #shares td', (all) => all.filter((one) => one.getBoundingClientRect().right > one.closest('main').getBoundingClientRect().right).length);
+  assert(out === 0, `${out} cells are out of sight`);
   await grow.fill('4/x');
   await grow.press('Tab');
   await page.waitForSelector('#message:not([hidden])');
   const text = await page.textContent('#message');
-  assert(text.includes('character 3, where `x` stands'), text);
+  assert(text.includes('character 3, where x stands'), text);
   return text;
 });
 

@@ -122,7 +122,7 @@ await check('a rule shows its expressions when it is chosen', async () => {
   const chosen = await open();
   await settled(chosen);
   await chosen.select('#controls .group:first-of-type .head select', 'rule');
-  const inputs = await chosen.$$eval('#controls .group:first-of-type .wide', (fields) => fields.filter((field) => field.checkVisibility()).map((field) => field.querySelector('input')).map(({ placeholder, clientWidth }) => ({ placeholder, clientWidth })));
+  const inputs = await chosen.$$eval('#controls .group:first-of-type .wide input', (fields) => fields.filter((field) => field.checkVisibility()).map(({ placeholder, clientWidth }) => ({ placeholder, clientWidth })));
   await chosen.close();
   assert(inputs.map(({ placeholder }) => placeholder).join(' ').startsWith('1/w w/2'), `in sight: ${JSON.stringify(inputs)}`);
   assert(inputs.every(({ clientWidth }) => clientWidth >= 200), `an expression has too little room: ${JSON.stringify(inputs)}`);

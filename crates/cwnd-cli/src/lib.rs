@@ -112,8 +112,7 @@ enum Command {
         /// The directory
         directory: PathBuf,
     },
-    /// Print a page of the documentation that is generated from the code
-    #[command(hide = true)]
+    /// Print a long page of the documentation: algorithms, notation, checks, papers
     Docs {
         /// The page
         page: docs::Page,
@@ -185,7 +184,7 @@ fn moved(error: &clap::Error) -> Option<String> {
 const GROUPS: &[program::Group] = &[
     ("Algorithms", &["algorithms", "conform", "model", "paper"]),
     ("Simulations", &["compare", "live", "link-to", "site", "run", "sweep", "evaluate", "falsify", "overlay", "trace"]),
-    ("This program", &["doctor", "bench", "schema", "completions"]),
+    ("This program", &["doctor", "bench", "docs", "schema", "completions"]),
 ];
 
 /// The optional parts of this program.

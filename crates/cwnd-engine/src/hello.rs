@@ -1,6 +1,7 @@
 //! What a page needs to know first.
 
 use cwnd::ALGORITHMS;
+use cwnd::window::rule::EXAMPLES;
 use cwnd_report::json::Known;
 use cwnd_report::plot::colour;
 use cwnd_run::scenario::Quantity;
@@ -13,13 +14,14 @@ use crate::message::Frame;
 use crate::presets::PRESETS;
 use crate::scenario::read;
 
-/// The algorithms, queues, presets, measures and eras: the first frame of a session.
+/// The algorithms, examples of rules, queues, presets, measures and eras: the first frame of a session.
 #[must_use]
 pub fn hello() -> Frame {
     let algorithms = ALGORITHMS.iter().map(|entry| {
         let colour = colour::of(entry.name);
         json!({ "known": Known::of(entry), "light": colour.light, "dark": colour.dark })
     });
+    let rules = EXAMPLES.iter().map(|(meaning, rule)| json!({ "meaning": meaning, "rule": rule }));
     let queues = QUEUES.forms.iter().map(|form| {
         let can_mark = form.parameters.iter().any(|parameter| parameter.name == "ecn");
         json!({ "name": form.name, "marks": can_mark })
@@ -35,6 +37,7 @@ pub fn hello() -> Frame {
         "kind": "hello",
         "version": cwnd_run::VERSION,
         "algorithms": algorithms.collect::<Vec<_>>(),
+        "rules": rules.collect::<Vec<_>>(),
         "queues": queues.collect::<Vec<_>>(),
         "presets": presets.collect::<Vec<_>>(),
         "measures": measures::columns(),

@@ -201,7 +201,7 @@ impl<T> Form<T> {
             let given = first.get(index).filter(|given| !given.is_empty());
             let missing = || match (index, self.name, accepted(parameter)) {
                 (0, "", accepted) => format!("{accepted}, as in `{example}`"),
-                (0, name, accepted) => format!("{accepted} behind `{name}:`, as in `{example}`"),
+                (0, name, accepted) => format!("`{name}:` and {accepted}, as in `{example}`"),
                 (_, _, accepted) => format!("`{}` too, {accepted}, as in `{example}`", parameter.name),
             };
             let given = given.ok_or_else(missing)?;

@@ -73,30 +73,24 @@ impl Response {
             document.packet_bytes
         );
         let mut table = Table::default();
-        table.row([
-            "algorithm",
-            "loss",
-            "mean window",
-            "window at loss",
-            "between losses",
-            "rate",
-            "over TCP",
-            "under random loss",
-        ]);
-        table.row(["", "%", "packets", "packets", "round trips", "Mbit/s", "", "packets (model)"]);
+        let random = |heading| (self.random > 0).then_some(heading);
+        let head = ["algorithm", "loss", "mean window", "window at loss", "between losses", "rate", "over TCP"];
+        table.row(head.into_iter().chain(random("under random loss")));
+        let units = ["", "%", "packets", "packets", "round trips", "Mbit/s", ""];
+        table.row(units.into_iter().chain(random("packets (model)")));
         for row in &document.rows {
             let rate = row.rate_bps.map(|rate| rate * 1e-6);
             let cells = [row.window_packets, row.peak_packets, row.epoch_rtt, rate, row.over_tcp];
             let head = [row.algorithm.clone(), percent(row.loss)];
-            let random = match row.random_window_packets {
-                None if self.random > 0 => "not defined".to_string(),
+            let drawn = (self.random > 0).then(|| match row.random_window_packets {
+                None => "not defined".to_string(),
                 estimate => cell(estimate, 1.0),
-            };
+            });
             let mut cells = cells.map(number);
             if row.window_packets.is_none() {
                 cells[0] = row.kind.to_string();
             }
-            table.row(head.into_iter().chain(cells).chain([random]));
+            table.row(head.into_iter().chain(cells).chain(drawn));
         }
         text.push_str(&table.print());
         (document, text)

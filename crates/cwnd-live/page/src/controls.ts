@@ -108,7 +108,18 @@ function flowGroup(group: Table, index: number, flows: Table[], hello: Hello, ch
   for (const [key, label, hint] of [['start', 'Start', '0s'], ['stop', 'Stop', 'never'], ['extra_rtt', 'Extra RTT', '0ms'], ['size', 'Flow size', 'unlimited, or 1MB']] as const) {
     more.append(field(label, get(group, key), hint, (value) => { set(group, key, value); changed(false); }));
   }
-  box.append(legend, head, ...(known && own ? parameters(group, spec.values, known, changed) : []), more);
+  box.append(legend, head, ...(known && own ? [examples(group, hello, rebuild), ...parameters(group, spec.values, known, changed)] : []), more);
+  return box;
+}
+
+/** A choice of rules, which are written into the group. */
+function examples(group: Table, hello: Hello, rebuild: () => void): HTMLElement {
+  const select = document.createElement('select');
+  const now = hello.rules.findIndex(({ rule }) => rule === group['algorithm']);
+  select.append(new Option('your own', ''), ...hello.rules.map(({ meaning }, nth) => new Option(meaning.replaceAll('`', ''), String(nth), false, nth === now)));
+  select.addEventListener('change', () => { group['algorithm'] = hello.rules[Number(select.value || NaN)]?.rule ?? 'rule'; rebuild(); });
+  const box = labelled('Example', select);
+  box.classList.add('wide');
   return box;
 }
 
@@ -128,7 +139,7 @@ function parameters(group: Table, values: [string, string][], { known }: Algorit
     return box;
   });
   // All expressions are made of the same.
-  return own && known.parameters[0] ? [...fields, note(`Each is an expression of ${known.parameters[0].accepted}. docs/live.md has examples.`)] : fields;
+  return own && known.parameters[0] ? [...fields, note(`Each is an expression of ${known.parameters[0].accepted}.`)] : fields;
 }
 
 function queue(scenario: Table, hello: Hello, changed: Changed, rebuild: () => void): HTMLElement {
@@ -324,7 +335,7 @@ function small(text: string): HTMLElement {
 }
 
 /** A text whose words between backticks are code. */
-function marked(text: string): (string | HTMLElement)[] {
+export function marked(text: string): (string | HTMLElement)[] {
   return text.split('`').map((part, nth) => {
     if (nth % 2 === 0) return part;
     const code = document.createElement('code');

@@ -1,13 +1,13 @@
 // The page: asks for a run at every change, and draws what comes.
 
-import { build } from './controls';
+import { build, marked } from './controls';
 import { column, empty, get, happened, instants, lines, set, spread, stateName, type Happened, type Line, type Results, type Settings } from './model';
 import { Plots } from './plots';
 import { Local } from './local';
 import { type Answer, type Columns, type Engine, type Estimate, type Hello, type Listener, type Place, type Table } from './protocol';
 import { rate, short, span } from './quantity';
 import { Server } from './server';
-import { chart } from './svg';
+import { brief, chart } from './svg';
 import { csv, download, largest, picture } from './take';
 import { choose, theme as colours } from './theme';
 
@@ -398,7 +398,8 @@ function planes(): void {
     const pair = all.filter((line) => line.run === index && !hidden.has(line.name)).slice(0, 2);
     const [x, y] = pair.map((line) => column(results, line, 'goodput'));
     if (!x || !y || !pair[0] || !pair[1]) return;
-    names = results.runs.length > 1 ? ['first flow', 'second flow'] : [pair[0].name, pair[1].name];
+    names = [pair[0].name, pair[1].name].map((name) => brief(name, LONGEST_NAME));
+    if (results.runs.length > 1 || names[0] === names[1]) names = ['first flow', 'second flow'];
     if (pair[0].info.fair && pair[1].info.fair) fair = [pair[0].info.fair, pair[1].info.fair];
     const colour = results.runs.length > 1 ? plots.colour(pair[0]) : theme.link;
     curves.push({ x, y, colour });
@@ -484,7 +485,7 @@ function table(): void {
   const cut = completed === results.id && results.labels.length > results.runs.length ? [`${results.runs.length} of ${results.labels.length} groups are run: a page shows no more of them alone`] : [];
   $('#warnings').replaceChildren(...[...cut, ...new Set(runs.flatMap((run) => run.warnings))].map((text) => {
     const item = document.createElement('li');
-    item.textContent = text;
+    item.append(...marked(text));
     return item;
   }));
 }
@@ -548,20 +549,24 @@ function lesson(): void {
   const box = $('#lesson');
   box.hidden = !preset?.claim;
   const altered = preset && (settings.apart !== preset.apart || JSON.stringify(settings.document) !== JSON.stringify(preset.document));
-  if (preset) box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>modified</small>' : ''}</h2><p>${escape(preset.claim)}</p><p><b>Look for</b> ${escape(preset.look)}</p>`;
+  if (preset) {
+    box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>modified</small>' : ''}</h2><p></p><p><b>Look for</b> </p>`;
+    box.querySelector('p')!.append(...marked(preset.claim));
+    box.querySelector('p:last-child')!.append(...marked(preset.look));
+  }
   $<HTMLSelectElement>('#preset').value = preset?.id ?? '';
 }
 
 function status(text: string, bad = false): void {
   const one = $('#status');
-  one.textContent = text;
+  one.replaceChildren(...marked(text));
   one.classList.toggle('bad', bad);
 }
 
 function message(text: string): void {
   const box = $('#message');
   box.hidden = text === '';
-  box.textContent = text;
+  box.replaceChildren(...marked(text));
 }
 
 /** Says why something is not run. What was read has lines; what the controls make shows its key. */
@@ -732,6 +737,8 @@ addEventListener('hashchange', () => {
 /** Characters of a line, and of a reason, that a refusal shows. */
 const LONGEST_LINE = 120;
 const LONGEST_REASON = 800;
+/** Letters of a name on an axis, which has 300 pixels on a phone. */
+const LONGEST_NAME = 28;
 /** Between two pictures of what is beside the curves, while these move. */
 const REST_MS = 120;
 /** Rows of a paced run that stay: ten minutes at 20 ms. */

@@ -9,12 +9,14 @@ export interface Algorithm {
   light: string;
   dark: string;
 }
+/** An example of a rule, and its meaning. */
+export interface RuleExample { meaning: string; rule: string }
 /** A queue, and whether it takes `ecn=yes`. */
 export interface Queue { name: string; marks: boolean }
 export interface Preset { id: string; document: Table; apart: boolean; claim: string; look: string }
 export interface Measure { key: string; title: string; unit: string; scale: number }
 export interface Hello {
-  kind: 'hello'; version: string; algorithms: Algorithm[]; queues: Queue[]; presets: Preset[]; measures: Measure[]; eras: string[];
+  kind: 'hello'; version: string; algorithms: Algorithm[]; rules: RuleExample[]; queues: Queue[]; presets: Preset[]; measures: Measure[]; eras: string[];
 }
 export interface FlowInfo { name: string; algorithm: string; light: string; dark: string; base_rtt: number; start: number;
   /** What max-min fairness would give it, Mbit/s. */

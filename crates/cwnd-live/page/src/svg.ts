@@ -68,6 +68,12 @@ export function chart({ title, x, y, curves, dots = [], texts = [] }: Chart, wid
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(`${y.label} against ${x.label}`)}" ${font}>${parts.join('')}</svg>`;
 }
 
+/** A name, of which one of more than `most` letters loses its middle. */
+export function brief(name: string, most: number): string {
+  const letters = [...name];
+  return letters.length <= most ? name : `${letters.slice(0, most / 2).join('')}…${letters.slice(1 - most / 2).join('')}`;
+}
+
 /** Round numbers of an axis. */
 export function ticks({ min, max, log }: Axis, about = 5): number[] {
   if (log) {

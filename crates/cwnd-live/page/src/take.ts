@@ -1,7 +1,7 @@
 // What is shown, taken away: data, picture.
 
 import { column, lines, type Line, type Results } from './model';
-import { chart, type Axis, type Curve } from './svg';
+import { brief, chart, escape, type Axis, type Curve } from './svg';
 import type { Theme } from './theme';
 
 export function download(name: string, text: string, type: string): void {
@@ -54,8 +54,7 @@ export function picture(results: Results, title: string, colour: (line: Line) =>
   const legend = all.map((line, index) => {
     const at = `${60 + (index % 5) * 150} ${4 * height + 14 + Math.floor(index / 5) * 18}`;
     const dashes = line.dash.length > 0 ? ` stroke-dasharray="${line.dash.join(' ')}"` : '';
-    const name = line.name.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    return `<g transform="translate(${at})"><path d="M0 0h22" stroke="${colour(line)}" stroke-width="2"${dashes}/><text x="28" y="4" fill="${theme.text}">${name}</text></g>`;
+    return `<g transform="translate(${at})"><path d="M0 0h22" stroke="${colour(line)}" stroke-width="2"${dashes}/><text x="28" y="4" fill="${theme.text}">${escape(brief(line.name, 20))}<title>${escape(line.name)}</title></text></g>`;
   });
   const whole = 4 * height + 30 + Math.floor((all.length - 1) / 5) * 18;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${whole}" width="${width}" height="${whole}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="11"><rect width="100%" height="100%" fill="${theme.back}"/>${drawn.join('')}${legend.join('')}</svg>`;

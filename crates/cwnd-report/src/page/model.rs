@@ -27,10 +27,12 @@ pub struct Printed<'a> {
 pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let looks = model::Looks::of(printed.algorithms);
     let plots: Vec<Plot> = model::response(document, printed.algorithms, &looks).into_iter().collect();
-    let kind = "Closed forms: each number follows from an equation; points are of the algorithms under random loss.";
+    let random = document.rows.iter().any(|row| row.random_window_packets.is_some());
+    let points = if random { "; points are of the algorithms under random loss" } else { "" };
+    let kind = format!("Closed forms: each number follows from an equation{points}.");
     let question = "How large a window does each algorithm keep at a given loss?";
     names::check(names::OF_RESPONSES, &plots);
-    page(("Windows against loss", question, ""), kind, &plots, &looks.palette, printed)
+    page(("Windows against loss", question, ""), &kind, &plots, &looks.palette, printed)
 }
 
 /// The page of `cwnd model convergence`; `walks` are of the same algorithms in the same order.

@@ -206,7 +206,8 @@ impl Walks<'_> {
             "encoding": { "x": x, "y": y, "strokeDash": by_text("flow", &labels, &dashes) },
         });
         let label = self.looks.labels[index].as_str();
-        let words = ("Windows", label, &*format!("{label}: what each flow has in the network."));
+        let title = format!("Windows of {label}");
+        let words = (title.as_str(), "a line per flow", "Packets that each flow has in the network.");
         Plot::new(format!("windows-{}", index + 1), words, ("container".into(), LOW), &[layer], vec![table])
     }
 
@@ -237,9 +238,9 @@ impl Walks<'_> {
             json!({ "mark": { "type": "line", "strokeWidth": 1, "color": colour }, "encoding": { "x": x, "y": y, "order": order } }),
         ];
         let label = self.looks.labels[index].as_str();
-        let caption =
-            format!("{label}: the first flow against the second. Dashed: equal windows. Dotted: the capacity.");
-        let words = ("Phase plane", label, caption.as_str());
+        let title = format!("Phase plane of {label}");
+        let caption = "The first flow against the second. Dashed: equal windows. Dotted: the capacity.";
+        let words = (title.as_str(), "two flows", caption);
         let mut plot = Plot::new(format!("phase-{}", index + 1), words, (SIDE.into(), SIDE), &layers, vec![table]);
         plot.spec["autosize"] = "pad".into();
         Some(plot)

@@ -126,12 +126,18 @@ fn table(document: &json::Comparison, look: Look) -> String {
     for (line, first) in ["algorithm", ""].into_iter().enumerate() {
         table.row(std::iter::once(first).chain(columns.iter().map(|column| column.heading[line].as_str())));
     }
+    let shown = |row: &json::Algorithm, column: &Column| {
+        let decimals = column.decimals.saturating_sub(look.fewer).max(usize::from(column.decimals > 1));
+        let of = if look.means { cell_to } else { cell_of_range };
+        of((column.of)(row), column.scale.factor(), decimals)
+    };
     for (row, label) in document.algorithms.iter().zip(&names.shown) {
         let cells = columns.iter().map(|column| {
-            let star = if row.best_in.contains(&column.key) { "* " } else { "" };
-            let decimals = column.decimals.saturating_sub(look.fewer).max(usize::from(column.decimals > 1));
-            let of = if look.means { cell_to } else { cell_of_range };
-            format!("{star}{}", of((column.of)(row), column.scale.factor(), decimals))
+            let cell = shown(row, column);
+            // A difference below the digits of the table would be a star on one of two equal cells.
+            let alone = || document.algorithms.iter().filter(|other| shown(other, column) == cell).count() == 1;
+            let star = if row.best_in.contains(&column.key) && alone() { "* " } else { "" };
+            format!("{star}{cell}")
         });
         table.row(std::iter::once(label.clone()).chain(cells));
     }

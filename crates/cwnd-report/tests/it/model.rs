@@ -83,7 +83,12 @@ fn pages_have_the_plots_of_their_results() {
         assert!(page.contains("cwnd model &#60;b&#62;") && page.contains("a &#60; b"));
         assert!(page.contains("default-src 'none'") && page.len() < 3_000_000, "{} bytes", page.len());
     }
-    assert!(response.contains("data-csv=\"response/random\""));
+    assert!(response.contains("data-csv=\"response/random\"") && response.contains("points are of"));
+    let closed = report::response(&model::responses(&chosen, &[1e-4, 1e-2], rtt, Bytes(1500), 0, &|| true), printed);
+    assert!(!closed.contains("points are of"), "points that nobody asked for");
+    for title in ["Windows of reno", "Phase plane of simd"] {
+        assert!(convergence.contains(title), "{title}");
+    }
 }
 
 #[test]

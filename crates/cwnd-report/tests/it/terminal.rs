@@ -101,6 +101,27 @@ proptest! {
     }
 }
 
+/// A comparison of these algorithms on a path of 1 Mbit/s.
+fn compared<const N: usize>(names: [&str; N]) -> json::Comparison {
+    let base = Scenario::read("base.toml", &scenario("x", 1, 3, 1_000_000), &[]).expect("valid");
+    let base =
+        Document { flow: Vec::new(), cbr: Vec::new(), arrivals: Vec::new(), title: None, ..base.document().clone() };
+    let comparison = Comparison::new(&base, &names.map(Written::literal), None, 1, None).expect("valid");
+    json::Comparison::of(&comparison.run(&()).expect("it runs")).expect("rows")
+}
+
+/// A star of the best marks a difference that the table shows.
+#[test]
+fn of_equal_cells_none_has_a_star() {
+    let stars = |mut document: json::Comparison| {
+        document.algorithms[0].best_in = vec!["goodput_bps", "utilisation", "loss_rate"];
+        text::comparison(&document).matches("* ").count()
+    };
+    // Each with a star, and the legend.
+    assert_eq!(stars(compared(["reno", "udt"])), 4);
+    assert_eq!(stars(compared(["reno", "aimd:b=1/2"])), 0);
+}
+
 /// Differences from a reference that failed would be from another.
 #[test]
 fn a_reference_that_failed_is_named() {

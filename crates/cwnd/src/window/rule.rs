@@ -173,7 +173,7 @@ pub const BOUNDS: &str = "A value beyond the bounds of `grow` or `cut`, or infin
     `ln(-1)`, makes every expression around it undefined, `max` and `min` too, but not `if` where it stands in the part that is not chosen: `grow` then adds nothing, `cut` leaves \
     w/2, and `u` or `v` keeps its value. `u` and `v` begin at 0, or at the value of an expression without variables. They change before each \
     `grow`, which is in congestion avoidance and outside recovery, so a rule sees a cut by its `age`. A model without packets evaluates \
-    them once for each of its steps. An expression that is always undefined, infinite or beyond the bounds is refused.";
+    them once for each of its steps. An expression that no variable can change is refused if it is undefined, infinite or beyond the bounds.";
 
 /// Rules that follow a published one, or use what a rule can: name, rule.
 pub const EXAMPLES: [(&str, &str); 3] = [
