@@ -1,28 +1,30 @@
-//! What the stacks gave, kept: `evidence/stacks/recorded.json`. Stacks of one program can run anew without those of the others.
+//! The outcomes of the stacks, kept in `evidence/stacks/`: a stack can run anew without the others.
 
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::provenance::Provenance;
 
 /// All records.
-#[derive(Default, Deserialize, Serialize)]
 pub(super) struct Recorded {
-    pub(super) conformance: Vec<Conformance>,
+    pub(super) verdicts: Vec<Verdicts>,
     pub(super) shares: Vec<Share>,
 }
 
 /// The verdicts of a stack.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Conformance {
+pub(super) struct Verdicts {
     pub(super) subject: String,
     pub(super) sources: Provenance,
     pub(super) seeds: u32,
-    /// Those that apply, in the order of `cwnd conform`.
-    pub(super) checks: Vec<Judged>,
+    /// The checks whose clauses it meets.
+    pub(super) met: Vec<String>,
+    /// Those from which it deviates, and unclear ones.
+    pub(super) others: Vec<Judged>,
 }
 
 /// The used part of a verdict in the document of `cwnd conform --json`.
@@ -36,6 +38,8 @@ pub(super) struct Judged {
     pub(super) verdict: String,
     pub(super) measured: String,
     pub(super) value: Option<Estimate>,
+    /// What the path did not cause, or the message of a panic.
+    pub(super) note: Option<String>,
 }
 
 /// A flow of a stack together with one of ours.
@@ -60,12 +64,8 @@ pub(super) struct Estimate {
     ci95: Option<f64>,
 }
 
-/// Known causes of deviations: `evidence/stacks/causes.toml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Causes {
-    cause: Vec<Cause>,
-}
+/// Known causes of deviations, which people write.
+pub(super) struct Causes(Vec<Cause>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,63 +75,71 @@ struct Cause {
     text: String,
 }
 
-impl Recorded {
-    /// Reads them; none if there is no file yet.
-    pub(super) fn read(root: &Path) -> Result<Self, Error> {
-        let path = root.join(RECORDED);
-        match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|source| Error::Records { path, source }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(Error::File { path, source }),
-        }
+impl Verdicts {
+    pub(super) fn new(subject: &str, sources: &Provenance, seeds: u32, checks: Vec<Judged>) -> Self {
+        let of_interest = checks.into_iter().filter(|check| check.verdict != "not_applicable");
+        let (met, others): (Vec<_>, Vec<_>) = of_interest.partition(|check| check.verdict == "meets");
+        let met = met.into_iter().map(|check| check.id).collect();
+        Self { subject: subject.to_owned(), sources: sources.clone(), seeds, met, others }
     }
 
-    /// Takes in the verdicts of a stack in place of older ones.
-    pub(super) fn judged(&mut self, anew: Conformance) {
-        self.conformance.retain(|old| old.subject != anew.subject);
-        self.conformance.push(anew);
-    }
-
-    /// Takes in a share in place of an older one.
-    pub(super) fn shared(&mut self, anew: Share) {
-        self.shares.retain(|old| (&old.subject, &old.path) != (&anew.subject, &anew.path));
-        self.shares.push(anew);
-    }
-
-    /// Drops the stacks that are not in `subjects`, and writes the others in that order, a record a line.
-    pub(super) fn write(&mut self, root: &Path, subjects: &[&str]) -> Result<(), Error> {
-        let place = |subject: &str| subjects.iter().position(|other| *other == subject);
-        self.conformance.retain(|record| place(&record.subject).is_some());
-        self.conformance.sort_by_key(|record| place(&record.subject));
-        self.shares.retain(|record| place(&record.subject).is_some());
-        self.shares.sort_by(|a, b| (place(&a.subject), &a.path).cmp(&(place(&b.subject), &b.path)));
-        let path = root.join(RECORDED);
-        let text = format!(
-            "{{\"conformance\": [\n{}\n], \"shares\": [\n{}\n]}}\n",
-            lines(&self.conformance, &path)?,
-            lines(&self.shares, &path)?
-        );
-        fs::write(&path, text).map_err(|source| Error::File { path, source })
+    /// The checks of one verdict.
+    pub(super) fn of<'a>(&'a self, verdict: &'a str) -> impl Iterator<Item = &'a Judged> {
+        self.others.iter().filter(move |check| check.verdict == verdict)
     }
 }
 
-/// Each record on a line.
-fn lines<T: Serialize>(records: &[T], path: &Path) -> Result<String, Error> {
+impl Recorded {
+    pub(super) fn read(root: &Path) -> Result<Self, Error> {
+        Ok(Self { verdicts: read(root, VERDICTS)?, shares: read(root, SHARES)? })
+    }
+
+    /// Puts the verdicts of a stack in place of its older ones.
+    pub(super) fn judged(&mut self, new: Verdicts) {
+        self.verdicts.retain(|old| old.subject != new.subject);
+        self.verdicts.push(new);
+    }
+
+    /// Puts a share in place of the older one.
+    pub(super) fn shared(&mut self, new: Share) {
+        self.shares.retain(|old| (&old.subject, &old.path) != (&new.subject, &new.path));
+        self.shares.push(new);
+    }
+
+    /// Writes the records in the order of `subjects`, one on each line. Records of other stacks are dropped.
+    pub(super) fn write(&mut self, root: &Path, subjects: &[&str]) -> Result<(), Error> {
+        let place = |subject: &str| subjects.iter().position(|other| *other == subject);
+        self.verdicts.retain(|record| place(&record.subject).is_some());
+        self.verdicts.sort_by_key(|record| place(&record.subject));
+        self.shares.retain(|record| place(&record.subject).is_some());
+        self.shares.sort_by_key(|record| (place(&record.subject), record.path.clone()));
+        write(root, VERDICTS, &self.verdicts)?;
+        write(root, SHARES, &self.shares)
+    }
+}
+
+fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<Vec<T>, Error> {
+    let path = root.join(file);
+    let text = fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+    serde_json::from_str(&text).map_err(|source| Error::Records { path, source })
+}
+
+fn write<T: Serialize>(root: &Path, file: &str, records: &[T]) -> Result<(), Error> {
+    let path = root.join(file);
     let lines: Result<Vec<String>, _> = records.iter().map(serde_json::to_string).collect();
-    Ok(lines.map_err(|source| Error::Records { path: path.to_owned(), source })?.join(",\n"))
+    let lines = lines.map_err(|source| Error::Records { path: path.clone(), source })?;
+    fs::write(&path, format!("[\n{}\n]\n", lines.join(",\n"))).map_err(|source| Error::File { path, source })
 }
 
 impl Causes {
     pub(super) fn read(root: &Path) -> Result<Self, Error> {
-        let path = root.join(CAUSES);
-        let text = fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
-        toml::from_str(&text).map_err(|source| Error::Cases { path, source })
+        Ok(Self(read(root, CAUSES)?))
     }
 
-    /// The cause of the deviation of a stack, or that it is open.
+    /// The cause of a deviation, or `open`.
     pub(super) fn of(&self, subject: &str, check: &str) -> &str {
         let named = |names: &[String], name: &str| names.iter().any(|other| other == name);
-        let known = self.cause.iter().find(|cause| named(&cause.stacks, subject) && named(&cause.checks, check));
+        let known = self.0.iter().find(|cause| named(&cause.stacks, subject) && named(&cause.checks, check));
         known.map_or("open", |cause| &cause.text)
     }
 }
@@ -145,8 +153,9 @@ impl Estimate {
     }
 }
 
-const RECORDED: &str = "evidence/stacks/recorded.json";
-const CAUSES: &str = "evidence/stacks/causes.toml";
+const VERDICTS: &str = "evidence/stacks/verdicts.json";
+const SHARES: &str = "evidence/stacks/shares.json";
+const CAUSES: &str = "evidence/stacks/causes.json";
 
 #[cfg(test)]
 mod tests {
@@ -156,13 +165,13 @@ mod tests {
     #[test]
     fn each_cause_is_of_a_recorded_deviation() -> Result<(), Error> {
         let recorded = Recorded::read(root())?;
-        for cause in Causes::read(root())?.cause {
-            for (subject, check) in cause.stacks.iter().flat_map(|stack| cause.checks.iter().map(move |id| (stack, id)))
-            {
-                let of_stack = recorded.conformance.iter().filter(|record| record.subject == *subject);
-                let mut checks = of_stack.flat_map(|record| &record.checks);
-                let found = checks.any(|judged| judged.id == *check && judged.verdict == "departs");
-                assert!(found, "{subject} does not deviate from {check}");
+        for Cause { stacks, checks, .. } in Causes::read(root())?.0 {
+            for subject in &stacks {
+                let mut records = recorded.verdicts.iter().filter(|record| record.subject == *subject);
+                let record = records.next().unwrap_or_else(|| panic!("{subject} is not recorded"));
+                for check in &checks {
+                    assert!(record.others.iter().any(|judged| judged.id == *check), "{subject} meets {check}");
+                }
             }
         }
         Ok(())

@@ -1,104 +1,102 @@
 //! The tables of the records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use cwnd_report::plot::{Heatmap, document, panels};
 
-use super::record::{Causes, Conformance, Judged, Share};
+use super::record::{Causes, Judged, Share, Verdicts};
 use crate::Error;
 
-/// How many checks each meets, and what deviates.
-pub(super) fn verdicts(judged: &[Conformance], causes: &Causes) -> String {
+/// How many checks each meets, each deviation with its cause, and the unclear checks.
+pub(super) fn verdicts(judged: &[Verdicts], causes: &Causes) -> String {
     let mut text =
         "| | meets | deviates | unclear | seeds | revision |\n| --- | --: | --: | --: | --: | --- |\n".to_owned();
     for stack in judged {
-        let _ = write!(text, "| `{}` |", stack.subject);
-        for verdict in ["meets", "departs", "unclear"] {
-            let count = stack.checks.iter().filter(|check| check.verdict == verdict).count();
-            let _ = write!(text, " {count} |");
-        }
-        let _ = writeln!(text, " {} | {} |", stack.seeds, stack.sources);
+        let (deviations, unclear) = (stack.of(DEVIATES).count(), stack.of(UNCLEAR).count());
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {deviations} | {unclear} | {} | {} |",
+            stack.subject,
+            stack.met.len(),
+            stack.seeds,
+            stack.sources
+        );
     }
-    text.push_str("\nWhat deviates:\n\n| | check | clause | level | required | measured | cause |\n|");
-    text.push_str(&" --- |".repeat(7));
-    text.push('\n');
+    let _ = writeln!(
+        text,
+        "\n## Deviations\n\n| | check | clause | level | required | measured | cause |\n|{}",
+        " --- |".repeat(7)
+    );
     for stack in judged {
-        for check in stack.checks.iter().filter(|check| check.verdict == "departs") {
-            let Judged { id, section, level, requirement, measured, value, .. } = check;
-            let value = value.map_or("-".to_owned(), |value| value.text(1.0));
+        for Judged { id, section, level, requirement, measured, value, note, .. } in stack.of(DEVIATES) {
             let (subject, cause) = (&stack.subject, causes.of(&stack.subject, id));
+            let value = value.map_or_else(|| note.clone().unwrap_or_default(), |value| value.text(1.0));
             let _ = writeln!(
                 text,
                 "| `{subject}` | `{id}` | {section} | {level} | {requirement} | {measured}: {value} | {cause} |"
             );
         }
     }
+    text.push_str("\n## Unclear\n\n| | checks |\n| --- | --- |\n");
+    for stack in judged.iter().filter(|stack| stack.of(UNCLEAR).next().is_some()) {
+        let checks: Vec<String> = stack.of(UNCLEAR).map(|check| format!("`{}`", check.id)).collect();
+        let _ = writeln!(text, "| `{}` | {} |", stack.subject, checks.join(", "));
+    }
     text
 }
 
-/// A row for each check from which a stack deviates, or of which that is unclear, and a column for each stack.
-pub(super) fn clauses(judged: &[Conformance]) -> String {
-    let columns: Vec<&str> = COLUMNS.into_iter().filter(|stack| of_column(judged, stack).next().is_some()).collect();
-    let mut checks: Vec<&Judged> = Vec::new();
-    for check in columns.iter().flat_map(|stack| of_column(judged, stack)).flat_map(|record| &record.checks) {
-        if !checks.iter().any(|other| other.id == check.id) {
-            checks.push(check);
-        }
+/// A row for each check that a controller of `COLUMNS` does not meet, and a column for each stack.
+pub(super) fn clauses(judged: &[Verdicts]) -> String {
+    let columns: Vec<(&str, Vec<&Verdicts>)> = COLUMNS
+        .into_iter()
+        .map(|stack| (stack, judged.iter().filter(|record| of(&record.subject).0 == stack).collect()))
+        .filter(|(_, records): &(_, Vec<_>)| !records.is_empty())
+        .collect();
+    let shown = || columns.iter().flat_map(|(_, records)| records);
+    let mut rows: BTreeMap<(&str, &str), &Judged> = BTreeMap::new();
+    for check in shown().flat_map(|record| &record.others) {
+        rows.entry((&check.suite, &check.id)).or_insert(check);
     }
-    let all = checks.len();
-    checks.retain(|check| {
-        let of_stacks = columns.iter().flat_map(|stack| of_column(judged, stack)).flat_map(|record| &record.checks);
-        of_stacks.filter(|other| other.id == check.id).any(|other| other.verdict != "meets")
-    });
-    checks.sort_by(|a, b| (&a.suite, &a.id).cmp(&(&b.suite, &b.id)));
-    let mut text = format!("| check | clause | {} |\n|{}\n", columns.join(" | "), " --- |".repeat(columns.len() + 2));
-    for check in &checks {
+    let met: BTreeSet<&String> = shown().flat_map(|record| &record.met).collect();
+    let met = met.into_iter().filter(|id| !rows.values().any(|check| check.id == **id)).count();
+    let heads: Vec<&str> = columns.iter().map(|(stack, _)| if stack.is_empty() { "cwnd" } else { stack }).collect();
+    let mut text = format!("| check | clause | {} |\n|{}\n", heads.join(" | "), " --- |".repeat(heads.len() + 2));
+    for check in rows.values() {
         let _ = write!(text, "| `{}` | {} {} |", check.id, document_of(&check.suite), check.section);
-        for stack in &columns {
-            let _ = write!(text, " {} |", cell(of_column(judged, stack), &check.id));
+        for (_, records) in &columns {
+            let _ = write!(text, " {} |", cell(records, &check.id));
         }
         text.push('\n');
     }
-    let _ = writeln!(
-        text,
-        "\nA number is a deviation, **?** an unclear verdict, *met* the verdict of all controllers of the stack to which the check applies, and – \
-         none of these. The stacks meet each of the other {} checks that apply to one of them.",
-        all - checks.len()
-    );
+    let _ = writeln!(text, "\nEach of the other {met} checks is met by all controllers to which it applies.");
     text
 }
 
-/// The records of the controllers of a stack.
-fn of_column<'a>(judged: &'a [Conformance], stack: &'a str) -> impl Iterator<Item = &'a Conformance> {
-    judged.iter().filter(move |record| of(&record.subject).0 == stack)
-}
-
 /// The verdicts of the controllers of a stack.
-fn cell<'a>(records: impl Iterator<Item = &'a Conformance>, id: &str) -> String {
-    let (mut others, mut met) = (Vec::new(), false);
+fn cell(records: &[&Verdicts], id: &str) -> String {
+    let mut others = Vec::new();
     for record in records {
-        for check in record.checks.iter().filter(|check| check.id == id) {
+        for check in record.others.iter().filter(|check| check.id == id) {
             let controller = of(&record.subject).1;
-            match (check.verdict.as_str(), check.value) {
-                ("meets", _) => met = true,
-                ("departs", Some(value)) => others.push(format!("{controller} {}", rounded(value.mean))),
-                ("departs", None) => others.push(format!("{controller} no")),
-                _ => others.push(format!("{controller} **?**")),
-            }
+            others.push(match check.value {
+                Some(value) if check.verdict == DEVIATES => format!("{controller} {}", rounded(value.mean)),
+                None if check.verdict == DEVIATES => format!("{controller} fails"),
+                _ => format!("{controller} ?"),
+            });
         }
     }
-    match (others.is_empty(), met) {
-        (false, _) => others.join(", "),
-        (true, true) => "*met*".to_owned(),
-        (true, false) => "–".to_owned(),
+    if others.is_empty() {
+        let met = records.iter().any(|record| record.met.iter().any(|met| met == id));
+        return if met { "met" } else { "–" }.to_owned();
     }
+    others.join(", ")
 }
 
 /// The share of a flow against ours, and its utilisation alone.
 pub(super) fn shares(shares: &[Share], paths: &[(&[&str], &str)]) -> String {
-    let mut text = "| | against |".to_owned();
+    let mut text = "| | with |".to_owned();
     for (_, name) in paths {
         let _ = write!(text, " {name} |");
     }
@@ -183,44 +181,53 @@ fn rounded(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The stacks of the columns, as far as they are recorded.
-const COLUMNS: [&str; 7] = ["quinn", "noq", "quiche", "tquic", "gvisor", "smoltcp", "s2n"];
+/// The names of verdicts in the document of `cwnd conform --json`.
+const DEVIATES: &str = "departs";
+const UNCLEAR: &str = "unclear";
+
+/// The stacks of the columns; ours have no prefix.
+const COLUMNS: [&str; 8] = ["quinn", "noq", "quiche", "tquic", "gvisor", "smoltcp", "s2n", ""];
 
 #[cfg(test)]
 mod tests {
+    use crate::provenance::Provenance;
+
     use super::*;
 
-    fn record(subject: &str, checks: &str) -> Conformance {
-        let checks: Vec<String> = checks
-            .split_whitespace()
-            .map(|check| {
-                let [id, verdict, mean] = check.split('=').collect::<Vec<_>>()[..] else { panic!("{check}") };
-                format!(
-                    "{{\"id\":\"{id}\",\"suite\":\"rfc9438\",\"section\":\"4\",\"level\":\"must\",\"requirement\":\"r\",\
-                     \"verdict\":\"{verdict}\",\"measured\":\"m\",\"value\":{{\"mean\":{mean},\"ci95\":null}}}}"
-                )
-            })
-            .collect();
-        let text = format!(
-            "{{\"subject\":\"{subject}\",\"sources\":{{\"unknown\":{{\"committed\":\"c\"}}}},\"seeds\":3,\"checks\":[{}]}}",
-            checks.join(",")
-        );
-        serde_json::from_str(&text).expect("a record")
+    fn record(subject: &str, checks: &str) -> Verdicts {
+        let checks = checks.split_whitespace().map(|check| {
+            let [id, verdict, mean] = check.split('=').collect::<Vec<_>>()[..] else { panic!("{check}") };
+            let text = format!(
+                "{{\"id\":\"{id}\",\"suite\":\"rfc9438\",\"section\":\"4\",\"level\":\"must\",\"requirement\":\"r\",\
+                 \"verdict\":\"{verdict}\",\"measured\":\"m\",\"value\":{{\"mean\":{mean},\"ci95\":null}},\"note\":null}}"
+            );
+            serde_json::from_str(&text).expect("a verdict")
+        });
+        let sources = Provenance::Unknown { committed: "c".to_owned() };
+        Verdicts::new(subject, &sources, 3, checks.collect())
     }
 
     #[test]
     fn the_table_of_clauses_has_a_row_for_each_deviation_and_counts_the_rest() {
         let judged = [
-            record("quinn:cubic", "a=departs=116.4 b=meets=1 c=meets=1"),
+            record("quinn:cubic", "a=departs=116.4 b=meets=1 c=meets=1 d=not_applicable=0"),
             record("quinn:reno", "b=unclear=0.5 c=meets=1"),
             record("tquic:cubic", "a=meets=2 b=meets=1"),
-            record("cubic", "c=departs=7"),
+            record("cubic", "b=departs=7"),
         ];
         let text = clauses(&judged);
-        assert!(text.contains("| `a` | RFC 9438 4 | cubic 116 | *met* |"), "{text}");
-        assert!(text.contains("| `b` | RFC 9438 4 | reno **?** | *met* |"), "{text}");
-        assert!(!text.contains("| `c` |"), "ours are no column: {text}");
-        assert!(text.contains("each of the other 1 checks"), "{text}");
+        assert!(text.contains("| check | clause | quinn | tquic | cwnd |"), "{text}");
+        assert!(text.contains("| `a` | RFC 9438 4 | cubic 116 | met | – |"), "{text}");
+        assert!(text.contains("| `b` | RFC 9438 4 | reno ? | met | cubic 7 |"), "{text}");
+        assert!(!text.contains("| `c` |"), "each controller meets it: {text}");
+        assert!(text.contains("Each of the other 1 checks"), "{text}");
+    }
+
+    #[test]
+    fn a_record_does_not_count_checks_that_do_not_apply() {
+        let record = record("quinn:cubic", "a=departs=116.4 b=meets=1 c=unclear=1 d=not_applicable=0");
+        let counts = (record.met.len(), record.of(DEVIATES).count(), record.of(UNCLEAR).count());
+        assert_eq!((counts, record.others.len()), ((1, 1, 1), 2));
     }
 
     #[test]
