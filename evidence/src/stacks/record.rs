@@ -170,7 +170,10 @@ mod tests {
                 let mut records = recorded.verdicts.iter().filter(|record| record.subject == *subject);
                 let record = records.next().unwrap_or_else(|| panic!("{subject} is not recorded"));
                 for check in &checks {
-                    assert!(record.others.iter().any(|judged| judged.id == *check), "{subject} meets {check}");
+                    assert!(
+                        record.of("departs").any(|judged| judged.id == *check),
+                        "{subject} does not deviate from {check}"
+                    );
                 }
             }
         }

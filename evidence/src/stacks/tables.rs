@@ -64,7 +64,7 @@ pub(super) fn clauses(judged: &[Verdicts]) -> String {
     let heads: Vec<&str> = columns.iter().map(|(stack, _)| if stack.is_empty() { "cwnd" } else { stack }).collect();
     let mut text = format!("| check | clause | {} |\n|{}\n", heads.join(" | "), " --- |".repeat(heads.len() + 2));
     for check in rows.values() {
-        let _ = write!(text, "| `{}` | {} {} |", check.id, document_of(&check.suite), check.section);
+        let _ = write!(text, "| `{}` | {} |", check.id, clause(&check.suite, &check.section));
         for (_, records) in &columns {
             let _ = write!(text, " {} |", cell(records, &check.id));
         }
@@ -133,7 +133,8 @@ pub(super) fn picture(shares: &[Share], paths: &[(&[&str], &str)], to: &Path) ->
         title: "Share of the goodput, %".to_owned(),
         x: "Path".to_owned(),
         y: "Stack".to_owned(),
-        across: paths.iter().map(|(_, name)| (*name).to_owned()).collect(),
+        // Rate and round trip: the whole names are wider than a column.
+        across: paths.iter().map(|(options, _)| format!("{} {}", options[1], options[3])).collect(),
         down: rows.iter().map(|subject| (*subject).to_owned()).collect(),
         values: rows
             .iter()
@@ -165,12 +166,12 @@ fn of(subject: &str) -> (&str, &str) {
     subject.split_once(':').unwrap_or(("", subject))
 }
 
-/// The document of a suite as people write it.
-fn document_of(suite: &str) -> String {
+/// The document and section of a check; a section may name its document itself.
+fn clause(suite: &str, section: &str) -> String {
     match suite.strip_prefix("rfc") {
-        Some(number) => format!("RFC {number}"),
-        None if suite == "situations" => String::new(),
-        None => suite.to_owned(),
+        Some(number) if !section.starts_with("RFC") => format!("RFC {number} section {section}"),
+        None if suite == "bbr" => format!("BBR draft {section}"),
+        _ => section.to_owned(),
     }
 }
 
@@ -217,8 +218,8 @@ mod tests {
         ];
         let text = clauses(&judged);
         assert!(text.contains("| check | clause | quinn | tquic | cwnd |"), "{text}");
-        assert!(text.contains("| `a` | RFC 9438 4 | cubic 116 | met | – |"), "{text}");
-        assert!(text.contains("| `b` | RFC 9438 4 | reno ? | met | cubic 7 |"), "{text}");
+        assert!(text.contains("| `a` | RFC 9438 section 4 | cubic 116 | met | – |"), "{text}");
+        assert!(text.contains("| `b` | RFC 9438 section 4 | reno ? | met | cubic 7 |"), "{text}");
         assert!(!text.contains("| `c` |"), "each controller meets it: {text}");
         assert!(text.contains("Each of the other 1 checks"), "{text}");
     }
@@ -228,6 +229,21 @@ mod tests {
         let record = record("quinn:cubic", "a=departs=116.4 b=meets=1 c=unclear=1 d=not_applicable=0");
         let counts = (record.met.len(), record.of(DEVIATES).count(), record.of(UNCLEAR).count());
         assert_eq!((counts, record.others.len()), ((1, 1, 1), 2));
+    }
+
+    #[test]
+    fn a_clause_names_its_document_once() {
+        let clauses = [
+            ("rfc5681", "3.1"),
+            ("rfc5681", "RFC 6675 section 5"),
+            ("bbr", "appendix A"),
+            ("situations", "RFC 2914 section 3"),
+        ]
+        .map(|(suite, section)| clause(suite, section));
+        assert_eq!(
+            clauses,
+            ["RFC 5681 section 3.1", "RFC 6675 section 5", "BBR draft appendix A", "RFC 2914 section 3"]
+        );
     }
 
     #[test]
