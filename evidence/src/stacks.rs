@@ -236,7 +236,7 @@ const STACKS: [&str; 7] =
     ["quinn:cubic", "quinn:reno", "quinn:bbr", "noq:cubic", "noq:bbr3", "smoltcp:cubic", "smoltcp:reno"];
 const OURS: [&str; 3] = ["cubic", "reno", "bbr3"];
 
-/// What is judged, in the order of the tables.
+/// The judged stacks, in the order of the tables.
 const SUBJECTS: [&str; 21] = [
     "quinn:cubic",
     "quinn:reno",

@@ -131,10 +131,15 @@ pub(super) fn picture(shares: &[Share], paths: &[(&[&str], &str)], to: &Path) ->
     let percent = |subject: &str, options: &[&str]| Some((100.0 * find(shares, subject, options)?.share.mean).round());
     let map = Heatmap {
         title: "Share of the goodput, %".to_owned(),
-        x: "Path".to_owned(),
+        x: "Path: Mbit/s, ms of round trip".to_owned(),
         y: "Stack".to_owned(),
-        // Rate and round trip: the whole names are wider than a column.
-        across: paths.iter().map(|(options, _)| format!("{} {}", options[1], options[3])).collect(),
+        // The whole names are wider than a column.
+        across: paths
+            .iter()
+            .map(|(options, _)| {
+                format!("{}, {}", options[1].trim_end_matches("mbit"), options[3].trim_end_matches("ms"))
+            })
+            .collect(),
         down: rows.iter().map(|subject| (*subject).to_owned()).collect(),
         values: rows
             .iter()
