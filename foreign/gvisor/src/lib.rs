@@ -17,8 +17,9 @@ use crate::library::{Event, Host};
 /// All stacks of this program, by their names.
 #[must_use]
 pub fn stacks() -> Vec<Spec> {
-    let stack = |(name, cubic)| StackSpec::new(name, Gvisor { cubic }).into_spec();
-    [("gvisor:cubic", true), ("gvisor:reno", false)].into_iter().map(stack).collect()
+    let name = if cfg!(feature = "mended") { "gvisor-mended" } else { "gvisor" };
+    let stack = |(controller, cubic)| StackSpec::new(&format!("{name}:{controller}"), Gvisor { cubic }).into_spec();
+    [("cubic", true), ("reno", false)].into_iter().map(stack).collect()
 }
 
 #[derive(Debug)]
