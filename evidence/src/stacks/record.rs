@@ -145,9 +145,10 @@ impl Causes {
 }
 
 impl Estimate {
-    /// With as many digits as the interval leaves.
+    /// With as many digits as the interval leaves; one seed has none.
     pub(super) fn text(self, scale: f64) -> String {
-        let (mean, half) = (self.mean * scale, self.ci95.map_or(0.0, |half| half * scale));
+        let Some(half) = self.ci95 else { return format!("{:.3}", self.mean * scale) };
+        let (mean, half) = (self.mean * scale, half * scale);
         let digits = if half > 0.0 { (1.0 - half.log10().floor()).clamp(0.0, 4.0) as usize } else { 3 };
         format!("{mean:.digits$} ± {half:.digits$}")
     }
@@ -161,6 +162,12 @@ const CAUSES: &str = "evidence/stacks/causes.json";
 mod tests {
     use super::*;
     use crate::root;
+
+    #[test]
+    fn an_estimate_of_one_seed_has_no_interval() {
+        let texts = [None, Some(0.0), Some(0.0234)].map(|ci95| Estimate { mean: 0.5, ci95 }.text(100.0));
+        assert_eq!(texts, ["50.000", "50.000 ± 0.000", "50.0 ± 2.3"]);
+    }
 
     #[test]
     fn each_cause_is_of_a_recorded_deviation() -> Result<(), Error> {
