@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Error;
 use crate::provenance::Provenance;
@@ -60,8 +60,23 @@ pub(super) struct Share {
 /// A mean over seeds.
 #[derive(Clone, Copy, Deserialize, Serialize)]
 pub(super) struct Estimate {
+    #[serde(serialize_with = "short")]
     pub(super) mean: f64,
+    #[serde(serialize_with = "short_if_any")]
     ci95: Option<f64>,
+}
+
+/// Nine digits. Longer numbers would change with each reading and writing, also in the records of stacks that did not run.
+fn short<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    nine_digits(*value).serialize(serializer)
+}
+
+fn short_if_any<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(nine_digits).serialize(serializer)
+}
+
+fn nine_digits(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// Known causes of deviations, which people write.
@@ -126,9 +141,14 @@ fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<Vec<T>, Error> {
 
 fn write<T: Serialize>(root: &Path, file: &str, records: &[T]) -> Result<(), Error> {
     let path = root.join(file);
+    let text = text(records).map_err(|source| Error::Records { path: path.clone(), source })?;
+    fs::write(&path, text).map_err(|source| Error::File { path, source })
+}
+
+/// A record on each line.
+fn text<T: Serialize>(records: &[T]) -> Result<String, serde_json::Error> {
     let lines: Result<Vec<String>, _> = records.iter().map(serde_json::to_string).collect();
-    let lines = lines.map_err(|source| Error::Records { path: path.clone(), source })?;
-    fs::write(&path, format!("[\n{}\n]\n", lines.join(",\n"))).map_err(|source| Error::File { path, source })
+    Ok(format!("[\n{}\n]\n", lines?.join(",\n")))
 }
 
 impl Causes {
@@ -162,6 +182,17 @@ const CAUSES: &str = "evidence/stacks/causes.json";
 mod tests {
     use super::*;
     use crate::root;
+
+    #[test]
+    fn records_stay_as_they_are_when_they_are_written_again() -> Result<(), Error> {
+        let recorded = Recorded::read(root())?;
+        for (file, again) in [(VERDICTS, text(&recorded.verdicts)), (SHARES, text(&recorded.shares))] {
+            let path = root().join(file);
+            let kept = fs::read_to_string(&path).map_err(|source| Error::File { path: path.clone(), source })?;
+            assert!(again.is_ok_and(|again| again == kept), "{file} differs");
+        }
+        Ok(())
+    }
 
     #[test]
     fn an_estimate_of_one_seed_has_no_interval() {
