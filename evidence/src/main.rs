@@ -160,7 +160,17 @@ enum Command {
         arguments: Vec<String>,
     },
     /// Compares and judges released stacks of others, and rewrites parts of docs/foreign.md
-    Stacks,
+    Stacks {
+        /// Rewrites the pages from the records: no stack runs
+        #[arg(long, conflicts_with = "only")]
+        recorded: bool,
+        /// Judges the stacks whose names begin so, and keeps the records of the others; all if none is given
+        #[arg(long)]
+        only: Vec<String>,
+        /// Seeds of each check and of each share, where the default of three and five takes too long
+        #[arg(long)]
+        seeds: Option<u32>,
+    },
     /// One end of a transfer over TCP
     #[command(hide = true)]
     Tcp {
@@ -194,7 +204,7 @@ fn main() -> ExitCode {
         Command::Ns3 { recorded, case } => validate(root(), (!recorded).then_some(&case)),
         Command::Papers { chore } => papers::run(root(), &chore).map(|()| true),
         Command::Partner { arguments } => Ok(interop::ours::play(&arguments)),
-        Command::Stacks => stacks::validate(root()).map(|()| true),
+        Command::Stacks { recorded, only, seeds } => stacks::validate(root(), &only, seeds, recorded).map(|()| true),
         Command::Tcp { end } => udt::files::tcp::run(&end).map(|()| true),
         Command::Linux { recorded, only, repeats } => linux::validate(root(), &only, repeats, recorded),
         Command::Udt { recorded: true, .. } => udt::rewrite(root()).map(|()| true),

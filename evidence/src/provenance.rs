@@ -117,6 +117,8 @@ mod tests {
             "linux/recorded.json",
             "ns2/recorded.json",
             "ns3/recorded.json",
+            "stacks/shares.json",
+            "stacks/verdicts.json",
             "udt/recorded.json",
             "udt/load.json",
             "udt/files.json",

@@ -1,4 +1,7 @@
-//! Tables of released stacks of others, by `cargo xtask foreign`: for docs/foreign.md.
+//! Tables of released stacks of others, by `cargo xtask foreign`: for docs/foreign.md and evidence/stacks/results.md.
+
+mod record;
+mod tables;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,6 +14,7 @@ use serde::Deserialize;
 use crate::plot::{self, Panel, Series};
 use crate::provenance::Provenance;
 use crate::{Error, page};
+use record::{Causes, Estimate, Judged, Recorded, Share, Verdicts};
 
 /// The used part of the document of `cwnd compare --json`.
 #[derive(Deserialize)]
@@ -28,33 +32,91 @@ struct Compared {
     queue_delay_mean_s: Estimate,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-struct Estimate {
-    mean: f64,
-    ci95: Option<f64>,
+/// The used part of the document of `cwnd compare --versus --json`.
+#[derive(Deserialize)]
+struct Contest {
+    algorithms: Vec<Contestant>,
+}
+
+#[derive(Deserialize)]
+struct Contestant {
+    utilisation: Estimate,
+    versus: Versus,
+}
+
+#[derive(Deserialize)]
+struct Versus {
+    share: Estimate,
 }
 
 /// The used part of the document of `cwnd conform --json`, for each subject.
 #[derive(Deserialize)]
-struct Conformance {
-    subject: String,
+struct Judgement {
     checks: Vec<Judged>,
 }
 
-#[derive(Deserialize)]
-struct Judged {
-    id: String,
-    section: String,
-    level: String,
-    requirement: String,
-    verdict: String,
-    measured: String,
-    value: Option<Estimate>,
+/// Runs the stacks whose names begin with a word of `only` (all if it is empty), or none with `recorded`, and rewrites the tables. Each stack is
+/// recorded before the next one runs.
+pub(crate) fn validate(root: &Path, only: &[String], seeds: Option<u32>, recorded: bool) -> Result<(), Error> {
+    let mut record = Recorded::read(root)?;
+    if !recorded {
+        let sources = Provenance::of_record(root)?;
+        let asked = |name: &str| only.is_empty() || only.iter().any(|word| name.starts_with(word.as_str()));
+        if only.is_empty() {
+            figures(root, &sources)?;
+        }
+        for subject in SUBJECTS.into_iter().filter(|subject| asked(subject)) {
+            judge(root, &mut record, subject, &sources, seeds.unwrap_or(3))?;
+        }
+        for (subject, ours) in CONTESTS.into_iter().filter(|(subject, _)| asked(subject)) {
+            contest(root, &mut record, [subject, ours], &sources, seeds.unwrap_or(5))?;
+        }
+    }
+    let causes = Causes::read(root)?;
+    page::put_into(root, "evidence/stacks/results.md", "clauses", &tables::clauses(&record.verdicts))?;
+    page::put_into(root, "evidence/stacks/results.md", "conformance", &tables::verdicts(&record.verdicts, &causes))?;
+    page::put_into(root, "docs/foreign.md", "shares", &tables::shares(&record.shares, &SHARED))?;
+    tables::picture(&record.shares, &SHARED, &root.join("out/validation/stacks-shares.vl.json"))
 }
 
-/// Compares and judges all stacks, and rewrites both parts of the page.
-pub(crate) fn validate(root: &Path) -> Result<(), Error> {
-    let sources = Provenance::of_record(root)?;
+/// Records the verdicts of `cwnd conform`.
+fn judge(root: &Path, record: &mut Recorded, subject: &str, sources: &Provenance, seeds: u32) -> Result<(), Error> {
+    let judged: Vec<Judgement> = foreign(root, &["conform", subject, "--seeds", &seeds.to_string(), "--json"])?;
+    for Judgement { checks } in judged {
+        record.judged(Verdicts::new(subject, sources, seeds, checks));
+    }
+    record.write(root, &SUBJECTS)
+}
+
+/// Records the shares of a stack's flow on all paths, each with a flow of ours.
+fn contest(
+    root: &Path,
+    record: &mut Recorded,
+    [subject, ours]: [&str; 2],
+    sources: &Provenance,
+    seeds: u32,
+) -> Result<(), Error> {
+    let runs = ["--flows", "1", "--duration", "30s", "--seeds", &seeds.to_string(), "--json"];
+    for (path, _) in SHARED {
+        let arguments = [["compare", subject, "--versus", ours].as_slice(), &runs, path].concat();
+        let contest: Contest = foreign(root, &arguments)?;
+        for Contestant { utilisation, versus } in contest.algorithms {
+            record.shared(Share {
+                subject: subject.to_owned(),
+                ours: ours.to_owned(),
+                path: path.join(" "),
+                sources: sources.clone(),
+                seeds,
+                alone: utilisation,
+                share: versus.share,
+            });
+        }
+    }
+    record.write(root, &SUBJECTS)
+}
+
+/// The tables of two flows of each stack.
+fn figures(root: &Path, sources: &Provenance) -> Result<(), Error> {
     let mut figures = String::new();
     for (path, words) in PATHS {
         let mut arguments = vec!["compare"];
@@ -80,13 +142,7 @@ pub(crate) fn validate(root: &Path) -> Result<(), Error> {
     }
     windows(root)?;
     let _ = writeln!(figures, "\n{PICTURE}\n\nSimulated at {sources}.");
-    page::put_into(root, "docs/foreign.md", "figures", &figures)?;
-
-    let mut judged: Vec<Conformance> = Vec::new();
-    for subjects in [&[STACKS.as_slice(), &CONTROLLERS, &OURS].concat(), KNOWN_BAD.as_slice()] {
-        judged.extend(foreign::<Vec<Conformance>>(root, &[&["conform", "--json"], subjects].concat())?);
-    }
-    page::put_into(root, "evidence/stacks/results.md", "conformance", &conformance(&judged, &sources))
+    page::put_into(root, "docs/foreign.md", "figures", &figures)
 }
 
 /// One flow of each alone: the windows over time of a stack and of our algorithm of that name, a panel for each stack.
@@ -144,33 +200,6 @@ fn window(path: &Path) -> Result<Series, Error> {
     Ok(Series::plotted(lines.filter_map(|line| number(&line, time).zip(number(&line, window))), 0.0))
 }
 
-/// How many checks each meets, and what deviates.
-fn conformance(judged: &[Conformance], sources: &Provenance) -> String {
-    let mut text = "| | meets | deviates | unclear | not applicable |\n| --- | --: | --: | --: | --: |\n".to_owned();
-    for stack in judged {
-        let _ = write!(text, "| `{}` |", stack.subject);
-        for verdict in ["meets", "departs", "unclear", "not_applicable"] {
-            let count = stack.checks.iter().filter(|check| check.verdict == verdict).count();
-            let _ = write!(text, " {count} |");
-        }
-        text.push('\n');
-    }
-    text.push_str("\nWhat deviates:\n\n| | check | clause | level | required | measured |\n|");
-    text.push_str(&" --- |".repeat(6));
-    text.push('\n');
-    for stack in judged {
-        for check in stack.checks.iter().filter(|check| check.verdict == "departs") {
-            let Judged { id, section, level, requirement, measured, value, .. } = check;
-            let value = value.map_or("-".to_owned(), |value| value.text(1.0));
-            let subject = &stack.subject;
-            let _ =
-                writeln!(text, "| `{subject}` | `{id}` | {section} | {level} | {requirement} | {measured}: {value} |");
-        }
-    }
-    let _ = writeln!(text, "\nSimulated at {sources}.");
-    text
-}
-
 /// The output of the command with these arguments. It may end with exit code 1, which reports a deviation.
 fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Result<T, Error> {
     let command = format!("cargo xtask foreign -- {}", arguments.join(" "));
@@ -181,15 +210,6 @@ fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Resul
         let errors = String::from_utf8_lossy(&output.stderr);
         Error::Program { command, reason: format!("{error}: {}", errors.lines().last().unwrap_or_default()) }
     })
-}
-
-impl Estimate {
-    /// With as many digits as the interval leaves.
-    fn text(self, scale: f64) -> String {
-        let (mean, half) = (self.mean * scale, self.ci95.map_or(0.0, |half| half * scale));
-        let digits = if half > 0.0 { (1.0 - half.log10().floor()).clamp(0.0, 4.0) as usize } else { 3 };
-        format!("{mean:.digits$} ± {half:.digits$}")
-    }
 }
 
 const HEADER: &str = "\
@@ -211,9 +231,57 @@ const PATHS: [(&[&str], &str); 2] = [
     (&["--rate", "10mbit", "--rtt", "100ms", "--queue", "droptail:2bdp"], "two bandwidth-delay products"),
 ];
 
-/// The releases that are built.
+/// The stacks of the figures.
 const STACKS: [&str; 7] =
     ["quinn:cubic", "quinn:reno", "quinn:bbr", "noq:cubic", "noq:bbr3", "smoltcp:cubic", "smoltcp:reno"];
-const CONTROLLERS: [&str; 2] = ["s2n:cubic", "s2n:bbr2"];
 const OURS: [&str; 3] = ["cubic", "reno", "bbr3"];
-const KNOWN_BAD: [&str; 3] = ["quinn-0.11.14:cubic", "noq-1.1.0:bbr3", "smoltcp-0.12.0:reno"];
+
+/// The judged stacks, in the order of the tables.
+const SUBJECTS: [&str; 21] = [
+    "quinn:cubic",
+    "quinn:reno",
+    "quinn:bbr",
+    "noq:cubic",
+    "noq:bbr3",
+    "quiche:cubic",
+    "quiche:reno",
+    "quiche:bbr2",
+    "tquic:cubic",
+    "tquic:bbr",
+    "tquic:bbr3",
+    "tquic:copa",
+    "gvisor:cubic",
+    "gvisor:reno",
+    "smoltcp:cubic",
+    "smoltcp:reno",
+    "s2n:cubic",
+    "s2n:bbr2",
+    "cubic",
+    "reno",
+    "bbr3",
+];
+
+/// The CUBIC and BBR of each stack, and our algorithm that it shares a path with.
+const CONTESTS: [(&str, &str); 13] = [
+    ("quinn:cubic", "cubic"),
+    ("quinn:bbr", "bbr3"),
+    ("noq:cubic", "cubic"),
+    ("noq:bbr3", "bbr3"),
+    ("quiche:cubic", "cubic"),
+    ("quiche:bbr2", "bbr3"),
+    ("tquic:cubic", "cubic"),
+    ("tquic:bbr", "bbr3"),
+    ("tquic:bbr3", "bbr3"),
+    ("gvisor:cubic", "cubic"),
+    ("smoltcp:cubic", "cubic"),
+    ("s2n:cubic", "cubic"),
+    ("s2n:bbr2", "bbr3"),
+];
+
+/// The paths of the shares: their options, and a name.
+const SHARED: [(&[&str], &str); 4] = [
+    (&["--rate", "10mbit", "--rtt", "20ms", "--queue", "droptail:20p"], "10 Mbit/s, 20 ms, 20 packets"),
+    (&["--rate", "20mbit", "--rtt", "50ms", "--queue", "droptail:1bdp"], "20 Mbit/s, 50 ms, 1 BDP"),
+    (&["--rate", "10mbit", "--rtt", "100ms", "--queue", "droptail:2bdp"], "10 Mbit/s, 100 ms, 2 BDP"),
+    (&["--rate", "50mbit", "--rtt", "40ms", "--queue", "droptail:0.5bdp"], "50 Mbit/s, 40 ms, 0.5 BDP"),
+];

@@ -79,14 +79,14 @@ pub(crate) fn test_gvisor(workspace: &Workspace) -> Result<(), String> {
 /// `cargo xtask museum`: looks for published faults in the releases before and after, and writes the page.
 pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
     let mut lines = String::new();
-    for (program, name, profile) in MUSEUM {
-        run(&mut build_museum(workspace, program, name, profile))?;
+    for (program, name, profile, features) in MUSEUM.into_iter().chain(GVISOR_MUSEUM) {
+        run(&mut build_museum(workspace, program, name, profile, features))?;
         lines += &printed(&mut Command::new(museum_of(workspace, name, profile)))?;
     }
     let measured = workspace.scratch().join("museum.txt");
     let fault = |error| format!("{}: {error}", measured.display());
     fs::create_dir_all(workspace.scratch()).and_then(|()| fs::write(&measured, lines)).map_err(fault)?;
-    let (_, name, profile) = MUSEUM[0];
+    let (_, name, profile, _) = MUSEUM[0];
     let mut page = Command::new(museum_of(workspace, name, profile));
     let page = printed(page.arg("page").stdin(File::open(&measured).map_err(fault)?))?;
     fs::write(workspace.path(MUSEUM_PAGE), page).map_err(|error| format!("{MUSEUM_PAGE}: {error}"))?;
@@ -97,8 +97,8 @@ pub(crate) fn museum(workspace: &Workspace) -> Result<(), String> {
 /// `cargo xtask museum --search`: searches for the published faults of `groups`, and writes the record and its table.
 pub(crate) fn search(workspace: &Workspace, groups: &[&str]) -> Result<(), String> {
     let settings = searches::settings(workspace, groups)?;
-    for (program, name, _) in MUSEUM {
-        let mut build = build_museum(workspace, program, name, "release");
+    for (program, name, _, features) in MUSEUM {
+        let mut build = build_museum(workspace, program, name, "release", features);
         if program == KNOWN_BAD {
             // One of the faults shows where overflows are checked.
             build.args(["--config", "profile.release.package.noq-proto.overflow-checks=true"]);
@@ -109,7 +109,7 @@ pub(crate) fn search(workspace: &Workspace, groups: &[&str]) -> Result<(), Strin
     let mut record = String::new();
     for group in groups {
         let mut lines = String::new();
-        for (_, name, _) in MUSEUM {
+        for (_, name, ..) in MUSEUM {
             // The algorithms of the registry are in all programs.
             let own: &[&str] = if name == MUSEUM[0].1 { &["own"] } else { &[] };
             lines += &printed(program(name).args(["search", group]).args(own))?;
@@ -124,9 +124,8 @@ pub(crate) fn search(workspace: &Workspace, groups: &[&str]) -> Result<(), Strin
 }
 
 /// Builds a program of the museum.
-fn build_museum(workspace: &Workspace, program: &str, name: &str, profile: &str) -> Command {
+fn build_museum(workspace: &Workspace, program: &str, name: &str, profile: &str, features: &str) -> Command {
     let build = ["build", "--locked", "--no-default-features", "--bin", name, "--profile", profile];
-    let features = if program == KNOWN_BAD { "museum,known-bad" } else { "museum" };
     let mut build = cargo(workspace, program, &build);
     build.args(["--features", features]);
     build
@@ -180,11 +179,16 @@ const COPY: &str = "examples/noq-copy";
 /// The program with releases that are known to be wrong, and the beginnings of their names.
 const KNOWN_BAD: &str = "foreign/known-bad";
 const IN_KNOWN_BAD: [&str; 3] = ["noq-1.1.0:", "quinn-0.11.14:", "smoltcp-0.12.0:"];
-/// The programs of the museum, each with its directory and profile: debug builds check overflows, which one of the faults is about.
-const MUSEUM: [(&str, &str, &str); 3] = [
-    ("foreign", "cwnd-foreign-museum", "dev"),
-    (KNOWN_BAD, "cwnd-foreign-known-bad-museum", "dev"),
-    (BORING, "cwnd-foreign-boring-museum", "release"),
+/// The programs of the museum, each with its directory, profile and features: debug builds check overflows, which one of the faults is about.
+const MUSEUM: [(&str, &str, &str, &str); 3] = [
+    ("foreign", "cwnd-foreign-museum", "dev", "museum"),
+    (KNOWN_BAD, "cwnd-foreign-known-bad-museum", "dev", "museum,known-bad"),
+    (BORING, "cwnd-foreign-boring-museum", "release", "museum"),
+];
+/// gVisor with and without the change of its draft, by one program after the other. Nothing searches it.
+const GVISOR_MUSEUM: [(&str, &str, &str, &str); 2] = [
+    (GVISOR, "cwnd-foreign-gvisor-museum", "release", "museum,mended"),
+    (GVISOR, "cwnd-foreign-gvisor-museum", "release", "museum"),
 ];
 const MUSEUM_PAGE: &str = "docs/museum.md";
 /// The program with stacks that need BoringSSL, and the beginnings of their names.

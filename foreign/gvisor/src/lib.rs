@@ -17,8 +17,9 @@ use crate::library::{Event, Host};
 /// All stacks of this program, by their names.
 #[must_use]
 pub fn stacks() -> Vec<Spec> {
-    let stack = |(name, cubic)| StackSpec::new(name, Gvisor { cubic }).into_spec();
-    [("gvisor:cubic", true), ("gvisor:reno", false)].into_iter().map(stack).collect()
+    let name = if cfg!(feature = "mended") { "gvisor-mended" } else { "gvisor" };
+    let stack = |(controller, cubic)| StackSpec::new(&format!("{name}:{controller}"), Gvisor { cubic }).into_spec();
+    [("cubic", true), ("reno", false)].into_iter().map(stack).collect()
 }
 
 #[derive(Debug)]
@@ -32,6 +33,8 @@ struct End {
     leaving: VecDeque<Vec<u8>>,
     next: Option<Time>,
     delivered: u64,
+    /// The newest acknowledgement of the peer: its number, and the bytes of the application up to it.
+    acknowledged: Option<(u32, u64)>,
     shown: Shown,
 }
 
@@ -47,7 +50,7 @@ impl Stack for Gvisor {
             let opened = Host::open(server, self.cubic, connection.datagram, seed, connection.start);
             let host = opened.unwrap_or_else(|reason| panic!("gVisor: {reason}"));
             let (leaving, shown) = (VecDeque::new(), Shown::default());
-            let mut end = End { host, leaving, next: None, delivered: 0, shown };
+            let mut end = End { host, leaving, next: None, delivered: 0, acknowledged: None, shown };
             // What the host has begun at its start leaves then.
             end.call(connection.start, Event::Submitted(0));
             Box::new(end)
@@ -71,6 +74,13 @@ impl End {
     }
 }
 
+/// The acknowledgement number of an IPv4 packet with a TCP segment, if it has one.
+fn acknowledgement(packet: &[u8]) -> Option<u32> {
+    let segment = packet.get(usize::from(packet.first()? & 0xf) * 4..)?;
+    let has_one = segment.get(13)? & 0x10 != 0;
+    has_one.then_some(u32::from_be_bytes(*segment[8..].first_chunk()?))
+}
+
 impl Endpoint for End {
     fn submit(&mut self, now: Time, bytes: u64) {
         self.call(now, Event::Submitted(bytes));
@@ -78,6 +88,12 @@ impl Endpoint for End {
 
     /// gVisor does not use ECN.
     fn handle_datagram(&mut self, now: Time, datagram: &[u8], _ecn: Ecn) {
+        if let Some(number) = acknowledgement(datagram) {
+            // The first one, of the SYN, is for no data. An older one than the newest does not count.
+            let (last, bytes) = self.acknowledged.unwrap_or((number, 0));
+            let newly = number.wrapping_sub(last);
+            self.acknowledged = Some(if newly < 1 << 31 { (number, bytes + u64::from(newly)) } else { (last, bytes) });
+        }
         self.call(now, Event::Arrived(datagram));
     }
 
@@ -96,6 +112,11 @@ impl Endpoint for End {
 
     fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// gVisor does not show it: the numbers of the segments do.
+    fn acknowledged(&self) -> Option<u64> {
+        self.acknowledged.map(|(_, bytes)| bytes)
     }
 
     fn shown(&self) -> Shown {

@@ -39,6 +39,20 @@ fn each_fills_a_line_alone() {
     }
 }
 
+/// The last round trip is on its way, and the queue that it fills: a tenth of a second at most.
+#[test]
+fn a_sender_knows_what_has_arrived() {
+    for spec in cwnd_foreign::stacks() {
+        let setup = setup(std::slice::from_ref(&spec));
+        let delivered = last(&trace(&setup).flows[0].delivered);
+        let mut simulation = Simulation::new(&setup).unwrap_or_else(|error| panic!("{error}"));
+        let end = simulation.end();
+        simulation.advance(end, |_| true);
+        let known = simulation.state().flow(0).delivered();
+        assert!((delivered - 86..=delivered).contains(&known), "{}: {known} of {delivered}", spec.label());
+    }
+}
+
 #[test]
 fn an_application_limits_its_stack_and_a_transfer_ends() {
     for spec in cwnd_foreign::stacks() {

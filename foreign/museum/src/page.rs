@@ -61,7 +61,8 @@ fn stacks(fault: &Fault, names: &[String], kept: bool, lines: &[Line], wrong: &m
 const HEAD: &str = "\
 # Museum of published faults
 
-Each row is a published fault of congestion control in a released stack, reproduced with that release in the simulator. `cargo xtask museum` runs
+Each row is a fault of congestion control in a released stack, reproduced with that release in the simulator. It is published there or, in the rows
+without a number, [drafted here](upstream/README.md). `cargo xtask museum` runs
 all rows, writes this page, and fails unless each release *before* the fix breaks the property and each one *after* keeps it. The data are in
 [faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks. The searches of the
 last column are those of [falsify.md](falsify.md#published-faults).

@@ -111,6 +111,11 @@ fn marked_cut(lab: &Lab<'_>, after: f64) -> Result<Cut, Unfit> {
     record.cut(once.at + after)
 }
 
+/// A few round trips show whether packets can be marked. On a longer run of a wide path the window of a sender without ECN overruns the queue.
+fn markable(lab: &Lab<'_>) -> Result<(), Unfit> {
+    marked(&lab.run(&wide(lab, 50, 0.1).mark(first(lab, 50), 1))?)
+}
+
 /// A run in which packets were marked.
 fn marked(record: &Record) -> Result<(), Unfit> {
     if record.trace.flows[0].marked.last() == Some(&0) {

@@ -3,7 +3,7 @@
 use cwnd::{Bytes, Span};
 use cwnd_sim::{Era, Loss, RateSchedule, ReorderBy, Reordering, Setup, Source, TokenBucket};
 
-use super::{Measured, first, marked, need, packets_per_ack, undone, undone_threshold, wide};
+use super::{Measured, first, markable, need, packets_per_ack, undone, undone_threshold, wide};
 use crate::check::{Absence, Applies, Check, Level, Looks, Range, Suite};
 use crate::lab::Lab;
 use crate::unfit::Unfit;
@@ -266,8 +266,7 @@ fn reordering(lab: &Lab<'_>) -> Measured {
 
 /// The simulator clears the codepoints of a stack where the path does not carry ECN.
 fn bleached(lab: &Lab<'_>) -> Measured {
-    let at = first(lab, 40);
-    marked(&lab.run(&wide(lab, 40, 0.5).mark(at, 1))?)?;
+    markable(lab)?;
     let carried = lab.run(&lab.testbed(20, 40, 70, 12.0).ecn())?;
     let cleared = lab.run(&lab.testbed(20, 40, 70, 12.0).with(|setup| setup.flows[0].ecn = None))?;
     need(cleared.trace.flows[0].marked.last() == Some(&0), "packets are marked where nothing carries a mark")?;

@@ -3,7 +3,7 @@
 use cwnd_sim::{RateSchedule, Source};
 
 use crate::checks::{
-    Measured, TWO_PACKETS, cut, first, growth, later_cut, marked, must, need, outage, per_packet, scattered, wide,
+    Measured, TWO_PACKETS, cut, first, growth, later_cut, markable, must, need, outage, per_packet, scattered, wide,
 };
 use crate::lab::Lab;
 use crate::record::Record;
@@ -62,9 +62,9 @@ pub(super) fn exit_on_loss(lab: &Lab<'_>) -> Measured {
 }
 
 pub(super) fn exit_on_mark(lab: &Lab<'_>) -> Measured {
+    markable(lab)?;
     let at = first(lab, 50);
     let record = lab.run(&wide(lab, 50, 1.0).mark(at, 1))?;
-    marked(&record)?;
     // Where a mark changes nothing there is no cut: the growth is that of slow start.
     growth(&record, at + 2.5 * record.rtt, at + 10.0 * record.rtt)
 }

@@ -4,7 +4,7 @@ use cwnd::Spec;
 use cwnd_sim::Loss;
 
 use crate::checks::{
-    ABOVE, Measured, Undone, cut, cut_above, first, growth, later_cut, marked, marked_cut, need, outage, scattered,
+    ABOVE, Measured, Undone, cut, cut_above, first, growth, later_cut, markable, marked_cut, need, outage, scattered,
     two_cuts, undoing, undone, wide,
 };
 use crate::lab::Lab;
@@ -284,10 +284,9 @@ pub(super) fn mark(lab: &Lab<'_>) -> Measured {
 }
 
 pub(super) fn mark_floor(lab: &Lab<'_>) -> Measured {
+    markable(lab)?;
     let at = first(lab, 50);
-    let record = lab.run(&wide(lab, 50, 8.0).mark(at, u32::MAX))?;
-    marked(&record)?;
-    record.smallest(at, at + 8.0)
+    lab.run(&wide(lab, 50, 8.0).mark(at, u32::MAX))?.smallest(at, at + 8.0)
 }
 
 pub(super) fn undo(lab: &Lab<'_>) -> Measured {
