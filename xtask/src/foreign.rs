@@ -39,6 +39,7 @@ fn whole(workspace: &Workspace) -> Result<(), String> {
         run(cargo(workspace, program, &clippy).args(features).args(["--", "--deny", "warnings"]))?;
     }
     run(cargo(workspace, "foreign", &TESTS).args(["--test", "conform", "--test", "ours", "--test", "stacks"]))?;
+    run(cargo(workspace, "foreign", &TESTS).args(["--doc", "--package", "cwnd-foreign", "--package", "cwnd-quic"]))?;
     run(cargo(workspace, KNOWN_BAD, &TESTS).args(bad).args(["--test", "departures"]))?;
     // Of the whole workspace: by itself it would be compiled again, with fewer features.
     workspace.build()?;

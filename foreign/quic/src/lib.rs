@@ -6,6 +6,38 @@
 //! - it has no timers, so that a wake-up comes with the next packet that is sent or acknowledged;
 //! - acknowledgements come before the loss that the same packet from the receiver shows;
 //! - quinn reports neither which packets were lost nor which acknowledged, but when the newest of them left.
+//!
+//! An algorithm of your own on quinn, whose `quinn::TransportConfig` is that of `quinn_proto`:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use cwnd::window::{Window, WindowRule};
+//! use cwnd::{CongestionControl, Maker, Spec, Start, View};
+//!
+//! #[derive(Clone, Debug)]
+//! struct Gentle;
+//!
+//! impl WindowRule for Gentle {
+//!     fn grow(&mut self, w: f64, _view: &View) -> f64 {
+//!         1.0 / w
+//!     }
+//!     fn cut(&mut self, w: f64, _view: &View) -> f64 {
+//!         0.75 * w
+//!     }
+//! }
+//!
+//! impl Maker for Gentle {
+//!     fn start(&self, start: &Start) -> Box<dyn CongestionControl> {
+//!         Box::new(Window::new(self.clone(), start))
+//!     }
+//! }
+//!
+//! let factory = cwnd_quic::quinn::Factory::new(Spec::outside("gentle", Arc::new(Gentle)), 1)?;
+//! let mut transport = quinn_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(factory));
+//! # Ok::<(), cwnd_quic::Unsupported>(())
+//! ```
 
 mod driver;
 pub mod noq;
