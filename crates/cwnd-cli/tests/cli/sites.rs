@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Cwnd;
+use super::{Cwnd, SHORT};
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::Scenario;
 
