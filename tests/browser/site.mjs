@@ -191,6 +191,23 @@ await check('a run in real time is exported as the scenario that runs', async ()
   assert((await text_of(paced, '#command')).startsWith('cwnd run '), await text_of(paced, '#command'));
   await paced.close();
 });
+await check('a rate that is dragged on a path with a schedule begins the run in real time anew', async () => {
+  const paced = await open();
+  await settled(paced);
+  await paced.select('#preset', 'lte');
+  await paced.click('#pace');
+  await until(paced, () => parseFloat(document.querySelector('#at').textContent) > 3);
+  await paced.evaluate(() => {
+    const rate = document.querySelector('#c-rate');
+    rate.value = '300';
+    for (const kind of ['input', 'change']) rate.dispatchEvent(new Event(kind));
+  });
+  const rate = await paced.$eval('[aria-label="Rate as text"]', (one) => one.value);
+  await until(paced, (rate) => document.querySelector('#toml').value.includes(`rate = "${rate}"`), rate);
+  await until(paced, () => parseFloat(document.querySelector('#at').textContent) > 1);
+  assert(await paced.$eval('#message', (one) => one.hidden) && (await value_of(paced, '#toml')).includes('repeat = '), await text_of(paced, '#message'));
+  await paced.close();
+});
 await check('the addresses of the history come back', async () => {
   const visited = await open();
   await settled(visited);
