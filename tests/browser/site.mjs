@@ -84,7 +84,8 @@ for (const preset of presets) {
     const [found, expected] = [await text_of(page, '#digest'), await text_of(native, '#digest')];
     assert(found === expected, `${found} in a worker, ${expected} by a server`);
     const address = await page.evaluate(() => location.hash);
-    if (!address.endsWith('&each=alone')) {
+    assert(address.endsWith(`&digest=${found.split(' ')[0]}`), `the address ends with ${address.slice(-30)}`);
+    if (!address.includes('&each=alone')) {
       const { digests: [own] } = JSON.parse(cwnd('run', address, '--json', '--seeds', '1'));
       assert(own === found, `${found} in the page, ${own} by the command`);
     }
@@ -138,6 +139,75 @@ for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</s
     return text;
   });
 }
+await check('an address with the numbers of another version says so, and has the cursor', async () => {
+  const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=1');
+  const linked = await open(`${link}&at=12.5s&digest=0123456789abcdef`);
+  await settled(linked);
+  const [digest, said, at] = [await text_of(linked, '#digest'), await text_of(linked, '#message'), await text_of(linked, '#at')];
+  assert(said.includes('0123456789abcdef') && said.includes(digest), `it says: ${said}`);
+  assert(Math.abs(parseFloat(at) - 12.5) < 0.2, `the cursor is at ${at}`);
+  await linked.close();
+  const same = await open(`${link}&digest=${digest}`);
+  await settled(same);
+  assert(await same.$eval('#message', (one) => one.hidden), await text_of(same, '#message'));
+  await same.close();
+});
+await check('a run can be stopped', async () => {
+  const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=400', '--set', 'duration=60s');
+  const stopping = await open(link);
+  await until(stopping, () => document.querySelector('#status').textContent.startsWith('seed '));
+  await stopping.click('#end');
+  const said = await text_of(stopping, '#status');
+  assert(said.startsWith('stopped') && await stopping.$eval('#end', (one) => one.disabled), `the status is: ${said}`);
+  await new Promise((done) => setTimeout(done, 1000));
+  assert(await text_of(stopping, '#status') === said, `it goes on: ${await text_of(stopping, '#status')}`);
+  const before = await shown(stopping);
+  await stopping.select('#preset', presets[0]);
+  await settled(stopping, before);
+  await stopping.close();
+});
+await check('a run in real time is exported as the scenario that runs', async () => {
+  const paced = await open();
+  await settled(paced);
+  await paced.click('#pace');
+  await paced.select('#preset', 'simd');
+  const title = /^title = .*$/m.exec(await readFile(join(SCENARIOS, 'simd.toml'), 'utf8'))[0];
+  await until(paced, (title) => document.querySelector('#toml').value.includes(title), title);
+  const linked = () => paced.evaluate(() => location.hash);
+  const first = await linked();
+  await paced.evaluate(() => {
+    const rate = document.querySelector('#c-rate');
+    rate.value = '300';
+    for (const kind of ['input', 'change']) rate.dispatchEvent(new Event(kind));
+  });
+  await until(paced, () => document.querySelector('#toml').value.includes('schedule'));
+  for (const [link, schedules] of [[first, 0], [await linked(), 1]]) {
+    const opened = await open(link);
+    await settled(opened);
+    const text = await value_of(opened, '#toml');
+    assert(text.includes(title) && text.split('[[dumbbell.schedule.steps]]').length > schedules, text);
+    await opened.close();
+  }
+  assert((await text_of(paced, '#command')).startsWith('cwnd run '), await text_of(paced, '#command'));
+  await paced.close();
+});
+await check('a rate that is dragged on a path with a schedule begins the run in real time anew', async () => {
+  const paced = await open();
+  await settled(paced);
+  await paced.select('#preset', 'lte');
+  await paced.click('#pace');
+  await until(paced, () => parseFloat(document.querySelector('#at').textContent) > 3);
+  await paced.evaluate(() => {
+    const rate = document.querySelector('#c-rate');
+    rate.value = '300';
+    for (const kind of ['input', 'change']) rate.dispatchEvent(new Event(kind));
+  });
+  const rate = await paced.$eval('[aria-label="Rate as text"]', (one) => one.value);
+  await until(paced, (rate) => document.querySelector('#toml').value.includes(`rate = "${rate}"`), rate);
+  await until(paced, () => parseFloat(document.querySelector('#at').textContent) > 1);
+  assert(await paced.$eval('#message', (one) => one.hidden) && (await value_of(paced, '#toml')).includes('repeat = '), await text_of(paced, '#message'));
+  await paced.close();
+});
 await check('the addresses of the history come back', async () => {
   const visited = await open();
   await settled(visited);
@@ -300,6 +370,9 @@ await check('it works without its host after the first visit', async () => {
   gone.end();
   await visit.reload();
   await settled(visit);
+  for (const name of ['index.html', 'figures.html', 'model-response.html', 'model-convergence.html']) {
+    assert(await visit.evaluate(async (name) => (await fetch(name)).ok, name), `${name} is not kept`);
+  }
   await visit.close();
 });
 await check('a page from a file says how it is served', async () => {

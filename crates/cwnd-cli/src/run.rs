@@ -55,11 +55,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let name = arguments.scenario.display().to_string();
-    let (name, source) = match address(&name) {
-        Some(linked) => ("the address".to_string(), linked?),
+    let (name, source, promised) = match address(&name).transpose()? {
+        Some(linked) => ("the address".to_string(), linked.toml, linked.digest),
         None => {
             let text = read_text(&arguments.scenario);
-            (name, text.map_err(|error| files::unreadable(&arguments.scenario, &error))?)
+            (name, text.map_err(|error| files::unreadable(&arguments.scenario, &error))?, None)
         }
     };
     let of_seeds = |item: &&String| item.split_once('=').is_some_and(|(key, _)| key.trim() == "seeds");
@@ -87,6 +87,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 
     let runs = runs.first().expect("one scenario was run");
     let document = json::Run::of(runs).expect("a scenario has at least one seed");
+    // With another key it is another run.
+    if arguments.set.is_empty() {
+        warn_of_other_numbers(runs, promised);
+    }
     if let Some(directory) = directory {
         let command = files::command();
         let path = files::publish(directory, |path| {
@@ -100,16 +104,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// The scenario in `text`, if that is the address of a page.
-fn address(text: &str) -> Option<Result<String, Failure>> {
+fn address(text: &str) -> Option<Result<Linked, Failure>> {
     is_address(text).then(|| match Linked::read(text) {
         Ok(Linked { apart: true, .. }) => Err(Failure::input(EACH_ALONE.to_string())),
-        Ok(linked) => Ok(linked.toml),
+        Ok(linked) => Ok(linked),
         Err(error) => Err(Failure::input(error.to_string())),
     })
 }
 
 const EACH_ALONE: &str = "the page of this address has each group of flows alone on the path: `cwnd run` has them together, \
                           `cwnd compare` has each alone";
+
+/// Warns where the version that made an address had another run.
+fn warn_of_other_numbers(runs: &Runs, promised: Option<u64>) {
+    let found = runs.traces.first().map(|trace| trace.digest);
+    if let (Some(promised), Some(found)) = (promised, found)
+        && promised != found
+    {
+        say!(
+            "warning: another version made this address, and its numbers were others: there its first seed has the digest {promised:016x}, \
+             here {found:016x}"
+        );
+    }
+}
 
 /// Warns of a log that ends early, so that it does not look like the end of a flow.
 fn warn_of_full_logs(runs: &Runs) {

@@ -7,8 +7,9 @@
 
 use std::time::Duration;
 
-use cwnd::Time;
-use cwnd::quantity::bit_rate;
+use cwnd::quantity::{bit_rate, exact, span};
+use cwnd::{Span, Time};
+use cwnd_run::scenario::Document;
 use cwnd_sim::{CheckedSetup, SetupError, Simulation};
 use serde_json::{Value, json};
 
@@ -16,11 +17,17 @@ use crate::columns::{describe, rows};
 use crate::host::Host;
 use crate::message::Frame;
 use crate::scenario::{PageError, scenario, to_toml};
+use crate::take;
 
 /// A run that follows the clock of its host.
 pub struct Paced {
     id: u32,
+    /// What runs: as long as a page may follow it, and measured from the start.
     document: Value,
+    /// The scenario as the page exports it: `document` with the duration and the warm-up of the request.
+    exported: Value,
+    /// The path had a schedule before the first pull.
+    scheduled: bool,
     /// Simulated seconds in a second.
     speed: f64,
     /// Where the clock was last set: the simulated time then, and the time of the host.
@@ -73,18 +80,32 @@ impl Ended {
 }
 
 impl Paced {
-    /// A run of `document` with `speed` simulated seconds in a second.
+    /// A run of `document` with `speed` simulated seconds in a second. Tells `host` how it is exported.
     ///
     /// # Errors
     /// The document is none that a page may run.
     pub fn new(host: &dyn Host, id: u32, document: &Value, speed: f64) -> Result<Self, Ended> {
+        let exported = document.clone();
         let mut document = document.clone();
         let keys =
             document.as_object_mut().ok_or_else(|| PageError::Document("expected a table of keys".to_string()))?;
         keys.insert("duration".to_string(), json!(format!("{LONGEST}s")));
         keys.insert("warmup".to_string(), json!("0s"));
+        let scheduled = !document["dumbbell"]["schedule"].is_null();
         let run = Run::new(&document, host)?;
-        Ok(Self { id, document, speed: accepted(speed), base: 0.0, from: host.now(), sent: 0, run })
+        let paced = Self {
+            id,
+            document,
+            exported,
+            scheduled,
+            speed: accepted(speed),
+            base: 0.0,
+            from: host.now(),
+            sent: 0,
+            run,
+        };
+        paced.export(host)?;
+        Ok(paced)
     }
 
     /// Applies changes, advances to the time of the host's clock and sends the new rows. To be called every [`SLICE`].
@@ -100,14 +121,20 @@ impl Paced {
             if !self.document["dumbbell"].is_object() {
                 return Err(Ended::Failed("only the rate of a `dumbbell` can change during a run".to_string()));
             }
-            pull(&mut self.document, self.run.seconds(), &rate);
+            if self.scheduled {
+                // Its later steps would not follow, and those of a repetition have no place for one more.
+                return Err(Ended::Failed(
+                    "the path has a `schedule` of its own, which a change would break".to_string(),
+                ));
+            }
             let until = self.run.now;
+            pull(&mut self.document, until, &rate);
+            pull(&mut self.exported, until, &rate);
+            outlast(&mut self.exported, until);
             self.run = Run::new(&self.document, host)?;
             self.run.advance(until, host)?;
             self.set_clock(host);
-            let toml = to_toml(&self.document)?;
-            let at = self.run.seconds();
-            host.send(&Frame::from(json!({ "kind": "pulled", "id": self.id, "at": at, "toml": toml })));
+            self.export(host)?;
         }
         let target = self.base + host.now().saturating_sub(self.from).as_secs_f64() * self.speed;
         // A host too slow for the speed falls behind it, and does not try to make up for that.
@@ -118,6 +145,16 @@ impl Paced {
         }
         self.send_rows(host);
         if self.run.seconds() >= LONGEST { Err(Ended::Whole) } else { Ok(()) }
+    }
+
+    /// Tells `host` the scenario of the run up to now.
+    fn export(&self, host: &dyn Host) -> Result<(), PageError> {
+        let (toml, at) = (to_toml(&self.exported)?, self.run.seconds());
+        let (address, command) = (take::address(&toml, false), take::RUN);
+        host.send(&Frame::from(json!({
+            "kind": "pulled", "id": self.id, "at": at, "toml": toml, "address": address, "command": command,
+        })));
+        Ok(())
     }
 
     /// From now on the run follows the clock of the host from where it is.
@@ -168,23 +205,34 @@ impl Run {
         self.simulation.proceed(self.now, &self.setup, &mut goes_on).map_err(|error| match error {
             SetupError::Interrupted if !host.wanted() => Ended::Superseded,
             SetupError::Interrupted => Ended::Failed("this machine is too slow for this run".to_string()),
+            error @ SetupError::Memory { .. } => Ended::Failed(format!("{error}{}", host.limits().more_memory)),
             error => Ended::Failed(error.to_string()),
         })
     }
 }
 
-/// Adds a step to the schedule of the bottleneck: the rate from `at` seconds on.
-fn pull(document: &mut Value, at: f64, rate: &str) {
+/// Adds a step to the schedule of the bottleneck: the rate from `at` on.
+fn pull(document: &mut Value, at: Time, rate: &str) {
     let schedule = &mut document["dumbbell"]["schedule"];
     if schedule.is_null() {
         *schedule = json!({ "steps": [] });
     }
     let Some(steps) = schedule["steps"].as_array_mut() else { return };
-    let at = format!("{:.0}ms", at * 1e3);
+    // The page has the rows before.
+    let at = exact(Span::from_millis(at.as_nanos().div_ceil(1_000_000)));
     if steps.last().is_some_and(|last| last["at"] == at.as_str()) {
         steps.pop();
     }
     steps.push(json!({ "at": at, "rate": rate }));
+}
+
+/// Lengthens a document whose end would be before the change at `at` has shown its effect.
+fn outlast(document: &mut Value, at: Time) {
+    let least = Span::from_secs(at.as_nanos().div_ceil(1_000_000_000)) + AFTER_PULL;
+    let given = document["duration"].as_str().and_then(|text| span(text).ok());
+    if given.unwrap_or_else(|| *Document::default().duration.value()) < least {
+        document["duration"] = json!(exact(least));
+    }
 }
 
 fn accepted(speed: f64) -> f64 {
@@ -197,6 +245,8 @@ fn time(seconds: f64) -> Time {
 
 /// Simulated seconds: the simulation after a pull takes a second or two for this length.
 const LONGEST: f64 = 600.0;
+/// From the last pull to the end of the exported scenario, at least.
+const AFTER_PULL: Span = Span::from_secs(10);
 const SLOWEST: f64 = 0.1;
 const FASTEST: f64 = 1000.0;
 /// Between two steps: 25 pictures a second.
@@ -240,6 +290,19 @@ mod tests {
         let pulled = Pulled { rate: Some("1mbit".to_string()), ..Pulled::default() };
         let ended = run.step(&Nobody, pulled).err();
         assert!(matches!(&ended, Some(Ended::Failed(reason)) if reason.contains("`dumbbell`")), "{ended:?}");
+    }
+
+    #[test]
+    fn a_pull_on_a_path_with_a_schedule_says_so() {
+        let schedule = json!({ "repeat": "20s", "steps": [{ "at": "5s", "rate": "2mbit" }] });
+        let document = json!({
+            "duration": "60s", "seeds": 1, "dumbbell": { "rate": "8mbit", "rtt": "20ms", "schedule": schedule },
+            "flow": [{ "algorithm": "reno" }],
+        });
+        let mut run = Paced::new(&Nobody, 1, &document, 1.0).expect("a scenario");
+        let pulled = Pulled { rate: Some("1mbit".to_string()), ..Pulled::default() };
+        let ended = run.step(&Nobody, pulled).err();
+        assert!(matches!(&ended, Some(Ended::Failed(reason)) if reason.contains("`schedule`")), "{ended:?}");
     }
 
     #[test]

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cwnd_model::response::{Law, PathParameters};
-use cwnd_run::address::{Linked, MOST};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Job, Progress, Reduce, RunError, Threads};
 use cwnd_run::run::Runs;
@@ -37,15 +36,6 @@ pub struct Begun {
     used: Duration,
 }
 
-/// The fragment of an address of the scenario; empty where it would be too long to be read.
-fn address(toml: &str, apart: bool) -> String {
-    if toml.len() > MOST {
-        return String::new();
-    }
-    let fragment = Linked { toml: toml.to_string(), apart }.fragment();
-    if fragment.len() > MOST { String::new() } else { fragment }
-}
-
 impl Begun {
     /// Announces a run to `host`; nothing is simulated yet.
     pub fn new(host: &dyn Host, id: u32, prepared: Prepared) -> Self {
@@ -53,7 +43,7 @@ impl Begun {
         let labels: Vec<&str> = scenarios.iter().map(|(label, _)| label.as_str()).collect();
         host.send(&Frame::from(json!({
             "kind": "started", "id": id, "runs": labels, "seeds": seeds(scenarios), "toml": toml, "command": take::command(scenarios),
-            "address": address(toml, *apart),
+            "address": take::address(toml, *apart),
         })));
         Self { helps: false, ..Self::helping(id, prepared) }
     }

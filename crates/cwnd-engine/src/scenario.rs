@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cwnd::Span;
 use cwnd_run::address::{AddressError, Linked};
 use cwnd_run::scenario::{Place, Scenario, ScenarioError};
 use serde_json::{Value, json};
@@ -133,7 +134,12 @@ pub fn read_text(id: u32, text: &str) -> Frame {
 #[must_use]
 pub fn read_address(id: u32, address: &str) -> Frame {
     match Linked::read(address) {
-        Ok(linked) => document(id, read(&linked.toml), linked.apart),
+        Ok(linked) => {
+            let mut frame = document(id, read(&linked.toml), linked.apart);
+            frame.header["cursor"] = json!(linked.cursor.map(Span::as_secs_f64));
+            frame.header["digest"] = json!(linked.digest.map(|digest| format!("{digest:016x}")));
+            frame
+        }
         Err(error) => PageError::from(error).frame(id),
     }
 }

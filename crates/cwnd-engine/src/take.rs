@@ -1,13 +1,26 @@
-//! The command line that does what the page does.
+//! The exports of a page: the command line that does what the page does, and the address of the scenario.
 
 use std::sync::Arc;
 
+use cwnd_run::address::{Linked, MOST};
 use cwnd_run::scenario::Scenario;
+
+/// The fragment of an address of the scenario; empty where it would be too long to be read.
+pub(crate) fn address(toml: &str, apart: bool) -> String {
+    if toml.len() > MOST {
+        return String::new();
+    }
+    let fragment = Linked { toml: toml.to_string(), apart, ..Linked::default() }.fragment();
+    if fragment.len() > MOST { String::new() } else { fragment }
+}
 
 /// The command that runs these scenarios: those of a comparison on a dumbbell together, everything else from a file.
 pub(crate) fn command(scenarios: &[(String, Arc<Scenario>)]) -> String {
-    comparison(scenarios).unwrap_or_else(|| "cwnd run live.toml".to_string())
+    comparison(scenarios).unwrap_or_else(|| RUN.to_string())
 }
+
+/// The command for a scenario in its file.
+pub(crate) const RUN: &str = "cwnd run live.toml";
 
 /// `cwnd compare`, where that says all that the scenarios do.
 fn comparison(scenarios: &[(String, Arc<Scenario>)]) -> Option<String> {

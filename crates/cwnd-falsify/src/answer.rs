@@ -75,7 +75,7 @@ impl Answer {
             let _ = writeln!(toml, "# {}", one_line(line));
         }
         toml.push_str(&body);
-        let link = Linked { toml: body, apart: false }.fragment();
+        let link = Linked { toml: body, ..Linked::default() }.fragment();
         Self { needs, toml, link, head }
     }
 }

@@ -417,10 +417,11 @@ fn runs_are_limited_in_memory() {
         let (header, _) = visitor.next();
         match header["kind"].as_str() {
             Some("error") => break header["message"].to_string(),
+            Some("pulled") => {}
             _ => assert_eq!(header["kind"], "more"),
         }
     };
-    assert!(error.contains("memory") && error.contains("1 MiB"), "{error}");
+    assert!(error.contains("memory") && error.contains("1 MiB") && error.contains("a larger `--memory`"), "{error}");
     visitor.run(3, &short());
     assert_eq!(visitor.until("complete")["id"], 3);
     // A report keeps the samples of all its seeds.
@@ -526,6 +527,7 @@ fn a_pulled_rate_becomes_the_schedule_that_gives_the_same_run() {
     let server = Running::with(limits());
     let mut visitor = server.visit();
     visitor.send(&json!({ "do": "pace", "id": 1, "document": short(), "speed": 20.0 }));
+    assert_eq!(visitor.until("pulled")["at"], 0.0);
     visitor.until("more");
     visitor.send(&json!({ "do": "pull", "rate": "1mbit" }));
     let pulled = visitor.until("pulled");

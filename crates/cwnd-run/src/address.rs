@@ -1,9 +1,11 @@
 //! A scenario in the fragment of an address: `#s=1.` and its TOML document, compressed by DEFLATE (RFC 1951) and written as base64url
-//! (RFC 4648, section 5). The number is that of this format.
+//! (RFC 4648, section 5). The number is that of this format. `&each=alone`, `&at=` and `&digest=` may follow.
 //!
 //! Such an address reaches no server: a browser keeps the fragment. It is what a stranger may have written, so that its length is bounded
 //! before and while it is decompressed.
 
+use cwnd::Span;
+use cwnd::quantity::{exact, span};
 use data_encoding::BASE64URL_NOPAD;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::TINFLStatus;
@@ -11,12 +13,16 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 use thiserror::Error;
 
 /// A scenario as an address has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     /// The TOML document.
     pub toml: String,
     /// Each group of flows alone on the path, instead of all together.
     pub apart: bool,
+    /// The time of the page's cursor.
+    pub cursor: Option<Span>,
+    /// The digest of the first seed, of the first group if each is alone, by the version that made the link.
+    pub digest: Option<u64>,
 }
 
 /// Why an address has no scenario.
@@ -37,7 +43,7 @@ pub enum AddressError {
     Damaged,
     /// The fragment has more than a scenario and the way to show it.
     #[error(
-        "the address has more than one scenario, or something else than `s=…` and `each=alone`: was it copied whole?"
+        "the address has more than one scenario, or something else than `s=…`, `each=alone`, `at=…` and `digest=…`: was it copied whole?"
     )]
     Unknown,
     /// The scenario names a file: a stranger's address must not open files of this machine.
@@ -50,7 +56,17 @@ impl Linked {
     #[must_use]
     pub fn fragment(&self) -> String {
         let data = BASE64URL_NOPAD.encode(&compress_to_vec(self.toml.as_bytes(), BEST));
-        format!("#{KEY}{VERSION}.{data}{}", if self.apart { APART } else { "" })
+        let mut fragment = format!("#{KEY}{VERSION}.{data}");
+        if self.apart {
+            fragment.push_str(&format!("&{APART}"));
+        }
+        if let Some(cursor) = self.cursor {
+            fragment.push_str(&format!("&{CURSOR}{}", exact(cursor)));
+        }
+        if let Some(digest) = self.digest {
+            fragment.push_str(&format!("&{DIGEST}{digest:016x}"));
+        }
+        fragment
     }
 
     /// The scenario of an address, of which only the fragment matters.
@@ -60,12 +76,25 @@ impl Linked {
     pub fn read(address: &str) -> Result<Self, AddressError> {
         let (_, fragment) = address.trim().split_once('#').ok_or(AddressError::Missing)?;
         let words: Vec<&str> = fragment.splitn(MOST_WORDS + 1, '&').collect();
-        let mut scenarios = words.iter().filter_map(|word| word.strip_prefix(KEY));
-        let given = scenarios.next().ok_or(AddressError::Missing)?;
-        let apart = APART.trim_start_matches('&');
-        if scenarios.next().is_some() || words.iter().any(|word| !word.starts_with(KEY) && *word != apart) {
-            return Err(AddressError::Unknown);
+        let mut linked = Self::default();
+        let mut scenario = None;
+        for (nth, word) in words.iter().enumerate() {
+            if words[..nth].iter().any(|before| key(before) == key(word)) {
+                return Err(AddressError::Unknown);
+            }
+            if let Some(given) = word.strip_prefix(KEY) {
+                scenario = Some(given);
+            } else if *word == APART {
+                linked.apart = true;
+            } else if let Some(text) = word.strip_prefix(CURSOR) {
+                linked.cursor = Some(span(text).map_err(|_| AddressError::Unknown)?);
+            } else if let Some(text) = word.strip_prefix(DIGEST).filter(|text| is_digest(text)) {
+                linked.digest = Some(u64::from_str_radix(text, 16).map_err(|_| AddressError::Unknown)?);
+            } else if scenario.is_some() || words.iter().any(|word| word.starts_with(KEY)) {
+                return Err(AddressError::Unknown);
+            }
         }
+        let given = scenario.ok_or(AddressError::Missing)?;
         let (version, data) = given.split_once('.').ok_or(AddressError::Missing)?;
         if version != VERSION {
             return Err(AddressError::Version(version.chars().take(12).filter(char::is_ascii_alphanumeric).collect()));
@@ -78,8 +107,17 @@ impl Linked {
         if names_file(&toml) {
             return Err(AddressError::File);
         }
-        Ok(Self { toml, apart: words.contains(&apart) })
+        Ok(Self { toml, ..linked })
     }
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The part of a word up to its value.
+fn key(word: &str) -> &str {
+    word.split('=').next().unwrap_or(word)
 }
 
 /// The document in `bytes`, which end with it.
@@ -111,7 +149,11 @@ pub fn is_address(text: &str) -> bool {
 
 const KEY: &str = "s=";
 const VERSION: &str = "1";
-const APART: &str = "&each=alone";
+const APART: &str = "each=alone";
+const CURSOR: &str = "at=";
+const DIGEST: &str = "digest=";
+/// Hexadecimal, of a digest.
+const DIGITS: usize = 16;
 const MOST_WORDS: usize = 8;
 const BEST: u8 = 10;
 /// The largest accepted size of an address and of the document in it, bytes: as much as a page may send to a server.
@@ -119,6 +161,7 @@ pub const MOST: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {
+    use proptest::option;
     use proptest::prelude::*;
 
     use super::*;
@@ -130,14 +173,26 @@ mod tests {
 
     #[test]
     fn addresses_that_were_changed_are_refused() {
-        let whole = Linked { toml: "duration = \"60s\"\n".to_string(), apart: false }.fragment();
+        let whole = Linked { toml: "duration = \"60s\"\n".to_string(), ..Linked::default() }.fragment();
         assert_eq!(Linked::read(&whole[..whole.len() - 3]), Err(AddressError::Damaged));
         assert_eq!(Linked::read(&whole.replace("#s=1.", "#s=2.")), Err(AddressError::Version("2".to_string())));
         for missing in ["", "https://example.org/", "https://example.org/#", "#t=1.AA", "#s=1"] {
             assert_eq!(Linked::read(missing), Err(AddressError::Missing), "{missing}");
         }
         assert_eq!(Linked::read("#s=1.=%<script>"), Err(AddressError::Damaged));
-        for more in ["&s=1.AA", "&each=all", "&foo", "&each=alone&x=1"] {
+        for more in [
+            "&s=1.AA",
+            "&each=all",
+            "&foo",
+            "&each=alone&x=1",
+            "&each=alone&each=alone",
+            "&at=3",
+            "&at=-1s",
+            "&at=1s&at=2s",
+            "&digest=1",
+            "&digest=xxxxxxxxxxxxxxxx",
+            "&digest=+00000000000000f",
+        ] {
             assert_eq!(Linked::read(&format!("{whole}{more}")), Err(AddressError::Unknown), "{more}");
         }
         assert_eq!(Linked::read(&format!("{whole}AAAA")), Err(AddressError::Damaged));
@@ -162,8 +217,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(toml in ".{0,2000}", apart: bool) {
-            let linked = Linked { toml, apart };
+        fn what_is_written_is_read(toml in ".{0,2000}", apart: bool, cursor in option::of(0..100_000_000_u64), digest: Option<u64>) {
+            let linked = Linked { toml, apart, cursor: cursor.map(Span::from_micros), digest };
             let fragment = linked.fragment();
             prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"#=.-_&".contains(&byte)));
             prop_assert_eq!(Linked::read(&format!("https://example.org/a/{fragment}")), Ok(linked));

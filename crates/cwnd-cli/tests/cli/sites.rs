@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Cwnd;
+use super::{Cwnd, SHORT};
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::Scenario;
 
@@ -29,10 +29,34 @@ fn figures_of_papers_are_links_to_scenarios() {
     assert_eq!(papers, BTreeSet::from(PAPERS));
     // No scenario of AIAD reads a file; 100 Mbit/s for 200 s are 2.5 million packets of 1000 B.
     assert!(page.contains("Without a link") && page.contains("<code>cwnd paper aiad</code>"), "a paper is left out");
+    let offline = std::fs::read_to_string(cwnd.path().join("site/offline.js")).expect("a script");
+    for file in std::fs::read_dir(cwnd.path().join("site")).expect("a directory") {
+        let name = file.expect("a file").file_name().into_string().expect("text");
+        assert!(name == "offline.js" || offline.contains(&format!("\"{name}\"")), "{name} is not kept: {offline}");
+    }
     for model in ["model-response.html", "model-convergence.html"] {
         assert!(page.contains(&format!("href=\"{model}\"")), "{model}");
         assert!(cwnd.path().join("site").join(model).exists(), "{model}");
     }
+}
+
+#[test]
+fn an_address_of_another_version_says_that_its_numbers_were_others() {
+    let cwnd = Cwnd::new();
+    std::fs::write(cwnd.path().join("short.toml"), SHORT).expect("written");
+    cwnd.succeed(&["run", "short.toml", "--out", "result"]);
+    let report = std::fs::read_to_string(cwnd.path().join("result/report.html")).expect("a page");
+    let link = report.split("id=\"link\">").nth(1).and_then(|rest| rest.split('<').next()).expect("a link");
+    let link = link.replace("&amp;", "&").replace("&#38;", "&");
+    let linked = Linked::read(&link).unwrap_or_else(|error| panic!("{link}: {error}"));
+    let own = linked.digest.expect("the digest of the run");
+    let warned = |digest| {
+        let link = Linked { digest: Some(digest), ..linked.clone() }.fragment();
+        let result = cwnd.run(&["run", &link, "--json"]);
+        assert_eq!(result.code, Some(0), "{}", result.err);
+        result.err.contains("another version made this address")
+    };
+    assert!(!warned(own) && warned(own ^ 1));
 }
 
 /// The papers with scenarios that a browser runs within seconds.

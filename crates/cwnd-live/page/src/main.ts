@@ -79,6 +79,7 @@ const preset_of = (document: Table) => hello?.presets.find((preset) => preset.do
 
 /** The name of the scenario's file, which the command line has too. */
 const file = () => `${settings.preset || 'live'}.toml`;
+const named = (command: string) => command.replace(/\blive\.toml$/, file());
 
 function ask(moving: boolean): void {
   again = false;
@@ -89,12 +90,28 @@ function ask(moving: boolean): void {
   const request: Table = { do: 'run', id: asked.id, document: settings.document, apart: settings.apart };
   if (moving) request['moving'] = true;
   if (engine.send(request)) status('running');
+  waiting(true);
+}
+
+/** Whether a run can be stopped. One in real time ends with the real time. */
+function waiting(on: boolean): void {
+  $<HTMLButtonElement>('#end').disabled = !on || pacing;
+}
+
+function stop(): void {
+  engine.send({ do: 'stop' });
+  status(results.id === asked.id ? 'stopped' : 'stopped before its first curve');
+  // What is still on its way is of no run any more.
+  asked = { ...asked, id: asked.id + 1, moving: false, answered: true, settings: '' };
+  again = false;
+  waiting(false);
 }
 
 /** A control was released where it was asked for last: that run goes on with its other seeds. */
 function finish(now: number): void {
   asked = { ...asked, at: now, moving: false };
   if (engine.send({ do: 'finish', id: asked.id })) status('running');
+  waiting(true);
   if (pictured === asked.id) first_curve();
   texts_due = planes_due = dirty.measures = true;
   schedule();
@@ -107,7 +124,9 @@ let paced_document = '';
 function pull_or_restart(moving: boolean): void {
   const text = String(get(settings.document, 'dumbbell.rate') ?? '');
   const rest = without_rate();
-  if (rest === paced_document && rate.read(text) !== null) {
+  // On a path with a schedule there is no place for another rate: the run begins anew.
+  const own = get(settings.document, 'dumbbell.schedule') !== undefined;
+  if (!own && rest === paced_document && rate.read(text) !== null) {
     if (!moving || performance.now() - asked.at > 100) {
       asked.at = performance.now();
       engine.send({ do: 'pull', rate: text });
@@ -126,6 +145,7 @@ function pace(): void {
   asked = { id: asked.id + 1, at: performance.now(), moving: false, answered: false, settings: '' };
   engine.send({ do: 'pace', id: asked.id, document: settings.document, speed: speed() });
   coming = empty(asked.id);
+  waiting(false);
   $('#hold').setAttribute('aria-pressed', 'false');
   status('running in real time');
 }
@@ -134,9 +154,34 @@ function speed(): number {
   return 10 ** Number($<HTMLInputElement>('#speed').value);
 }
 
-/** The address of the page has what is shown. */
-function keepLink(): void {
-  if (coming.address) history.replaceState(null, '', coming.address);
+/** What the address has that was opened last, of a run with these settings; its cursor until it is shown. */
+let linked: { settings: string; cursor: number | null; digest: string | null } = { settings: '', cursor: null, digest: null };
+/** The end of the page's address, as this page has written it. */
+let kept = '';
+
+/** The address of the page has what is shown, and what to expect of it. */
+function keepLink(cursor = false): void {
+  if (!coming.address) return;
+  const first = coming.runs[0];
+  const at = cursor && row !== null ? `&at=${(shown_time()[row] ?? 0).toFixed(2)}s` : '';
+  kept = coming.address + at + (first?.digest ? `&digest=${first.digest}` : '');
+  history.replaceState(null, '', kept);
+}
+
+/** The first seed is there whole: the cursor of its address is set, and a digest of another version is not passed over. */
+function arrive(digest: string): void {
+  if (!asked.moving) keepLink();
+  if (linked.settings === '' || linked.settings !== asked.settings) return;
+  if (linked.cursor !== null) {
+    const [t, cursor] = [shown_time(), linked.cursor];
+    const after = t.findIndex((at) => at >= cursor);
+    row = after < 0 ? t.length - 1 : after;
+    linked.cursor = null;
+    pointed = false;
+  }
+  if (linked.digest !== null && linked.digest !== digest) {
+    message(`Another version made this link, and its numbers were others: there the first seed has the digest ${linked.digest}, here ${digest}.`);
+  }
 }
 
 /** Shows what the page begins with. */
@@ -168,15 +213,19 @@ function take(document: Table, apart: boolean, preset: string): void {
 function handleAnswer(answer: Answer, columns: Columns): void {
   if (answer.kind === 'hello') return handleHello(answer);
   if (answer.kind === 'document') {
+    // Something else was chosen meanwhile.
+    if (answer.id !== asked.id) return;
     message('');
-    return load(answer.document, answer.apart, preset_of(answer.document));
+    load(answer.document, answer.apart, preset_of(answer.document));
+    linked = { settings: asked.settings, cursor: answer.cursor ?? null, digest: answer.digest ?? null };
+    return;
   }
   if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.id === read_id, answer.place);
   if (answer.kind === 'error' || answer.id !== asked.id) return;
   switch (answer.kind) {
     case 'started':
       text_fault('');
-      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, address: answer.address, command: answer.command.replace(/\blive\.toml$/, file()) };
+      coming = { ...empty(answer.id), labels: answer.runs, seeds: answer.seeds, toml: answer.toml, address: answer.address, command: named(answer.command) };
       if (!asked.moving) keepLink();
       message('');
       break;
@@ -188,6 +237,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       dirty.curves = true;
       if (!answer.whole) break;
       texts_due = true;
+      if (answer.run === 0) arrive(answer.digest ?? '');
       asked.answered = true;
       if (again) setTimeout(() => { if (again) ask(true); });
       break;
@@ -205,6 +255,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       if (!asked.moving && answer.seeds < coming.seeds) break;
       status(`${answer.seeds === 1 ? 'one seed' : `${answer.seeds} seeds`} in ${Math.round(answer.ms)} ms`);
       if (answer.seeds >= coming.seeds) completed = answer.id;
+      waiting(false);
       dirty.measures = true;
       break;
     }
@@ -212,7 +263,9 @@ function handleAnswer(answer: Answer, columns: Columns): void {
       grow(answer, columns);
       break;
     case 'pulled':
-      results.toml = answer.toml;
+      Object.assign(coming, { toml: answer.toml, address: answer.address, command: named(answer.command) });
+      texts_due = true;
+      keepLink();
       break;
     case 'held':
       status('the run ended at 600 s');
@@ -329,6 +382,8 @@ function draw(): void {
     planes_due = false;
     const t = shown_time();
     show_row(row === null || row >= t.length ? t.length - 1 : row, row === null);
+    if (!pointed) plots.point(row ?? 0);
+    pointed = true;
     planes();
     return schedule();
   }
@@ -341,6 +396,8 @@ function draw(): void {
 }
 
 let planes_due = false;
+/** The plots have the cursor that the address has. */
+let pointed = true;
 let texts_due = false;
 let rested = 0;
 let rest = 0;
@@ -573,6 +630,7 @@ function message(text: string): void {
 function refuse(text: string, was_read: boolean, place?: Place): void {
   asked = { ...asked, answered: true, settings: '' };
   status('not run', true);
+  waiting(false);
   const known = place && place.line > 0 ? place : undefined;
   const line = known ? excerpt(known) : { text: '', column: 1 };
   const where = was_read && known ? `line ${known.line}: ` : line.text.trim() && `${line.text.trim()}: `;
@@ -648,6 +706,7 @@ $('#flows').addEventListener('click', ({ target }) => {
   schedule();
   requestAnimationFrame(() => $(`[data-line="${CSS.escape(name)}"]`).focus());
 });
+$('#end').addEventListener('click', stop);
 $('#pace').addEventListener('click', () => {
   pacing = !pacing;
   $('#pace').setAttribute('aria-pressed', String(pacing));
@@ -711,7 +770,7 @@ $('#take').addEventListener('click', ({ target }) => {
   const name = settings.preset || 'live';
   const title = String(settings.document['title'] ?? 'cwnd live');
   if (what === 'link') {
-    keepLink();
+    keepLink(true);
     void copy(location.href);
   } else if (what === 'command') void copy(results.command);
   else if (what === 'toml') download(file(), results.toml, 'application/toml');
@@ -731,7 +790,7 @@ document.addEventListener('keydown', ({ key }) => {
 addEventListener('hashchange', () => {
   if (location.hash.length <= 1) begin();
   // After a refusal the address before it is not shown either.
-  else if (location.hash !== coming.address || asked.settings === '') engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
+  else if (location.hash !== kept || asked.settings === '') engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
 });
 
 /** Characters of a line, and of a reason, that a refusal shows. */

@@ -41,9 +41,11 @@ export type Answer =
   /** Of one seed, from an engine that helps another, which takes `values` as they are. */
   | { kind: 'measured'; id: number; run: number; nth: number; values: string }
   | { kind: 'complete'; id: number; seeds: number; ms: number }
-  | { kind: 'pulled'; id: number; at: number; toml: string }
+  /** How a run in real time is exported: at its start, and after each change of its rate. */
+  | { kind: 'pulled'; id: number; at: number; toml: string; address: string; command: string }
   | { kind: 'held'; id: number }
-  | { kind: 'document'; id: number; document: Table; apart: boolean }
+  /** With the cursor in seconds and the digest of the first seed, if it is of an address that has them. */
+  | { kind: 'document'; id: number; document: Table; apart: boolean; cursor?: number | null; digest?: string | null }
   /** With `part` it is of one seed with its share of the memory. */
   | { kind: 'error'; id?: number; message: string; place?: Place; part?: boolean };
 

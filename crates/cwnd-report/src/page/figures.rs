@@ -76,7 +76,7 @@ impl<'a> OfResult<'a> {
             let document = scenario.document();
             let title = format!("{} of {}: {name}", result.place(), paper.id);
             let document = Document { title: Some(title), seeds: document.seeds.min(SEEDS), ..document.clone() };
-            let link = Link::of(&document, false).filter(|_| scenario.packets() <= PACKETS);
+            let link = Link::of(&document, false, None).filter(|_| scenario.packets() <= PACKETS);
             link.map(|link| (name, link))
         };
         let scenarios = cells.scenarios.iter().map(|scenario| &**scenario);

@@ -20,15 +20,15 @@ pub const SITE: &str = "CWND_SITE";
 
 impl Link {
     /// The link of `document`, each group of flows alone on the path if `apart`. None if a browser cannot run it: it reads a file, or its
-    /// senders are not in the registry.
+    /// senders are not in the registry. `digest` is that of its first seed, where it was run.
     #[must_use]
-    pub fn of(document: &Document, apart: bool) -> Option<Self> {
+    pub fn of(document: &Document, apart: bool, digest: Option<u64>) -> Option<Self> {
         let flows = document.flow.iter().map(|group| group.algorithm.text());
         let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
         if flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
-        let fragment = Linked { toml: document.to_toml(), apart }.fragment();
+        let fragment = Linked { toml: document.to_toml(), apart, digest, cursor: None }.fragment();
         Linked::read(&fragment).ok()?;
         let site = env::var(SITE).ok().filter(|site| site.starts_with("https://") || site.starts_with("http://"));
         let site = site.as_deref().map(|site| site.split('#').next().unwrap_or_default().to_string());
@@ -50,9 +50,9 @@ mod tests {
     fn the_link_holds_the_scenario() {
         let document = document("[dumbbell]\nrate = \"7mbit\"\n[[flow]]\nalgorithm = \"reno\"\n");
         for apart in [false, true] {
-            let link = Link::of(&document, apart).expect("a link");
+            let link = Link::of(&document, apart, Some(7)).expect("a link");
             let read = Linked::read(&link.fragment).expect("its own link");
-            assert_eq!((read.toml, read.apart), (document.to_toml(), apart));
+            assert_eq!((read.toml, read.apart, read.digest), (document.to_toml(), apart, Some(7)));
         }
     }
 }

@@ -109,7 +109,7 @@ pub enum Fault {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fault = one_line(&self.fault.to_string());
+        let fault = without_middle(one_line(&self.fault.to_string()));
         match &self.place {
             Place::File(excerpt) => {
                 let Excerpt { name, line, column, text, width } = &**excerpt;
@@ -129,6 +129,16 @@ impl fmt::Display for ScenarioError {
     }
 }
 
+/// A reason that quotes a long value as its beginning and its end: the value may come from an address of 256 KiB.
+fn without_middle(reason: String) -> String {
+    let length = reason.chars().count();
+    if length <= LONGEST_REASON {
+        return reason;
+    }
+    let half = LONGEST_REASON / 2;
+    reason.chars().take(half).chain(" … ".chars()).chain(reason.chars().skip(length - half)).collect()
+}
+
 /// A long line as its part around a column, from 1, which is returned with the column's place in that part.
 fn cut(line: &str, column: usize) -> (Cow<'_, str>, usize) {
     let length = line.chars().count();
@@ -143,6 +153,8 @@ fn cut(line: &str, column: usize) -> (Cow<'_, str>, usize) {
 
 /// Characters of a line that an error shows.
 const MOST_SHOWN: usize = 200;
+/// Characters of a reason that an error shows.
+const LONGEST_REASON: usize = 2000;
 
 impl std::error::Error for ScenarioError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
@@ -239,6 +251,17 @@ mod tests {
         let place = Place::in_file("x.toml", "a", 7..9);
         let expected = Excerpt { name: "x.toml".into(), line: 1, column: 2, text: "a".into(), width: 1 };
         assert_eq!(place, Place::File(Box::new(expected)));
+    }
+
+    #[test]
+    fn a_long_value_is_quoted_without_its_middle() {
+        let text =
+            format!("[dumbbell]\nrate = \"1mbit\"\n[[flow]]\nalgorithm = \"rule:grow={}\"\n", "(".repeat(60_000));
+        let shown = crate::scenario::Scenario::read("x.toml", &text, &[]).expect_err("no expression").to_string();
+        assert!(
+            shown.len() < 3000 && shown.contains("rule: cannot take `((") && shown.contains("((` for `grow`"),
+            "{shown}"
+        );
     }
 
     #[test]
