@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "regress")]
     json: bool,
     /// A new directory for the answers and summary.json [default: out/falsify-DATE-NUMBER]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "regress")]
     out: Option<PathBuf>,
     /// Judge counterexamples again; fail while one breaks its property
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = SEARCHING)]

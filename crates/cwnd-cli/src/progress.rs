@@ -2,12 +2,14 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use cwnd::Span;
 use cwnd_run::execute::{Found, Progress};
 use cwnd_run::files::remove_unfinished;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::progress_lines::ProgressLines;
 use crate::signals;
@@ -183,10 +185,12 @@ fn listen() -> Result<Looking, Failure> {
 }
 
 /// From now on a signal ends the process with the exit code of an interrupted command, except while work looks for it itself.
-/// A second signal ends it in any case. Unfinished results are removed.
+/// A second signal ends it in any case, if it comes later: GNU `timeout` sends each signal to the process and to its group. Unfinished
+/// results are removed.
 pub(crate) fn end_when_interrupted() -> Result<(), Failure> {
     signals::listen(|| {
-        let again = INTERRUPTED.swap(true, Ordering::Relaxed);
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        let again = FIRST.get_or_init(Stopwatch::start).elapsed() > ONE_REQUEST;
         if again || LOOKING.load(Ordering::SeqCst) == 0 {
             remove_unfinished();
             say!("error: interrupted; unfinished results are removed");
@@ -220,5 +224,8 @@ pub(crate) fn memory() -> Option<u64> {
 
 static MEMORY: OnceLock<u64> = OnceLock::new();
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// Signals within this time are one request.
+const ONE_REQUEST: Duration = Duration::from_millis(500);
+static FIRST: OnceLock<Stopwatch> = OnceLock::new();
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static LOOKING: AtomicUsize = AtomicUsize::new(0);

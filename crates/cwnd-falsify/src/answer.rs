@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 
 use cwnd_run::address::Linked;
-use cwnd_run::scenario::{Scenario, ScenarioError};
+use cwnd_run::scenario::{FlowGroup, Scenario, ScenarioError};
 use cwnd_text::{counted, decimal, one_line};
 use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
+use crate::observed::COMPETITOR;
 use crate::property::{Promise, PropertyError};
+use crate::search::says;
 use crate::shrink::Shrunk;
 use crate::space::Space;
 
@@ -98,11 +100,18 @@ pub fn read(name: &str, text: &str) -> Result<(Promise, Scenario), RegressError>
     Ok((promise, Scenario::read(name, text, &[])?))
 }
 
-/// Judges a scenario again, by its worst seed.
+/// Judges a scenario again, by its worst seed. A property that says nothing about the algorithm of a subject says nothing about the runs.
 ///
 /// # Errors
 /// The work was interrupted.
 pub fn regress(subject: &Subject<'_>, scenario: &Scenario) -> Result<Evaluated, cwnd_run::execute::Interrupted> {
+    let flows = scenario.document().flow.iter();
+    let mut subjects =
+        flows.take_while(|group| !group.name.as_deref().is_some_and(|name| name.starts_with(COMPETITOR)));
+    let refused = |group: &FlowGroup| says(subject.promise, group.algorithm.value()).err();
+    if let Some(reason) = subjects.find_map(refused) {
+        return Ok(Evaluated::silent(&reason));
+    }
     let judged = subject.judge_all(std::slice::from_ref(scenario))?;
     Ok(judged.first().map(|seeds| worst(seeds)).unwrap_or_default())
 }

@@ -92,8 +92,8 @@ impl Corpus {
             return Ok(Vec::new());
         }
         let mut lines = (1..).zip(text.lines());
-        for expected in self.head.lines() {
-            let (line, found) = lines.next().unwrap_or((1, ""));
+        for (nth, expected) in (1..).zip(self.head.lines()) {
+            let (line, found) = lines.next().unwrap_or((nth, ""));
             if found != expected {
                 let (found, expected) = (short(&one_line(found)), expected.to_string());
                 return Err(CorpusError::Other { line, found, expected });

@@ -189,6 +189,7 @@ impl Findings {
         let head = format!("{}, {}, {}", self.algorithm, self.property, self.profile);
         let evaluations = counted(self.evaluations, "evaluation");
         let mut text = match (self.counterexamples.len(), &self.closest) {
+            (0, None) if self.evaluations == 0 => format!("{head}: no evaluation was made\n"),
             (0, None) => {
                 let reason = self.silence.as_deref().map_or_else(String::new, |silence| format!(": {silence}"));
                 format!("{head}: nothing within {evaluations}, none of which says anything{reason}\n")

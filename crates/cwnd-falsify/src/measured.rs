@@ -89,13 +89,13 @@ pub(crate) fn depth_of_cuts(run: &Observed<'_>) -> Option<f64> {
     run.bounded().map(deepest).reduce(f64::max)
 }
 
-/// None where nothing is sent.
+/// None where little is sent: the packets of a handshake bring the receiver no data, and would count as repeats.
 pub(crate) fn needless_repeats(run: &Observed<'_>) -> Option<f64> {
     let share = |flow: &FlowTrace| {
         let last = |counts: &[u64]| counts.last().copied().unwrap_or_default();
         let sent = last(&flow.sent);
         let needless = sent.saturating_sub(last(&flow.delivered) + last(&flow.dropped) + last(&flow.in_flight));
-        (sent > 0).then(|| needless as f64 / sent as f64)
+        (sent >= ENOUGH).then(|| needless as f64 / sent as f64)
     };
     run.subjects().filter_map(share).reduce(f64::max)
 }
@@ -260,6 +260,8 @@ const MINIMUM: f64 = 4.0;
 const ROOM: f64 = 8.0;
 /// Packets of a window whose cut shows its factor, rounded to packets or not.
 const WIDE: f64 = 16.0;
+/// Packets among which those of a handshake, about seven, are few.
+const ENOUGH: u64 = 100;
 /// A window of which no larger share is in flight is not used.
 const UNUSED: f64 = 0.5;
 const LONG: u64 = 10_000_000_000;
@@ -443,7 +445,7 @@ mod tests {
         close(value(&trace, "needless-repeats"), 0.25);
         trace.flows[0].dropped[200] = 4000;
         close(value(&trace, "needless-repeats"), 0.0);
-        trace.flows[0].sent.fill(0);
+        trace.flows[0].sent.fill(99);
         assert_eq!(value(&trace, "needless-repeats"), None);
     }
 

@@ -437,7 +437,8 @@ pub static PROPERTIES: &[Property] = &[
         title: "a sender repeats lost packets alone",
         source: "RFC 5681, section 3.2: a fast retransmission sends the segment that appears to be missing.",
         definition: "The packets that a subject sent, less those that the receiver had not had before and those that were lost, as a share of those \
-                     sent. Those that the sender has in flight at the end of the run do not count. The largest of the subjects.",
+                     sent. Those that the sender has in flight at the end of the run do not count. The largest of the subjects that send 100 \
+                     packets or more, because those of a handshake have no data.",
         assumes: "The rate and the delay of the path do not change, and no packet is lost or held back at random.",
         side: Side::Below,
         bound: 0.2,
@@ -450,7 +451,7 @@ pub static PROPERTIES: &[Property] = &[
         dual_queue: false,
         by_acknowledgements: false,
         of: of::needless_repeats,
-        silence: "no subject sends a packet",
+        silence: "no subject sends 100 packets",
     },
     Property {
         name: "standing-queue",

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cwnd::Spec;
 use cwnd::random::uniform;
+use cwnd::registry::{Basis, Transport};
 use cwnd_run::execute::Interrupted;
 use cwnd_run::scenario::{Scenario, ScenarioError};
 use rand_core::{Rng, SeedableRng};
@@ -15,7 +17,7 @@ use thiserror::Error;
 
 use crate::evaluate::{Evaluated, Subject, worst};
 use crate::parts::PATH;
-use crate::property::Property;
+use crate::property::Promise;
 use crate::space::{CHANCE, Case, Part, Space};
 
 /// How points are proposed.
@@ -101,21 +103,7 @@ impl<'a> Search<'a> {
     /// The algorithm cannot run on the path without any part, a dumbbell with a drop-tail queue; or the property is about marks that the
     /// algorithm does not answer, or about windows unlike its own.
     pub fn start(space: &'a Space, strategy: Strategy, seed: u64) -> Result<Self, StartError> {
-        let marks = |property: &&Property| property.dual_queue || property.needs == Some(Part::Marks);
-        if let Some(property) = space.promise().property().filter(marks) {
-            if !space.answers_marks() {
-                return Err(StartError::Marks(property.name));
-            }
-            if property.dual_queue && space.is_stack() {
-                return Err(StartError::Scalable(property.name));
-            }
-        }
-        let by_acknowledgements = |property: &&Property| property.by_acknowledgements;
-        if let Some(property) = space.promise().property().filter(by_acknowledgements)
-            && space.grows_otherwise()
-        {
-            return Err(StartError::Estimated(property.name));
-        }
+        says(space.promise(), space.subject())?;
         let calm = space.decode(&vec![1.0; Space::dimensions()]);
         space.read(&calm, 1)?;
         Ok(Self {
@@ -270,6 +258,26 @@ impl<'a> Search<'a> {
         }
         point
     }
+}
+
+/// Whether a property says anything about an algorithm. Nobody knows the basis of a stack.
+pub(crate) fn says(promise: &Promise, algorithm: &Spec) -> Result<(), StartError> {
+    let Some(property) = promise.property() else { return Ok(()) };
+    let entry = algorithm.entry();
+    if property.dual_queue || property.needs == Some(Part::Marks) {
+        if !entry.answers_marks() {
+            return Err(StartError::Marks(property.name));
+        }
+        if property.dual_queue && algorithm.as_stack().is_some() {
+            return Err(StartError::Scalable(property.name));
+        }
+    }
+    let grows_otherwise = matches!(entry.basis, Basis::DeliveryRate | Basis::Routers)
+        || matches!(entry.transport, Transport::Reported | Transport::Datagram);
+    if property.by_acknowledgements && grows_otherwise {
+        return Err(StartError::Estimated(property.name));
+    }
+    Ok(())
 }
 
 /// Keeps a path if its score is the best for its set of parts. A path without a margin is not kept.

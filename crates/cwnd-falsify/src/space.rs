@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use cwnd::registry::{Basis, Transport};
+use cwnd::registry::Transport;
 use cwnd::{CongestionControl, Spec, Start};
 use cwnd_run::scenario::{Scenario, ScenarioError, Source, Written};
 
@@ -52,22 +52,9 @@ impl Space {
         &self.promise
     }
 
-    /// Whether the algorithm answers congestion marks.
-    pub(crate) fn answers_marks(&self) -> bool {
-        self.algorithm.value().entry().answers_marks()
-    }
-
-    /// Whether something else than acknowledgements makes the window of the algorithm grow: an estimate of a rate, reports on a clock, or
-    /// routers. Nobody knows it of a stack.
-    pub(crate) fn grows_otherwise(&self) -> bool {
-        let entry = self.algorithm.value().entry();
-        matches!(entry.basis, Basis::DeliveryRate | Basis::Routers)
-            || matches!(entry.transport, Transport::Reported | Transport::Datagram)
-    }
-
-    /// Whether the algorithm is a whole stack, which chooses the codepoints of its packets itself.
-    pub(crate) fn is_stack(&self) -> bool {
-        self.algorithm.value().as_stack().is_some()
+    /// The algorithm that is judged.
+    pub(crate) fn subject(&self) -> &Spec {
+        self.algorithm.value()
     }
 
     /// The profile.
@@ -84,7 +71,7 @@ impl Space {
 
     /// The parts that a path may have.
     pub fn parts(&self) -> impl Iterator<Item = Part> + '_ {
-        let answers = self.answers_marks();
+        let answers = self.subject().entry().answers_marks();
         let possible = move |part: &Part| {
             let possible = match part {
                 Part::Start => self.promise.flows() > 1,

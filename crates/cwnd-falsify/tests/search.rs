@@ -101,6 +101,7 @@ fn a_corpus_without_one_of_its_lines_is_refused() {
         assert_eq!(refused(&changed), expected, "{wrong}");
     }
     assert_eq!(refused(&lines), "line 10 has no end: the file was cut there");
+    assert!(refused(&lines[..3]).ends_with("of other sources: its line 4 is ``, not `profile home`"));
 }
 
 /// Adds a packet per round trip, and breaks down at the first loss.

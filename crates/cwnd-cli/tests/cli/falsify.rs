@@ -49,6 +49,8 @@ fn nothing_found_names_the_closest_path() {
     assert!(text.starts_with("reno, jain > 0.5, home: nothing within 3 evaluations\nclosest: 1.0000"), "{text}");
     let text = cwnd.succeed(&["run", "found/closest.toml", "--check"]);
     assert_eq!(text, "found/closest.toml: valid scenario\n");
+    let text = cwnd.succeed(&["falsify", "reno", "--property", "jain > 0.5", "--minutes", "1e-9", "--out", "nothing"]);
+    assert!(text.starts_with("reno, jain > 0.5, home: no evaluation was made\n"), "{text}");
 }
 
 #[test]
@@ -74,6 +76,10 @@ fn a_file_whose_runs_say_nothing_is_not_called_broken() {
     let red = cwnd.run(&["falsify", "--regress", "silent.toml"]);
     assert!(red.out.contains("not judged: the run says nothing: it has no completion_time_s with"), "{red:?}");
     assert!(red.code == Some(1) && red.err.contains("error: a property cannot be judged in silent.toml"), "{red:?}");
+    // A search for it is refused, too.
+    cwnd.file("unlike.toml", &format!("# cwnd falsify: doubling\n{}", super::SHORT.replace("\"reno\"", "\"bbr\"")));
+    let red = cwnd.run(&["falsify", "--regress", "unlike.toml"]);
+    assert!(red.out.contains("not judged: the run says nothing: its window follows an estimate of a rate"), "{red:?}");
 }
 
 #[test]
@@ -130,6 +136,10 @@ fn wrong_arguments_are_refused() {
         (
             &["--regress", "plain.toml", "--json"],
             "error: the argument '--regress <FILE>...' cannot be used with '--json'",
+        ),
+        (
+            &["--regress", "plain.toml", "--out", "found"],
+            "error: the argument '--regress <FILE>...' cannot be used with '--out <DIR>'",
         ),
         (&["--regress", "plain.toml"], "error: plain.toml: it names no property: expected a line"),
         (&["--regress", "quoted.toml"], "error: quoted.toml: it names no property: expected a line"),

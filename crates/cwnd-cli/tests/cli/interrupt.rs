@@ -28,6 +28,27 @@ fn an_interrupted_run_leaves_nothing() {
     assert_eq!(cwnd.files(), Vec::<String>::new());
 }
 
+/// As GNU `timeout` sends them, to the process and to its group: one request, after which the work keeps its outcomes.
+#[cfg(unix)]
+#[test]
+fn two_signals_at_once_lose_no_outcome() {
+    let cwnd = Cwnd::new();
+    let search = ["falsify", "reno", "--property", "progress", "--evaluations", "1000000", "--corpus", "corpus"];
+    let mut command = cwnd.command(&[&search[..], &["--threads", "1", "--out", "a/b"]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    // A line comes after the first batch.
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+    lines.read_line(&mut String::new()).expect("its output is text");
+    let pid = child.id().to_string();
+    let kill = Command::new("kill").args(["-TERM", &pid, &pid]).status().expect("kill runs");
+    assert!(kill.success());
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).expect("its output is text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+    assert!(rest.contains("; the same command continues from the corpus\n"), "{rest}");
+    assert!(std::fs::read_to_string(cwnd.path().join("corpus")).is_ok_and(|corpus| corpus.lines().count() >= 22));
+}
+
 /// When the runs are over nothing looks for signals any more: here the command waits for someone to read its results.
 #[cfg(unix)]
 #[test]
