@@ -370,7 +370,7 @@ await check('it works without its host after the first visit', async () => {
   gone.end();
   await visit.reload();
   await settled(visit);
-  for (const name of ['index.html', 'figures.html', 'model-response.html', 'model-convergence.html']) {
+  for (const name of ['index.html', 'figures.html', 'exercises.html', 'model-response.html', 'model-convergence.html']) {
     assert(await visit.evaluate(async (name) => (await fetch(name)).ok, name), `${name} is not kept`);
   }
   await visit.close();
@@ -402,12 +402,12 @@ await check('a figure of a paper runs from its link', async () => {
   await figures.close();
   return `${links.length} links, the first: ${title}`;
 });
-for (const name of ['figures', 'model-response', 'model-convergence']) {
+for (const name of ['figures', 'exercises', 'model-response', 'model-convergence']) {
   for (const [width, height] of [[360, 740], [1280, 900]]) {
     await check(`${name}.html, ${width} pixels wide`, async () => {
       const sized = await open(`${name}.html`);
       await sized.setViewport({ width, height });
-      await until(sized, (plots) => !plots || document.querySelectorAll('figure svg').length > 0, name !== 'figures');
+      await until(sized, (plots) => !plots || document.querySelectorAll('figure svg').length > 0, name.startsWith('model'));
       await overflow(sized);
       const found = await axe_violations(sized);
       await sized.close();

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cwnd_live::FIGURES;
-use cwnd_report::page::figures_html;
+use cwnd_live::{EXERCISES, FIGURES, PRESETS};
+use cwnd_report::page::{exercises_html, figures_html};
 use cwnd_run::files::{Directory, read_limited, write_whole};
+use cwnd_run::scenario::{Document, Scenario, ScenarioError};
 use cwnd_text::counted;
 
 use crate::failure::Failure;
@@ -38,9 +39,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let directory = Directory::start(&arguments.directory).map_err(|error| Failure::input(format!("DIR: {error}")))?;
     let mut files = cwnd_live::site(&engine);
     let models = model::pages()?;
-    let others: Vec<(&str, &str)> = models.iter().map(|page| (page.file, page.title)).collect();
+    let with = |other| [other].into_iter().chain(models.iter().map(|page| (page.file, page.title))).collect::<Vec<_>>();
     let papers = cwnd_papers::cells().map_err(|error| Failure::run(error.to_string()))?;
-    files.push((FIGURES, figures_html(&papers, &others).into_bytes()));
+    files.push((FIGURES, figures_html(&papers, &with((EXERCISES, "Exercises"))).into_bytes()));
+    let presets = PRESETS.iter().map(|preset| Ok(Scenario::read(preset.id, preset.text, &[])?.document().clone()));
+    let presets =
+        presets.collect::<Result<Vec<Document>, ScenarioError>>().map_err(|error| Failure::run(error.to_string()))?;
+    let others = with((FIGURES, "Papers and models"));
+    files.push((EXERCISES, exercises_html(exercises(), &presets, &others).into_bytes()));
     files.extend(models.into_iter().map(|page| (page.file, page.html.into_bytes())));
     for (name, bytes) in &files {
         let path = directory.path().join(name);
@@ -49,6 +55,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let path = directory.publish()?;
     Ok(format!("{} in {}\n", counted(files.len(), "file"), path.display()))
 }
+
+/// The exercises of the documentation: the items of their section.
+fn exercises() -> &'static str {
+    let from = LIVE.split_once("\n## Five exercises\n").map_or("", |(_, from)| from);
+    from.split_once("\n## ").map_or(from, |(section, _)| section)
+}
+
+const LIVE: &str = include_str!("../../../docs/live.md");
 
 /// Whether a module has the exports of the simulator: their names stand in it as they are.
 fn exports(module: &[u8]) -> bool {

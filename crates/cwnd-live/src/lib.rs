@@ -16,6 +16,7 @@ mod site;
 mod socket;
 mod visitor;
 
+pub use cwnd_engine::PRESETS;
 pub use server::{Server, ServerError};
 pub use shared::Limits;
-pub use site::{FIGURES, site};
+pub use site::{EXERCISES, FIGURES, site};

@@ -5,6 +5,9 @@ use crate::http::PARTS;
 /// The file with links to the figures of papers. The page links to it, and the caller of [`site`] adds it.
 pub const FIGURES: &str = "figures.html";
 
+/// The file with the exercises. The page links to it, and the caller of [`site`] adds it.
+pub const EXERCISES: &str = "exercises.html";
+
 /// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
 #[must_use]
 pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
@@ -20,7 +23,7 @@ pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     parts.chain(own).collect()
 }
 
-/// The page with the head of a static one, and with the link to the other pages.
+/// The page with the head of a static one, and with the links to the other pages.
 fn page(bytes: &[u8]) -> Vec<u8> {
     let page = String::from_utf8_lossy(bytes).replacen(CHARSET, &head(), 1);
     page.replacen(TITLE, &linked(), 1).into_bytes()
@@ -34,9 +37,11 @@ fn head() -> String {
     )
 }
 
-/// The title with the link to the other pages.
+/// The title with the links to the other pages.
 fn linked() -> String {
-    format!("{TITLE}\n  <a class=\"others\" href=\"{FIGURES}\">Papers and models</a>")
+    format!(
+        "{TITLE}\n  <a class=\"others\" href=\"{EXERCISES}\">Exercises</a>\n  <a class=\"others\" href=\"{FIGURES}\">Papers and models</a>"
+    )
 }
 
 const TITLE: &str = "<h1>cwnd <span>live</span></h1>";

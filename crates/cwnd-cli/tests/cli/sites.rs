@@ -59,5 +59,26 @@ fn an_address_of_another_version_says_that_its_numbers_were_others() {
     assert!(!warned(own) && warned(own ^ 1));
 }
 
+#[test]
+fn exercises_are_links_to_their_presets() {
+    let cwnd = Cwnd::new();
+    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0hello allocate handle step").expect("written");
+    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+    let page = std::fs::read_to_string(cwnd.path().join("site/exercises.html")).expect("a page");
+    assert_eq!(page.matches("<li>\n<p>").count() + page.matches("<li><strong>").count(), 5, "{page}");
+    let links: Vec<&str> = page.split("href=\"./#").skip(1).collect();
+    let titles = links.iter().map(|link| {
+        let (fragment, rest) = link.split_once("\">").expect("an end");
+        let Linked { toml, .. } = Linked::read(&format!("#{fragment}")).unwrap_or_else(|error| panic!("{error}"));
+        let scenario = Scenario::read("link.toml", &toml, &[]).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+        let (text, _) = rest.split_once("</a>").expect("a text");
+        assert_eq!(scenario.document().title.as_deref(), Some(text));
+        text
+    });
+    let presets = ["Bufferbloat", "Unequal round-trip times", "Two DAIMD flows converge", "Reno and CUBIC"];
+    assert_eq!(titles.collect::<Vec<_>>(), presets);
+    assert!(page.contains("default-src 'none'; style-src"), "it runs no script");
+}
+
 /// The papers with scenarios that a browser runs within seconds.
 const PAPERS: [&str; 7] = ["bbr3", "daimd", "exptcp", "l4s-tests", "newaimd", "simd", "starvation"];

@@ -3,7 +3,7 @@
 interface Arriving extends Event { waitUntil(work: Promise<unknown>): void }
 interface Fetching extends Arriving { readonly request: Request; respondWith(answer: Promise<Response>): void }
 
-const FILES = ['./', 'index.html', 'figures.html', 'model-response.html', 'model-convergence.html', 'live.css', 'live.js', 'worker.js', 'cwnd.wasm'];
+const FILES = ['./', 'index.html', 'figures.html', 'exercises.html', 'model-response.html', 'model-convergence.html', 'live.css', 'live.js', 'licences.txt', 'worker.js', 'cwnd.wasm'];
 const CACHE = 'cwnd';
 
 addEventListener('install', (event) => (event as Arriving).waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES))));

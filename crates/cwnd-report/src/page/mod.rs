@@ -5,7 +5,7 @@
 //! are Vega-Lite specifications drawn by the libraries that the page carries along; under each are its numbers, as a table and as
 //! CSV, from the same data. The page makes no request, and its content policy forbids any.
 //!
-//! [`model`], [`evaluation_html`], [`sweep_html`], [`figures_html`], `paper_html` and `index_html` are made of the same parts. Templates are in `templates/`; what
+//! [`model`], [`evaluation_html`], [`sweep_html`], [`figures_html`], [`exercises_html`], `paper_html` and `index_html` are made of the same parts. Templates are in `templates/`; what
 //! they insert is escaped unless it says `safe`.
 //!
 //! Curves are thinned for the screen so that their extremes survive; measures are never taken from thinned curves.
@@ -15,6 +15,7 @@ mod conform;
 mod crossed;
 mod drawn;
 mod evaluation;
+mod exercises;
 mod figures;
 pub mod link;
 mod measures;
@@ -32,6 +33,7 @@ pub use conform::conformance_html;
 pub(crate) use crossed::{claims_html, tables_html};
 pub use drawn::specifications;
 pub use evaluation::evaluation_html;
+pub use exercises::exercises_html;
 pub use figures::figures_html;
 pub use overlay::overlay_html;
 pub use paper::PaperPage;
