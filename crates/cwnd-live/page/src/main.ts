@@ -298,6 +298,8 @@ function grow(answer: Extract<Answer, { kind: 'more' }>, columns: Columns): void
   const run = coming.runs[0];
   if (!run || answer.from === 0) {
     coming.runs[0] = { description: answer, columns, operating: [], digest: '', measures: {}, groups: [], seeds: 1, warnings: [], whole: false };
+    // A frame before these rows drew the texts of the run before.
+    texts_due = true;
   } else {
     for (const [name, values] of columns) {
       const before = run.columns.get(name) ?? new Float32Array(0);
