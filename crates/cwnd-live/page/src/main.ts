@@ -358,8 +358,13 @@ let measured = 0;
 let completed = 0;
 let shown = 0;
 
+/** What the next frame draws first. Curves that change with each frame, as in real time, put off neither planes nor the table. */
+let turn: 'curves' | 'planes' | 'table' = 'curves';
+
 function draw(): void {
-  if (dirty.curves) {
+  const now = performance.now();
+  const due = !(asked.moving || pacing) || now - rested >= REST_MS;
+  if (dirty.curves && (turn === 'curves' || (turn === 'planes' && !due))) {
     all = lines(results);
     events = happened(results, all);
     const t = shown_time();
@@ -371,10 +376,10 @@ function draw(): void {
     // The rest is for the next picture, and while a control moves not for each.
     dirty = { curves: false, measures: true };
     planes_due = true;
+    turn = 'planes';
     return schedule();
   }
-  const now = performance.now();
-  if ((asked.moving || pacing) && now - rested < REST_MS) {
+  if (turn !== 'table' && !due) {
     clearTimeout(rest);
     rest = setTimeout(schedule, REST_MS - (now - rested));
     return;
@@ -387,6 +392,7 @@ function draw(): void {
     if (!pointed) plots.point(row ?? 0);
     pointed = true;
     planes();
+    turn = 'table';
     return schedule();
   }
   table();
@@ -395,6 +401,8 @@ function draw(): void {
     slow_parts();
   }
   dirty.measures = false;
+  turn = 'curves';
+  if (dirty.curves) schedule();
 }
 
 let planes_due = false;
