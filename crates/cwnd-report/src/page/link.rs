@@ -4,7 +4,7 @@ use std::env;
 
 use cwnd::Spec;
 use cwnd_run::address::Linked;
-use cwnd_run::scenario::Document;
+use cwnd_run::scenario::{Document, Scenario};
 
 /// The link of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,16 +30,25 @@ impl Link {
         }
         let fragment = Linked { toml: document.to_toml(), apart, digest, cursor: None }.fragment();
         Linked::read(&fragment).ok()?;
+        Some(Self::to(fragment))
+    }
+
+    /// The link of a scenario as text, under the same conditions.
+    pub(super) fn of_toml(toml: &str) -> Option<Self> {
+        let scenario = Scenario::read("scenario.toml", toml, &[]).ok()?;
+        Self::of(scenario.document(), false, None)
+    }
+
+    /// The link with this fragment.
+    pub(super) fn to(fragment: String) -> Self {
         let site = env::var(SITE).ok().filter(|site| site.starts_with("https://") || site.starts_with("http://"));
         let site = site.as_deref().map(|site| site.split('#').next().unwrap_or_default().to_string());
-        Some(Self { fragment, site: site.unwrap_or_default() })
+        Self { fragment, site: site.unwrap_or_default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cwnd_run::scenario::Scenario;
-
     use super::*;
 
     fn document(text: &str) -> Document {
