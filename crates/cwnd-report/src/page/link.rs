@@ -3,7 +3,7 @@
 use std::env;
 
 use cwnd::Spec;
-use cwnd_run::address::Linked;
+use cwnd_run::address::{Linked, MOST_FLOWS};
 use cwnd_run::scenario::{Document, Scenario};
 
 /// The link of a scenario.
@@ -19,13 +19,16 @@ pub struct Link {
 pub const SITE: &str = "CWND_SITE";
 
 impl Link {
-    /// The link of `document`, each group of flows alone on the path if `apart`. None if a browser cannot run it: it reads a file, or its
+    /// The link of `document`, each group of flows alone on the path if `apart`. None if the page does not run it: it reads a file, has too many
+    /// flows, or its
     /// senders are not in the registry. `digest` is that of its first seed, where it was run.
     #[must_use]
     pub fn of(document: &Document, apart: bool, digest: Option<u64>) -> Option<Self> {
         let flows = document.flow.iter().map(|group| group.algorithm.text());
         let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
-        if flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
+        let counts = document.flow.iter().map(|group| group.count).chain(document.cbr.iter().map(|group| group.count));
+        let many = counts.map(u64::from).sum::<u64>() > MOST_FLOWS;
+        if many || flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
         let fragment = Linked { toml: document.to_toml(), apart, digest, cursor: None }.fragment();
