@@ -85,7 +85,8 @@ fn two_keys_make_a_map_of_the_best_and_one_of_each() {
     let mut expected: Vec<String> =
         sweep.points().iter().map(|point| sweep.scenario(point).document().to_toml()).collect();
     let mut scenarios: Vec<String> = scenarios.collect();
-    (scenarios.sort(), expected.sort());
+    scenarios.sort();
+    expected.sort();
     assert_eq!(scenarios, expected);
     // Every column of the file has its unit.
     let columns = data["tables"][0]["columns"].to_string();
