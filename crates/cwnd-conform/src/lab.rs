@@ -42,7 +42,7 @@ impl<'a> Lab<'a> {
         Self { subject, seed, handshake: OnceCell::new(), curve, formula, title: None, link }
     }
 
-    /// The same lab, which makes a link to its last run, a scenario of this title.
+    /// Makes the lab keep a link to its last run, a scenario of this title.
     pub(crate) fn titled(self, title: String) -> Self {
         Self { title: Some(title), ..self }
     }
