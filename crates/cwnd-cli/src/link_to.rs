@@ -36,7 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Scenario::of(&source)?;
     let site = arguments.site.split('#').next().unwrap_or_default();
     let table: toml::Table = source.document()?;
-    let fragment = Linked { toml: table.to_string(), ..Linked::default() }.fragment();
+    let toml = table.to_string();
+    cwnd_live::read(&toml).map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    let fragment = Linked { toml, ..Linked::default() }.fragment();
     Linked::read(&fragment).map_err(|error| Failure::input(format!("{name}: {error}")))?;
     Ok(format!("{site}{fragment}\n"))
 }

@@ -59,6 +59,9 @@ pub struct Judged {
     pub causes: Vec<&'static str>,
     /// The command that repeats it, or what repeats it in Rust for a sender that no command knows.
     pub repeat: String,
+    /// The part of an address, `#s=…`, that runs the last path of the check with its first seed again on the page of `cwnd live` or `cwnd site`,
+    /// where it deviates or is unclear; none where no scenario gives that run, as with senders outside of the registry.
+    pub link: Option<String>,
     /// The curves of a plot: the window over time in the run of the first seed, of the subject, of this program's sender of the same law,
     /// and by formula.
     #[serde(skip)]
@@ -246,6 +249,18 @@ impl Absence {
 /// Judges one check of `subject` over `seeds`.
 #[must_use]
 pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> Judged {
+    let mut judged = over_seeds(check, subject, seeds, curves);
+    if matches!(judged.verdict, Verdict::Deviates | Verdict::Unclear) && !subject.spec().is_outside() {
+        let first = seeds.first().copied().unwrap_or(1);
+        let lab = Lab::new(subject, first).titled(format!("{} of {}", check.id, subject.name()));
+        // Its number is known.
+        let _ = measure(check, &lab);
+        judged.link = lab.into_link();
+    }
+    judged
+}
+
+fn over_seeds(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> Judged {
     let mut judged = Judged {
         id: check.id,
         suite: check.suite,
@@ -260,6 +275,7 @@ pub fn judge(check: &Check, subject: &Subject, seeds: &[u64], curves: bool) -> J
         note: None,
         causes: Vec::new(),
         repeat: repeat(subject, check.id, seeds.len()),
+        link: None,
         curves: Curves::default(),
     };
     if let Some(reason) = check.applies.refuses(subject) {

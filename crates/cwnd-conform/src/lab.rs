@@ -7,6 +7,7 @@ use cwnd::{Span, Spec};
 use cwnd_sim::{Dumbbell, Era, LinkId, QueueLimit, Simulation, Source, Tap, Variation};
 
 use crate::record::{Look, Record};
+use crate::scenario;
 use crate::subject::Subject;
 use crate::testbed::Testbed;
 use crate::unfit::Unfit;
@@ -19,6 +20,9 @@ pub struct Lab<'a> {
     handshake: OnceCell<f64>,
     curve: RefCell<Option<Curve>>,
     formula: RefCell<Option<Curve>>,
+    /// The title of links to the runs; none if nobody asks for them.
+    title: Option<String>,
+    link: RefCell<Option<String>>,
 }
 
 /// A quantity over time: seconds, and packets.
@@ -34,7 +38,18 @@ impl<'a> Lab<'a> {
     /// A lab for `subject` with `seed`.
     #[must_use]
     pub fn new(subject: &'a Subject, seed: u64) -> Self {
-        Self { subject, seed, handshake: OnceCell::new(), curve: RefCell::new(None), formula: RefCell::new(None) }
+        let (curve, formula, link) = Default::default();
+        Self { subject, seed, handshake: OnceCell::new(), curve, formula, title: None, link }
+    }
+
+    /// Makes the lab keep a link to its last run, a scenario of this title.
+    pub(crate) fn titled(self, title: String) -> Self {
+        Self { title: Some(title), ..self }
+    }
+
+    /// The link to the run that was measured last.
+    pub(crate) fn into_link(self) -> Option<String> {
+        self.link.into_inner()
     }
 
     /// The judged subject.
@@ -127,6 +142,9 @@ impl<'a> Lab<'a> {
         let time_s = record.looks.iter().filter(|look| seen(look)).map(|look| look.at).collect();
         let packets = record.looks.iter().filter(|look| seen(look)).map(|look| look.window).collect();
         *self.curve.borrow_mut() = Some(Curve { time_s, packets });
+        if let Some(title) = &self.title {
+            *self.link.borrow_mut() = scenario::link(title, &testbed.setup, &record);
+        }
         Ok(record)
     }
 

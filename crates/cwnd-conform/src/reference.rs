@@ -57,6 +57,9 @@ the simulator, a number that is measured with each seed, and an accepted range. 
 The name of a subject determines its law, as in `quinn:cubic`. A custom rule needs `--law reno` to be judged by the clauses of Reno.
 
 The output, the page and JUnit's XML have for each deviation its number, the accepted range, the clause and the two likeliest causes.
+The output, the page and the JSON also have a [link](site.md#links) that runs the last path of the check with the first seed in a browser: a scenario in which
+the simulator delivers each packet at the same instant. A few paths have no link, because no scenario can describe them: an application that writes at a rate,
+delays that change, and the cases of the BBR draft. Nor have whole stacks.
 
 A cut is a decrease by more than 2 %, at once or over a round trip. If a window decreases with each acknowledgement (RFC 6937, rate halving, RFC 9002
 section 7.3.2), its value after the last decrease counts.

@@ -46,6 +46,9 @@ pub fn conformance(result: &Conformance, all: bool) -> String {
                     let _ = writeln!(text, "  {:15} {causes}", "");
                 }
                 let _ = writeln!(text, "  {:15} {}", "", judged.repeat);
+                if let Some(link) = &judged.link {
+                    let _ = writeln!(text, "  {:15} cwnd run '{link}'", "");
+                }
             }
         }
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use cwnd::registry::Maker;
 use cwnd::{Ack, Algorithm, CongestionControl, Span, Spec, Start, View, Wrapped, Wrapper};
 use cwnd_conform::{Law, Plan, Subject, Suite, Verdict, text};
+use cwnd_run::address::Linked;
+use cwnd_run::scenario::Scenario;
 
 /// Judges the four over `seeds` seeds.
 fn no_false_alarm(names: &[&str], plan: &Plan) {
@@ -25,6 +27,27 @@ fn no_false_alarm_of_usual(seeds: u64) {
 #[test]
 fn ours_meet_what_applies() {
     no_false_alarm_of_usual(3);
+}
+
+/// The link of a deviation is a scenario whose run is that of the check, packet by packet.
+#[test]
+fn deviations_have_links_that_repeat_their_runs() {
+    for (name, ids) in [
+        ("cubic:beta=0.5", &["9438-beta", "9438-mark", "9438-timeout-threshold", "9438-friendly"][..]),
+        ("udt", &["5681-initial", "6298-first", "loss-spiral-woken"]),
+    ] {
+        let plan = Plan { seeds: 1, only: ids.iter().map(ToString::to_string).collect(), ..Plan::default() };
+        let result = plan.judge(&Subject::parse(name).expect("registered"));
+        assert_eq!(result.count(Verdict::Deviates), ids.len(), "{}", text::conformance(&result, true));
+        for judged in result.checks {
+            let link = judged.link.unwrap_or_else(|| panic!("{} of {name} has no link", judged.id));
+            let linked = Linked::read(&link).expect("a link");
+            let scenario = Scenario::read("linked", &linked.toml, &[]).expect("a scenario");
+            let again = cwnd_sim::run_checked(&scenario.setup(1), &mut |_| true).expect("a run");
+            assert_eq!(linked.digest, Some(again.digest));
+            assert_eq!(scenario.document().title, Some(format!("{} of {name}", judged.id)));
+        }
+    }
 }
 
 #[test]

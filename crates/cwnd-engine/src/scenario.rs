@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_run::address::{AddressError, Linked};
+use cwnd_run::address::{AddressError, Linked, MOST_FLOWS};
 use cwnd_run::scenario::{Place, Scenario, ScenarioError};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -23,7 +23,7 @@ pub enum PageError {
     #[error("a scenario in the browser reads no files: take `trace` out of it, and run it with `cwnd run`")]
     Files,
     /// It has more flows than a browser may ask for.
-    #[error("{given} flows are too many for the browser: accepted is at most {MAX_FLOWS}; `cwnd run` takes more")]
+    #[error("{given} flows are too many for the browser: accepted is at most {MOST_FLOWS}; `cwnd run` takes more")]
     Flows {
         /// How many it has.
         given: u64,
@@ -109,7 +109,7 @@ fn check_size(document: &Value) -> Result<(), PageError> {
     }
     let groups = ["flow", "cbr"].into_iter().flat_map(|key| document[key].as_array().into_iter().flatten());
     let given = groups.fold(0_u64, |sum, group| sum.saturating_add(group["count"].as_u64().unwrap_or(1)));
-    if given > MAX_FLOWS { Err(PageError::Flows { given }) } else { Ok(()) }
+    if given > MOST_FLOWS { Err(PageError::Flows { given }) } else { Ok(()) }
 }
 
 /// A TOML document with the keys that it has, checked.
@@ -160,5 +160,3 @@ fn sampling(scenario: &Scenario) -> u64 {
 const NAME: &str = "live.toml";
 /// Of a curve.
 pub(crate) const POINTS: u64 = 800;
-/// Each takes two kilobytes before its first packet.
-const MAX_FLOWS: u64 = 1000;

@@ -16,7 +16,7 @@ mod site;
 mod socket;
 mod visitor;
 
-pub use cwnd_engine::PRESETS;
+pub use cwnd_engine::{PRESETS, read};
 pub use server::{Server, ServerError};
 pub use shared::Limits;
 pub use site::{EXERCISES, FIGURES, site};

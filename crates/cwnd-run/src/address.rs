@@ -158,6 +158,8 @@ const MOST_WORDS: usize = 8;
 const BEST: u8 = 10;
 /// The largest accepted size of an address and of the document in it, bytes: as much as a page may send to a server.
 pub const MOST: usize = 256 << 10;
+/// The most flows of a scenario that the page runs: each takes two kilobytes before its first packet, and a stranger may have written it.
+pub const MOST_FLOWS: u64 = 1000;
 
 #[cfg(test)]
 mod tests {

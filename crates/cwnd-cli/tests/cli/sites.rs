@@ -80,5 +80,17 @@ fn exercises_are_links_to_their_presets() {
     assert!(page.contains("default-src 'none'; style-src"), "it runs no script");
 }
 
+#[test]
+fn no_link_is_made_that_the_page_refuses() {
+    let cwnd = Cwnd::new();
+    let flows = |count: u32| super::SHORT.replace("count = 2", &format!("count = {count}"));
+    let link = |count| cwnd.run(&["link-to", &cwnd.file("many.toml", &flows(count))]);
+    assert_eq!(link(1000).code, Some(0));
+    let refused = link(1001);
+    let error = &refused.err;
+    assert!(error.contains("1001 flows are too many for the browser: accepted is at most 1000"), "{error}");
+    assert_eq!(refused.out, "");
+}
+
 /// The papers with scenarios that a browser runs within seconds.
 const PAPERS: [&str; 7] = ["bbr3", "daimd", "exptcp", "l4s-tests", "newaimd", "simd", "starvation"];

@@ -8,6 +8,7 @@ use cwnd_text::{capitalised, counted};
 use serde_json::{Value, json};
 
 use super::assets::{data, render};
+use super::link::Link;
 use super::names;
 use super::parts::Top;
 use crate::plot::colour::{self, Palette};
@@ -76,6 +77,8 @@ struct CheckSection<'a> {
     found: String,
     /// The clause, and the likely causes of a deviation.
     clause: String,
+    /// Runs the path of a deviation again.
+    link: Option<Link>,
     plots: Vec<Plot>,
 }
 
@@ -103,6 +106,7 @@ impl<'a> CheckSection<'a> {
             heading: format!("{subject} {}: {}", verb(judged.verdict), judged.id),
             clause: format!("{clause}: {}.{causes}", judged.requirement),
             found,
+            link: judged.link.clone().map(Link::to),
             plots,
             id,
         }

@@ -3,8 +3,8 @@
 use std::env;
 
 use cwnd::Spec;
-use cwnd_run::address::Linked;
-use cwnd_run::scenario::Document;
+use cwnd_run::address::{Linked, MOST_FLOWS};
+use cwnd_run::scenario::{Document, Scenario};
 
 /// The link of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,27 +19,39 @@ pub struct Link {
 pub const SITE: &str = "CWND_SITE";
 
 impl Link {
-    /// The link of `document`, each group of flows alone on the path if `apart`. None if a browser cannot run it: it reads a file, or its
+    /// The link of `document`, each group of flows alone on the path if `apart`. None if the page does not run it: it reads a file, has too many
+    /// flows, or its
     /// senders are not in the registry. `digest` is that of its first seed, where it was run.
     #[must_use]
     pub fn of(document: &Document, apart: bool, digest: Option<u64>) -> Option<Self> {
         let flows = document.flow.iter().map(|group| group.algorithm.text());
         let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
-        if flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
+        let counts = document.flow.iter().map(|group| group.count).chain(document.cbr.iter().map(|group| group.count));
+        let many = counts.map(u64::from).sum::<u64>() > MOST_FLOWS;
+        if many || flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
         let fragment = Linked { toml: document.to_toml(), apart, digest, cursor: None }.fragment();
         Linked::read(&fragment).ok()?;
+        Some(Self::to(fragment))
+    }
+
+    /// The link of a scenario as text, under the same conditions.
+    pub(super) fn of_toml(toml: &str) -> Option<Self> {
+        let scenario = Scenario::read("scenario.toml", toml, &[]).ok()?;
+        Self::of(scenario.document(), false, None)
+    }
+
+    /// The link with this fragment.
+    pub(super) fn to(fragment: String) -> Self {
         let site = env::var(SITE).ok().filter(|site| site.starts_with("https://") || site.starts_with("http://"));
         let site = site.as_deref().map(|site| site.split('#').next().unwrap_or_default().to_string());
-        Some(Self { fragment, site: site.unwrap_or_default() })
+        Self { fragment, site: site.unwrap_or_default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cwnd_run::scenario::Scenario;
-
     use super::*;
 
     fn document(text: &str) -> Document {

@@ -7,6 +7,7 @@ use cwnd_papers::{
 };
 
 use super::assets::{data, render};
+use super::link::Link;
 use super::names;
 use super::parts::{Top, listed, seed_text};
 use crate::plot::Plot;
@@ -166,7 +167,8 @@ struct ResultSection<'a> {
     uncounted: Vec<&'a JudgedRow>,
     /// How much was run; none for results without runs.
     ran: Option<String>,
-    scenarios: Vec<(&'a String, &'a String)>,
+    /// The scenarios: name, text, and the link that runs it.
+    scenarios: Vec<(&'a String, &'a String, Option<Link>)>,
 }
 
 /// An assumption as the table has it.
@@ -197,7 +199,7 @@ impl<'a> ResultSection<'a> {
             uncounted: of(Verdict::NotReproducible).chain(of(Verdict::Illustration)).collect(),
             ran: (result.log.cells > 0)
                 .then(|| format!("{}, {}.", counted(result.log.cells, "run"), seed_text(&seeds))),
-            scenarios: result.log.scenarios.iter().map(|(name, toml)| (name, toml)).collect(),
+            scenarios: result.log.scenarios.iter().map(|(name, toml)| (name, toml, Link::of_toml(toml))).collect(),
         }
     }
 }

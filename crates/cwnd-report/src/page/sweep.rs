@@ -8,6 +8,7 @@ use cwnd_run::measure::{Measure, Reach};
 use cwnd_text::counted;
 
 use super::assets::{data, render};
+use super::link::Link;
 use super::measures::Cell;
 use super::names;
 use super::parts::{Algorithm, Top, seed_text};
@@ -33,6 +34,7 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
     let specs = contender.into_iter().flat_map(|key| &key.values).filter_map(|value| Spec::parse(&value.label).ok());
     let specs: Vec<Spec> = specs.collect();
     let seeds = points.iter().filter_map(|point| ranking.by.of(point)).map(|estimate| estimate.n).max().unwrap_or(0);
+    let whole = points.len() <= MOST_WHOLE;
     let by = ranking.by.measure();
     let toml = sweep.to_toml();
     // In the directory of the page, so that the page does not depend on its author's paths.
@@ -62,13 +64,13 @@ pub fn sweep_html(sweep: &Sweep, swept: &Swept) -> String {
         has_ranks: points.iter().any(|point| point.rank.is_some()),
         failed,
         keys: ranking.keys.iter().map(|key| (key.name.clone(), key.unit)).collect(),
-        rows: order.iter().map(|one| Row::of(sweep, &ranking, &points[one.point], &columns)).collect(),
+        rows: order.iter().map(|one| Row::of(sweep, &ranking, &points[one.point], &columns, whole)).collect(),
         data: data(best.iter().chain(&values), &[table(sweep, points, &order, &columns)]),
         palette: &frame.palette,
         best: &best,
         values: &values,
         left_out: left_out.join(" "),
-        whole: points.len() <= MOST_WHOLE,
+        whole,
         toml: (toml.len() <= MOST_TOML).then_some(toml),
         algorithms: specs.iter().map(Algorithm::of).collect(),
         columns,
@@ -126,10 +128,19 @@ struct Row {
     keys: Vec<String>,
     cells: Vec<Option<Cell>>,
     failed: u64,
+    id: String,
+    /// The link that runs its scenario, in a table without scrolling.
+    link: Option<Link>,
+}
+
+impl SweepPage<'_> {
+    fn has_links(&self) -> bool {
+        self.rows.iter().any(|row| row.link.is_some())
+    }
 }
 
 impl Row {
-    fn of(sweep: &Sweep, ranking: &Ranking, point: &PointResult, columns: &[&Measure]) -> Self {
+    fn of(sweep: &Sweep, ranking: &Ranking, point: &PointResult, columns: &[&Measure], linked: bool) -> Self {
         let seeds = sweep.seeds_of(point.point);
         let label = |key: &Key| key.values[key.place(sweep, point.point)].label.clone();
         Self {
@@ -137,6 +148,10 @@ impl Row {
             keys: ranking.keys.iter().map(label).collect(),
             cells: columns.iter().map(|column| Cell::of_measure(column, &point.measures, seeds)).collect(),
             failed: point.failed,
+            id: format!("point-{}", point.point),
+            link: linked
+                .then(|| Link::of(sweep.scenario(&sweep.points()[point.point]).document(), false, None))
+                .flatten(),
         }
     }
 }

@@ -117,6 +117,19 @@ fn a_row_of_an_evaluation_has_its_scenario_as_a_link() {
 }
 
 #[test]
+fn a_deviation_has_its_path_as_a_link() {
+    let subject = Subject::parse("cubic:beta=0.5").expect("registered");
+    let plan = Plan { only: vec!["9438-beta".to_string(), "5681-initial".to_string()], seeds: 1, ..Plan::default() };
+    let judged = plan.judge(&subject);
+    let page = conformance_html(std::slice::from_ref(&judged), "cwnd conform cubic", "as printed");
+    let links = page.split("-link\" hidden>").skip(1).filter_map(|rest| rest.split('<').next());
+    let links: Vec<String> = links.map(|link| link.replace("&#38;", "&")).collect();
+    let deviations = judged.checks.iter().filter_map(|check| check.link.as_deref());
+    assert_eq!(links, deviations.collect::<Vec<_>>());
+    assert_eq!(links.len(), 1, "the other check is met");
+}
+
+#[test]
 fn a_clause_is_drawn_with_its_number_and_what_is_accepted() {
     let subject = Subject::parse("cubic").expect("registered");
     let plan = Plan { only: vec!["5681-initial".to_string()], seeds: 1, curves: true, ..Plan::default() };

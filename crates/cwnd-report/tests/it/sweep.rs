@@ -5,6 +5,7 @@ use std::path::Path;
 use cwnd_lab::sweep::{CellError, FinishedCell, Sweep, gather};
 use cwnd_report::page::sweep_html;
 use cwnd_report::text;
+use cwnd_run::address::Linked;
 use cwnd_run::probe::Reduction;
 use serde_json::Value;
 
@@ -78,6 +79,15 @@ fn two_keys_make_a_map_of_the_best_and_one_of_each() {
         (&x["scale"]["domain"], &x["title"]),
         (&serde_json::json!(["10", "120", "1000"]), &"rate (Mbit/s)".into())
     );
+    // Each point has its scenario as a link.
+    let links: Vec<&str> = page.split("-link\" hidden>").skip(1).filter_map(|rest| rest.split('<').next()).collect();
+    let scenarios = links.iter().map(|link| Linked::read(link).unwrap_or_else(|error| panic!("{link}: {error}")).toml);
+    let mut expected: Vec<String> =
+        sweep.points().iter().map(|point| sweep.scenario(point).document().to_toml()).collect();
+    let mut scenarios: Vec<String> = scenarios.collect();
+    scenarios.sort();
+    expected.sort();
+    assert_eq!(scenarios, expected);
     // Every column of the file has its unit.
     let columns = data["tables"][0]["columns"].to_string();
     assert!(columns.contains("\"dumbbell.rate_bps\"") && columns.contains("\"dumbbell.rtt_s\""), "{columns}");
