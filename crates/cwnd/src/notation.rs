@@ -61,6 +61,33 @@ pub(crate) enum ArgumentError {
     Value { parameter: &'static Parameter, given: String },
 }
 
+/// A form without the type of its value, so that what reads and explains forms is compiled once and not for each type.
+#[derive(Clone, Copy)]
+struct Shape {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    source: &'static str,
+    example: &'static str,
+    positional: usize,
+    required: usize,
+    parameters: &'static [Parameter],
+}
+
+/// The arguments of a form, as values and as they were typed.
+struct Arguments<'a> {
+    values: Values,
+    placed: Vec<&'a str>,
+    named: Vec<(&'static str, &'a str)>,
+}
+
+/// A notation without the type of its values.
+struct Outline {
+    what: &'static str,
+    forms: Vec<Shape>,
+    elsewhere: &'static [(&'static str, &'static str)],
+}
+
 impl<T> Notation<T> {
     /// Reads one of the forms.
     ///
@@ -68,26 +95,10 @@ impl<T> Notation<T> {
     /// The name or a key is unknown, a value is missing or out of range, or two contradict each other. The error is about the form that the
     /// text names.
     pub fn read(&self, text: &str) -> Result<T, QuantityError> {
-        let refused = |expected: String| QuantityError::new(text, expected);
-        let trimmed = text.trim();
-        let (name, arguments) = match trimmed.split_once(':') {
-            Some((name, arguments)) => (name.trim(), Some(arguments)),
-            None => (trimmed, None),
-        };
-        let named = self.forms.iter().find(|form| !form.name.is_empty() && form.name == name);
-        if let Some(form) = named {
-            return form.read(arguments).map_err(refused);
-        }
-        match self.forms.iter().find(|form| form.name.is_empty()) {
-            // What looks like a name is one.
-            Some(form) if !self.is_name(name, arguments) => form.read(Some(trimmed)).map_err(refused),
-            _ => Err(refused(self.unknown(name, arguments))),
-        }
-    }
-
-    /// Whether what stands before a colon is a name, known elsewhere or nearly one of ours.
-    fn is_name(&self, name: &str, arguments: Option<&str>) -> bool {
-        self.known_as(name).is_some() || arguments.is_some() && name.starts_with(|first: char| first.is_alphabetic())
+        let accepts = |form: usize, arguments: &str| self.forms[form].read(Some(arguments)).is_ok();
+        let chosen = self.outline().choose(text.trim(), &accepts);
+        let value = chosen.and_then(|(form, arguments)| self.forms[form].read(arguments));
+        value.map_err(|expected| QuantityError::new(text, expected))
     }
 
     /// The names of the forms that have one.
@@ -109,60 +120,120 @@ impl<T> Notation<T> {
         either(&forms)
     }
 
-    /// The form that is meant by a name of another tool, or by one that is mistyped.
-    fn known_as(&self, name: &str) -> Option<&'static Form<T>> {
-        let alias = |form: &&Form<T>| form.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
-        self.forms.iter().find(alias).or_else(|| {
-            let near = nearest(name, self.names())?;
-            self.forms.iter().find(|form| form.name == near)
-        })
-    }
-
-    /// The accepted forms, for the error about an unknown name.
-    fn unknown(&self, name: &str, arguments: Option<&str>) -> String {
-        let what = self.what;
-        let first = self.forms.first().map_or("", |form| form.name);
-        let elsewhere = self.elsewhere.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
-        if let Some((other, instead)) = elsewhere {
-            return format!("{what}; `{other}` is none of them: {instead}");
-        }
-        if let (Some(form), Some(arguments)) = (self.known_as(name), arguments)
-            && form.read(Some(arguments)).is_ok()
-        {
-            let colon = if form.name.is_empty() { "" } else { ":" };
-            return format!("{what}; did you mean `{}{colon}{}`?", form.name, arguments.trim());
-        }
-        if let Some(form) = self.known_as(name) {
-            let example = if form.example == form.name { String::new() } else { format!(", as in `{}`", form.example) };
-            return format!("{what}; did you mean `{}`{example}?", form.name);
-        }
-        // The value without its name.
-        let bare = self.forms.first().filter(|_| arguments.is_none());
-        if bare.is_some_and(|form| form.read(Some(name)).is_ok()) {
-            return format!("{what}: a name before `{name}`, such as `{first}:{name}`");
-        }
-        let names: Vec<&str> = self.names().collect();
-        let example = self.forms.first().map_or("", |form| form.example);
-        let names = if names.is_empty() { String::new() } else { format!("; the names are {}", listed(&names)) };
-        format!("{what}, such as `{example}`{names}")
-    }
-
     /// All forms with their parameters, for the description of a key: a sentence each.
     #[must_use]
     pub fn description(&self) -> String {
-        let mut ranges = Vec::new();
-        let forms: Vec<String> = self.forms.iter().map(|form| form.described(&mut ranges)).collect();
-        format!("{}: {}", self.what, forms.join("; "))
+        self.outline().description()
     }
 
     /// A row of a Markdown table per form: its syntax, the parameters with their defaults, and its effect. A parameter whose description
     /// stands in an earlier row has its name and default alone.
     #[must_use]
     pub fn rows(&self) -> String {
+        self.outline().rows()
+    }
+
+    fn outline(&self) -> Outline {
+        Outline { what: self.what, forms: self.forms.iter().map(Form::shape).collect(), elsewhere: self.elsewhere }
+    }
+}
+
+impl<T> Form<T> {
+    /// The value of the arguments, or the accepted form.
+    fn read(&self, arguments: Option<&str>) -> Result<T, String> {
+        let shape = self.shape();
+        let arguments = shape.read(arguments)?;
+        (self.build)(&arguments.values).map_err(|error| shape.refused(&arguments, &error))
+    }
+
+    /// The written form, without its optional parameters.
+    #[must_use]
+    pub fn syntax(&self) -> String {
+        self.shape().syntax()
+    }
+
+    fn shape(&self) -> Shape {
+        let Self { name, aliases, title, source, example, positional, required, parameters, build: _ } = *self;
+        Shape { name, aliases, title, source, example, positional, required, parameters }
+    }
+}
+
+impl Outline {
+    /// The form that `text` names, by its place, and the arguments; or the accepted forms. `accepts` is whether a form takes arguments.
+    fn choose<'a>(
+        &self,
+        text: &'a str,
+        accepts: &dyn Fn(usize, &str) -> bool,
+    ) -> Result<(usize, Option<&'a str>), String> {
+        let (name, arguments) = match text.split_once(':') {
+            Some((name, arguments)) => (name.trim(), Some(arguments)),
+            None => (text, None),
+        };
+        if let Some(named) = self.forms.iter().position(|form| !form.name.is_empty() && form.name == name) {
+            return Ok((named, arguments));
+        }
+        match self.forms.iter().position(|form| form.name.is_empty()) {
+            // What looks like a name is one.
+            Some(form) if !self.is_name(name, arguments) => Ok((form, Some(text))),
+            _ => Err(self.unknown(name, arguments, accepts)),
+        }
+    }
+
+    /// Whether what stands before a colon is a name, known elsewhere or nearly one of ours.
+    fn is_name(&self, name: &str, arguments: Option<&str>) -> bool {
+        self.known_as(name).is_some() || arguments.is_some() && name.starts_with(|first: char| first.is_alphabetic())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.forms.iter().map(|form| form.name).filter(|name| !name.is_empty())
+    }
+
+    /// The place of the form that is meant by a name of another tool, or by one that is mistyped.
+    fn known_as(&self, name: &str) -> Option<usize> {
+        let alias = |form: &Shape| form.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
+        self.forms.iter().position(alias).or_else(|| {
+            let near = nearest(name, self.names())?;
+            self.forms.iter().position(|form| form.name == near)
+        })
+    }
+
+    /// The accepted forms, for the error about an unknown name.
+    fn unknown(&self, name: &str, arguments: Option<&str>, accepts: &dyn Fn(usize, &str) -> bool) -> String {
+        let what = self.what;
+        let (first, example) = self.forms.first().map_or(("", ""), |form| (form.name, form.example));
+        let elsewhere = self.elsewhere.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        if let Some((other, instead)) = elsewhere {
+            return format!("{what}; `{other}` is none of them: {instead}");
+        }
+        if let Some(place) = self.known_as(name) {
+            let form = &self.forms[place];
+            if let Some(arguments) = arguments.filter(|arguments| accepts(place, arguments)) {
+                let colon = if form.name.is_empty() { "" } else { ":" };
+                return format!("{what}; did you mean `{}{colon}{}`?", form.name, arguments.trim());
+            }
+            let example = if form.example == form.name { String::new() } else { format!(", as in `{}`", form.example) };
+            return format!("{what}; did you mean `{}`{example}?", form.name);
+        }
+        // The value without its name.
+        if arguments.is_none() && !self.forms.is_empty() && accepts(0, name) {
+            return format!("{what}: a name before `{name}`, such as `{first}:{name}`");
+        }
+        let names: Vec<&str> = self.names().collect();
+        let names = if names.is_empty() { String::new() } else { format!("; the names are {}", listed(&names)) };
+        format!("{what}, such as `{example}`{names}")
+    }
+
+    fn description(&self) -> String {
+        let mut ranges = Vec::new();
+        let forms: Vec<String> = self.forms.iter().map(|form| form.described(&mut ranges)).collect();
+        format!("{}: {}", self.what, forms.join("; "))
+    }
+
+    fn rows(&self) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
         let mut described: Vec<(&'static str, String)> = Vec::new();
         let mut rows = String::new();
-        for form in self.forms {
+        for form in &self.forms {
             let (first, named) = form.parameters.split_at(form.positional);
             let mut parameters = Vec::new();
             let placed = first.iter().map(|one| (one, format!("`{}`", one.name.to_uppercase())));
@@ -185,20 +256,20 @@ impl<T> Notation<T> {
     }
 }
 
-impl<T> Form<T> {
-    /// The value of the arguments, or the accepted form.
-    fn read(&self, arguments: Option<&str>) -> Result<T, String> {
+impl Shape {
+    /// The arguments as values, or the accepted form.
+    fn read<'a>(&self, arguments: Option<&'a str>) -> Result<Arguments<'a>, String> {
         let example = self.example;
         let parts: Vec<&str> = arguments.map(|text| split(text).collect()).unwrap_or_default();
         // A named parameter ends those without names, and so does the end: one that is missing is not read from what follows.
         let is_named = |part: &str| {
             part.split_once('=').is_some_and(|(key, _)| self.parameters.iter().any(|one| one.name == key.trim()))
         };
-        let first = parts.iter().map(|part| part.trim()).take(self.positional).take_while(|part| !is_named(part));
-        let first: Vec<&str> = first.collect();
+        let placed = parts.iter().map(|part| part.trim()).take(self.positional).take_while(|part| !is_named(part));
+        let placed: Vec<&str> = placed.collect();
         let mut values = Values::none(self.parameters);
         for (index, parameter) in self.parameters.iter().enumerate().take(self.positional) {
-            let given = first.get(index).filter(|given| !given.is_empty());
+            let given = placed.get(index).filter(|given| !given.is_empty());
             let missing = || match (index, self.name, accepted(parameter)) {
                 (0, "", accepted) => format!("{accepted}, as in `{example}`"),
                 (0, name, accepted) => format!("`{name}:` and {accepted}, as in `{example}`"),
@@ -207,20 +278,24 @@ impl<T> Form<T> {
             let given = given.ok_or_else(missing)?;
             values.given[index] = Some(parameter.read(given).ok_or_else(|| self.out_of_range(parameter, given))?);
         }
-        let typed = values.take(parts.into_iter().skip(self.positional), self.positional);
-        let typed = typed.map_err(|error| self.argument(error))?;
+        let named = values.take(parts.into_iter().skip(self.positional), self.positional);
+        let named = named.map_err(|error| self.argument(error))?;
         if let Some(index) = (0..self.required).find(|index| values.given[*index].is_none()) {
             return Err(format!("`{}` too, as in `{example}`", self.parameters[index].name));
         }
-        (self.build)(&values).map_err(|InvalidParameter { parameter, reason }| {
-            let place = self.parameters.iter().position(|one| one.name == parameter);
-            if let Some(given) = place.and_then(|place| first.get(place)) {
-                return format!("{reason}, not `{given}`, as in `{example}`");
-            }
-            let given = typed.iter().find(|(name, _)| *name == parameter);
-            let given = given.map_or_else(|| "the default".to_string(), |(_, given)| format!("`{given}`"));
-            format!("{reason} for `{parameter}`, not {given}, as in `{example}`")
-        })
+        Ok(Arguments { values, placed, named })
+    }
+
+    /// What is accepted instead of a value that the form does not build.
+    fn refused(&self, arguments: &Arguments<'_>, error: &InvalidParameter) -> String {
+        let (InvalidParameter { parameter, reason }, example) = (error, self.example);
+        let place = self.parameters.iter().position(|one| one.name == *parameter);
+        if let Some(given) = place.and_then(|place| arguments.placed.get(place)) {
+            return format!("{reason}, not `{given}`, as in `{example}`");
+        }
+        let given = arguments.named.iter().find(|(name, _)| name == parameter);
+        let given = given.map_or_else(|| "the default".to_string(), |(_, given)| format!("`{given}`"));
+        format!("{reason} for `{parameter}`, not {given}, as in `{example}`")
     }
 
     /// The accepted values of a parameter, for the error about another.
@@ -250,8 +325,7 @@ impl<T> Form<T> {
     }
 
     /// The written form, without its optional parameters.
-    #[must_use]
-    pub fn syntax(&self) -> String {
+    fn syntax(&self) -> String {
         let place = |(index, parameter): (usize, &Parameter)| {
             let value = parameter.name.to_uppercase();
             if index < self.positional { value } else { format!("{}={value}", parameter.name) }
