@@ -21,7 +21,7 @@ if (!folder) {
   console.error('usage: node site.mjs CWND FOLDER [BROWSER]');
   process.exit(2);
 }
-const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20 }).trim();
+const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20, stdio: 'pipe' }).trim();
 const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
 /** The file of a preset. */
 const file_of = (preset) => ['live', '', 'access'].map((directory) => join(SCENARIOS, '..', directory, `${preset}.toml`)).find(existsSync);

@@ -137,7 +137,7 @@ mod tests {
             "quinn:cubic 86400001 1 1",
             &format!("quinn:cubic 1 {points} {points}"),
             &format!("{} 1 1 1", "q".repeat(LONGEST + 1)),
-            &vec![good; FLOWS + 1].join("\n"),
+            &[good; FLOWS + 1].join("\n"),
             &format!("{good}\n"),
         ] {
             assert_eq!(read(bad), Err(AddressError::Recording), "{bad}");
