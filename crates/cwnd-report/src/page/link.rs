@@ -149,7 +149,7 @@ mod tests {
         let flow = &trace.flows[1];
         let last = recording.window[160].expect("a window");
         assert!((f64::from(last) - flow.window.last().expect("a sample")).abs() <= 0.5, "{last}");
-        // The goodput in all adds up to what was delivered, but for what each number is rounded by.
+        // The goodputs add up to the delivered payload, within the rounding of each number.
         let kbits: u32 = recording.goodput.iter().flatten().sum::<u32>() * recording.every_ms / 1000;
         let delivered = flow.delivered.last().expect("a sample") * u64::from(flow.payload) * 8 / 1000;
         assert!(f64::from(kbits).mul_add(-1.0, delivered as f64).abs() < 5.0, "{kbits} and {delivered} kbit");
