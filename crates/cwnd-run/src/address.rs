@@ -137,7 +137,7 @@ fn unpacked(data: &str, most: usize) -> Result<String, AddressError> {
     String::from_utf8(inflate(&bytes, most)?).map_err(|_| AddressError::Damaged)
 }
 
-/// The fragment of an address. Mail and chat programs write `#`, `=` and `&` as `%23`, `%3D` and `%26` (RFC 3986, section 2.1).
+/// The fragment of an address, in which a program that passed it on may have encoded `#`, `=` and `&` (RFC 3986, section 2.1).
 fn fragment(address: &str) -> Option<Cow<'_, str>> {
     let (_, fragment) = address.split_once('#').or_else(|| address.rsplit_once(HASH))?;
     if !fragment.contains('%') {
