@@ -7,7 +7,7 @@
 // One line per check; exit code 1 if any fails, 2 if the checks could not be run.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ if (!folder) {
   console.error('usage: node site.mjs CWND FOLDER [BROWSER]');
   process.exit(2);
 }
-const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20 }).trim();
+const cwnd = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 64 << 20, stdio: 'pipe' }).trim();
 const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
 /** The file of a preset. */
 const file_of = (preset) => ['live', '', 'access'].map((directory) => join(SCENARIOS, '..', directory, `${preset}.toml`)).find(existsSync);
@@ -51,8 +51,11 @@ const until = (page, holds, ...values) => page.waitForFunction(holds, { timeout:
 /** Waits until a run later than `before` is shown whole. */
 const settled = (page, before = 0) => until(page, (before) => Number(document.documentElement.dataset.shown ?? 0) > before, before);
 const shown = (page) => page.evaluate(() => Number(document.documentElement.dataset.shown ?? 0));
+const packed = (text) => deflateRawSync(Buffer.from(text)).toString('base64url');
 /** The fragment of a link to a scenario. */
-const fragment_of = (text) => `#s=1.${deflateRawSync(Buffer.from(text)).toString('base64url')}`;
+const fragment_of = (text) => `#s=1.${packed(text)}`;
+/** The fragment of a link to a scenario with recorded flows. */
+const recorded = (text) => `${fragment_of('duration = "5s"\nseeds = 1\n[dumbbell]\n[[flow]]\nalgorithm = "reno"\n')}&recorded=${packed(text)}`;
 const text_of = (page, selector) => page.$eval(selector, (one) => one.textContent);
 const value_of = (page, selector) => page.$eval(selector, (one) => one.value);
 
@@ -128,7 +131,7 @@ await check('a rule shows its expressions when it is chosen', async () => {
   assert(inputs.map(({ placeholder }) => placeholder).join(' ').startsWith('1/w w/2'), `in sight: ${JSON.stringify(inputs)}`);
   assert(inputs.every(({ clientWidth }) => clientWidth >= 200), `an expression has too little room: ${JSON.stringify(inputs)}`);
 });
-for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', fragment_of(Buffer.alloc(64 << 20))], ['a long line', fragment_of(`a=${'['.repeat(60_000)}`)], ['an empty scenario', fragment_of('')]]) {
+for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</script>'], ['another version', '#s=7.AAAA'], ['no scenario', '#elsewhere'], ['a bomb', fragment_of(Buffer.alloc(64 << 20))], ['a long line', fragment_of(`a=${'['.repeat(60_000)}`)], ['an empty scenario', fragment_of('')], ['a bomb of a recorded flow', recorded(Buffer.alloc(64 << 20, '1'))], ['a recorded flow that is no number', recorded('quinn:cubic 100 NaN,1 1,2')], ['a script as a recorded flow', recorded('<script>alert(1)</script> 100 1,2 1,2')]]) {
   await check(`${name} shows an error and runs nothing`, async () => {
     const linked = await open(fragment);
     await until(linked, () => !document.querySelector('#message').hidden);
@@ -139,6 +142,31 @@ for (const [name, fragment] of [['a damaged link', '#s=1.AAAA<script>alert(1)</s
     return text;
   });
 }
+await check('a recorded flow is drawn next to the run, until the scenario is another one', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'cwnd-site-'));
+  const [scenario, result, page_of] = [join(SCENARIOS, 'simd.toml'), join(scratch, 'result'), join(scratch, 'overlay')];
+  cwnd('run', scenario, '--seeds', '1', '--trace', 'qlog', '--out', result);
+  const [log] = (await readdir(join(result, 'traces'))).filter((name) => name.endsWith('.sqlog'));
+  cwnd('overlay', scenario, '--set', 'flow.0.algorithm=cubic', '--kernel', join(result, 'traces', log), '--label', 'ours', '--label', 'kernel:simd', '--out', page_of);
+  const fragment = /id="link">(#[^<]*)</.exec(await readFile(join(page_of, 'report.html'), 'utf8'))[1].replaceAll('&#38;', '&');
+  await rm(scratch, { recursive: true });
+  assert(fragment.includes('&recorded=') && fragment.length <= 4096, `${fragment.length} characters`);
+  const linked = await open(fragment);
+  await settled(linked);
+  const rows = () => linked.$$eval('#flows th button', (names) => names.map((one) => one.textContent).filter((name) => name.startsWith('recorded: ')));
+  const found = await rows();
+  assert(found.join() === 'recorded: kernel:simd', `recorded: ${found}`);
+  const cells = await linked.$eval('#flows tbody tr:last-child', (row) => [...row.querySelectorAll('td')].map((one) => parseFloat(one.textContent)));
+  assert(cells[0] > 1 && cells[1] > 0, `its window and goodput are ${cells}`);
+  assert((await linked.evaluate(() => location.hash)).includes('&recorded='), 'the link of the page has lost it');
+  await overflow(linked);
+  const before = await shown(linked);
+  await linked.select('#preset', presets[0]);
+  await settled(linked, before);
+  assert((await rows()).length === 0, 'it is drawn over another scenario');
+  await linked.close();
+  return `${fragment.length} characters`;
+});
 await check('an address with the numbers of another version says so, and has the cursor', async () => {
   const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=1');
   const linked = await open(`${link}&at=12.5s&digest=0123456789abcdef`);
@@ -370,7 +398,9 @@ await check('it works without its host after the first visit', async () => {
   gone.end();
   await visit.reload();
   await settled(visit);
-  for (const name of ['index.html', 'figures.html', 'exercises.html', 'model-response.html', 'model-convergence.html']) {
+  for (const name of await readdir(folder)) {
+    // The browser has the script of the worker that keeps the others.
+    if (name === 'offline.js') continue;
     assert(await visit.evaluate(async (name) => (await fetch(name)).ok, name), `${name} is not kept`);
   }
   await visit.close();
@@ -392,17 +422,20 @@ for (const [width, height] of [[360, 740], [1280, 900], [2560, 1400]]) {
     return found;
   });
 }
-await check('a figure of a paper runs from its link', async () => {
+await check('a figure of a paper has a page, and runs from it', async () => {
   const figures = await open('figures.html');
+  const pages = await figures.$$eval('main li a', (links) => links.map((link) => link.getAttribute('href')));
+  assert(pages.length > 50 && pages.every((page) => existsSync(join(folder, page))), `${pages.length} pages`);
+  await figures.goto(`${served.url}simd-fig-5.html`);
   const links = await figures.$$eval('main li a', (links) => links.map((link) => link.getAttribute('href')));
-  assert(links.length > 50 && links.every((link) => link.startsWith('./#s=1.')), `${links.length} links`);
+  assert(links.length === 60 && links.every((link) => link.startsWith('./#s=1.')), `${links.length} links`);
   await figures.click('main li a');
   await settled(figures);
   const title = /^title = .*$/m.exec(await value_of(figures, '#toml'));
   await figures.close();
-  return `${links.length} links, the first: ${title}`;
+  return `${pages.length} pages; of ${links.length} links of one, the first: ${title}`;
 });
-for (const name of ['figures', 'exercises', 'model-response', 'model-convergence']) {
+for (const name of ['figures', 'simd-fig-5', 'daimd-table-2', 'exercises', 'model-response', 'model-convergence']) {
   for (const [width, height] of [[360, 740], [1280, 900]]) {
     await check(`${name}.html, ${width} pixels wide`, async () => {
       const sized = await open(`${name}.html`);

@@ -10,7 +10,7 @@ use cwnd_report::page::names;
 use cwnd_report::write_overlay;
 use cwnd_run::execute::default_memory;
 use cwnd_run::run::run as run_all;
-use cwnd_run::scenario::{Written, apart};
+use cwnd_run::scenario::{Scenario, Written, apart};
 use cwnd_text::{counted, one_line};
 
 use crate::arguments::whole;
@@ -73,7 +73,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     Offset::idle(&given, &inputs).into_iter().for_each(|idle| say!("warning: --offset {idle}"));
     let progress = TimeProgress::start()?;
     let directory = files::directory(arguments.out.as_deref(), "overlay", true)?;
-    let scenarios = inputs.iter().filter_map(Input::scenario).cloned().collect();
+    let scenarios: Vec<Scenario> = inputs.iter().filter_map(Input::scenario).cloned().collect();
+    let at_zero = inputs.iter().zip(&offsets).all(|(input, offset)| input.scenario().is_none() || offset.of_run == 0);
+    let linked = match scenarios.as_slice() {
+        [one] if at_zero => Some(one.document().clone()),
+        _ => None,
+    };
     let runs = run_all(scenarios, &progress)?;
     drop(progress);
     let parts = lay(&inputs, &labels, &offsets, runs);
@@ -82,7 +87,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     let left_out: String = reader.left_out(&labels).into_iter().map(|note| note + "\n").collect();
     let text = document.print() + &left_out;
     if let Some(directory) = directory {
-        let path = files::publish(directory, |path| write_overlay(path, &files::command(), &text, &document, &parts))?;
+        let path = files::publish(directory, |path| {
+            write_overlay(path, (&files::command(), &text), &document, &parts, linked.as_ref())
+        })?;
         arguments.figure.write_from(&path)?;
     }
     Ok(text)

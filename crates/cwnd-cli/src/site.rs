@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cwnd_live::{EXERCISES, FIGURES, PRESETS};
-use cwnd_report::page::{exercises_html, figures_html};
+use cwnd_papers::{Recorded, Scale};
+use cwnd_report::page::{exercises_html, figures_html, scripts, scripts_apart};
 use cwnd_run::files::{Directory, read_limited, write_whole};
 use cwnd_run::scenario::{Document, Scenario, ScenarioError};
 use cwnd_text::counted;
@@ -37,17 +38,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
     let directory = Directory::start(&arguments.directory).map_err(|error| Failure::input(format!("DIR: {error}")))?;
-    let mut files = cwnd_live::site(&engine);
     let models = model::pages()?;
     let with = |other| [other].into_iter().chain(models.iter().map(|page| (page.file, page.title))).collect::<Vec<_>>();
     let papers = cwnd_papers::cells().map_err(|error| Failure::run(error.to_string()))?;
-    files.push((FIGURES, figures_html(&papers, &with((EXERCISES, "Exercises"))).into_bytes()));
+    let record = Recorded::at(Scale::Full)?;
+    let mut pages = figures_html(&papers, &record, FIGURES, &with((EXERCISES, "Exercises")));
     let presets = PRESETS.iter().map(|preset| Ok(Scenario::read(preset.id, preset.text, &[])?.document().clone()));
     let presets =
         presets.collect::<Result<Vec<Document>, ScenarioError>>().map_err(|error| Failure::run(error.to_string()))?;
     let others = with((FIGURES, "Papers and models"));
-    files.push((EXERCISES, exercises_html(exercises(), &presets, &others).into_bytes()));
-    files.extend(models.into_iter().map(|page| (page.file, page.html.into_bytes())));
+    pages.push((EXERCISES.to_string(), exercises_html(exercises(), &presets, &others)));
+    pages.extend(models.into_iter().map(|page| (page.file.to_string(), scripts_apart(&page.html, SCRIPT))));
+    pages.push((SCRIPT.to_string(), scripts()));
+    let files = cwnd_live::site(&engine, pages.into_iter().map(|(name, text)| (name, text.into_bytes())).collect());
     for (name, bytes) in &files {
         let path = directory.path().join(name);
         write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;
@@ -62,6 +65,8 @@ fn exercises() -> &'static str {
     from.split_once("\n## ").map_or(from, |(section, _)| section)
 }
 
+/// The script of the pages that have plots.
+const SCRIPT: &str = "plots.js";
 const LIVE: &str = include_str!("../../../docs/live.md");
 
 /// Whether a module has the exports of the simulator: their names stand in it as they are.

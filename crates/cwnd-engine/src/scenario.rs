@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cwnd::Span;
-use cwnd_run::address::{AddressError, Linked, MOST_FLOWS};
+use cwnd_run::address::{AddressError, Linked, MOST_FLOWS, Recording};
 use cwnd_run::scenario::{Place, Scenario, ScenarioError};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -137,11 +137,18 @@ pub fn read_address(id: u32, address: &str) -> Frame {
         Ok(linked) => {
             let mut frame = document(id, read(&linked.toml), linked.apart);
             frame.header["cursor"] = json!(linked.cursor.map(Span::as_secs_f64));
+            frame.header["recorded"] = linked.recorded.iter().map(recording).collect();
             frame.header["digest"] = json!(linked.digest.map(|digest| format!("{digest:016x}")));
             frame
         }
         Err(error) => PageError::from(error).frame(id),
     }
+}
+
+/// A recorded flow as the page draws it: times in seconds, goodput in Mbit/s.
+fn recording(one: &Recording) -> Value {
+    let goodput: Vec<Option<f64>> = one.goodput.iter().map(|kbps| kbps.map(|kbps| f64::from(kbps) * 1e-3)).collect();
+    json!({ "label": one.label, "every": f64::from(one.every_ms) * 1e-3, "window": one.window, "goodput": goodput })
 }
 
 fn document(id: u32, read: Result<Value, PageError>, apart: bool) -> Frame {

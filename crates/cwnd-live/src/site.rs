@@ -8,19 +8,28 @@ pub const FIGURES: &str = "figures.html";
 /// The file with the exercises. The page links to it, and the caller of [`site`] adds it.
 pub const EXERCISES: &str = "exercises.html";
 
-/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
+/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to, `others` are further files.
 #[must_use]
-pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub fn site(engine: &[u8], others: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {
         "" => ("index.html", page(part.bytes)),
         name => (name, part.bytes.to_vec()),
     });
-    let scripts: [(&str, &[u8]); 2] = [
-        ("worker.js", include_bytes!("../page/dist/worker.js")),
-        ("offline.js", include_bytes!("../page/dist/offline.js")),
-    ];
-    let own = scripts.into_iter().chain([(ENGINE, engine)]).map(|(name, bytes)| (name, bytes.to_vec()));
-    parts.chain(own).collect()
+    let worker: &[u8] = include_bytes!("../page/dist/worker.js");
+    let own = [("worker.js", worker), (ENGINE, engine)].map(|(name, bytes)| (name, bytes.to_vec()));
+    let own = parts.chain(own).map(|(name, bytes)| (name.to_string(), bytes));
+    let mut files: Vec<(String, Vec<u8>)> = own.chain(others).collect();
+    let script = offline(files.iter().map(|(name, _)| name.as_str()));
+    files.push((OFFLINE.to_string(), script.into_bytes()));
+    files
+}
+
+/// The script that keeps `files` for a visit without a network. Their list is a part of it: a browser installs a script anew if a byte of it
+/// differs.
+fn offline<'a>(files: impl Iterator<Item = &'a str>) -> String {
+    // Names of files here need no escape.
+    let files: Vec<String> = files.map(|name| format!("\"{name}\"")).collect();
+    format!("const FILES=[\"./\",{}];\n{}", files.join(","), include_str!("../page/dist/offline.js"))
 }
 
 /// The page with the head of a static one, and with the links to the other pages.
@@ -47,6 +56,7 @@ fn linked() -> String {
 const TITLE: &str = "<h1>cwnd <span>live</span></h1>";
 const CHARSET: &str = "<meta charset=\"utf-8\">";
 const ENGINE: &str = "cwnd.wasm";
+const OFFLINE: &str = "offline.js";
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; \
                       connect-src 'self'; img-src 'self' data: blob:; form-action 'none'; base-uri 'none'";
 
@@ -65,16 +75,18 @@ mod tests {
 
     #[test]
     fn the_page_names_its_engine_and_is_otherwise_the_one_of_the_server() {
-        let files = site(b"module");
-        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+        let files = site(b"module", vec![("more.html".to_string(), b"more".to_vec())]);
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
-            ["index.html", "live.css", "live.js", "licences.txt", "worker.js", "offline.js", "cwnd.wasm"]
+            ["index.html", "live.css", "live.js", "licences.txt", "worker.js", "cwnd.wasm", "more.html", "offline.js"]
         );
+        let list = format!("const FILES=[\"./\",\"{}\"];\n", names[..7].join("\",\""));
+        assert!(files[7].1.starts_with(list.as_bytes()), "{}", String::from_utf8_lossy(&files[7].1));
         let page = String::from_utf8(files[0].1.clone()).expect("text");
         let (start, rest) = page.split_once(&head()).expect("the head is in the page");
         let (between, rest) = rest.split_once(&linked()).expect("the link is in the page");
         assert_eq!(format!("{start}{CHARSET}{between}{TITLE}{rest}").as_bytes(), PARTS[0].bytes);
-        assert_eq!(files[6].1, b"module");
+        assert_eq!(files[5].1, b"module");
     }
 }

@@ -8,7 +8,7 @@ use cwnd_run::probe::{Probe, Reduction};
 use cwnd_run::scenario::Scenario;
 
 use super::bench::Bench;
-use super::error::{PaperError, Result};
+use super::error::Result;
 use super::findings::Findings;
 use super::published::{Published, PublishedResult};
 use super::reproduction::Reproduction;
@@ -20,11 +20,17 @@ use super::settings::{Scale, Settings};
 pub struct ResultCells {
     /// The result with its published rows.
     pub result: PublishedResult,
-    /// The scenarios that its runner asks for first, each once.
+    /// Its experiments, and where to look: the comments of the files of its scenarios.
+    pub notes: Vec<String>,
+    /// The scenarios that its runner asks for, each once, in the order of asking; at most [`MOST`].
     pub scenarios: Vec<Arc<Scenario>>,
 }
 
-/// Each paper with its results that run scenarios, at the published lengths. Nothing is run: a runner ends where it asks for its first runs.
+/// The most scenarios of a result: a runner that asks for more ends there.
+pub const MOST: usize = 100;
+
+/// Each paper with its results that run scenarios, at the published lengths. Nothing is run: runs that a runner asks for have no values, and
+/// it ends where it cannot go on without them.
 ///
 /// # Errors
 /// A file of a paper is wrong, or a runner fails before it asks for runs.
@@ -44,19 +50,31 @@ fn of_result(reproduction: &Reproduction, published: &Published, result: &Publis
     let asked = RefCell::new(Vec::<Arc<Scenario>>::new());
     let end = |jobs: Vec<Job<Probe>>| -> Result<Vec<Reduction>> {
         let mut asked = asked.borrow_mut();
+        let kept = vec![Reduction::default(); jobs.len()];
         for Job { scenario, .. } in jobs {
+            if asked.len() == MOST {
+                return Err(RunError::from(Interrupted).into());
+            }
             if asked.iter().all(|known| known.runs() != scenario.runs()) {
                 asked.push(scenario);
             }
         }
-        Err(RunError::from(Interrupted).into())
+        Ok(kept)
     };
     if let Some(runner) = reproduction.runner(&result.id) {
         let bench = Bench::new((&reproduction.files, published, result), &settings, &end);
         match runner(&bench, &mut Findings::default()) {
-            Ok(()) | Err(PaperError::Run(RunError::Interrupted(_))) => {}
-            Err(error) => return Err(error),
+            Err(error) if asked.borrow().is_empty() => return Err(error),
+            Ok(()) | Err(_) => {}
         }
     }
-    Ok(ResultCells { result: result.clone(), scenarios: asked.into_inner() })
+    let files = result.scenarios.iter().filter_map(|name| reproduction.scenario(name));
+    let notes = files.map(|(_, text)| comment(text)).collect();
+    Ok(ResultCells { result: result.clone(), notes, scenarios: asked.into_inner() })
+}
+
+/// The comment that a file begins with, as one paragraph.
+fn comment(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.starts_with("#:"));
+    lines.map_while(|line| line.strip_prefix('#')).map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -52,7 +52,7 @@ mod verdict;
 pub use ablation::{Ablation, Variant, variants};
 pub use alternatives::{Alternative, Alternatives, Outcome, alternatives};
 pub use bench::RunLog;
-pub use cells::{ResultCells, cells};
+pub use cells::{MOST, ResultCells, cells};
 pub use cross::{
     Answer, Asked, Compare, CrossAlgorithm, CrossClaim, CrossExperiment, CrossMeasure, CrossTable, Crossing, Plan,
     Score, cross,

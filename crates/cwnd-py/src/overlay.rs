@@ -81,7 +81,7 @@ impl Overlaid {
 
     /// The report of `cwnd overlay`, with what repeats it.
     fn html(&self, command: &str) -> String {
-        overlay_html(&self.parts, command, &self.document.print())
+        overlay_html(&self.parts, command, &self.document.print(), None)
     }
 
     /// A table by its name: `flows`, a row each; or `trace`, their course over time.

@@ -117,7 +117,7 @@
 
   async function draw(plot) {
     if (drawn(plot)) return;
-    const options = { mode: 'vega-lite', renderer: 'svg', actions: false, config: CONFIG, tooltip: { theme: 'custom' } };
+    const options = { mode: 'vega-lite', renderer: 'svg', actions: false, ast: true, config: CONFIG, tooltip: { theme: 'custom' } };
     await vegaEmbed(frame(plot), whole(plot), options);
     document.getElementById(plot.id).dataset.drawn = '';
   }
@@ -127,7 +127,7 @@
     if (drawn(plot)) return;
     const { spec } = vegaLite.compile(whole(plot), { config: CONFIG });
     frame(plot).replaceChildren();
-    new vega.View(vega.parse(spec), { renderer: 'svg' }).initialize(frame(plot)).run();
+    new vega.View(vega.parse(spec, null, { ast: true }), { renderer: 'svg', expr: vega.expressionInterpreter }).initialize(frame(plot)).run();
     document.getElementById(plot.id).dataset.drawn = '';
   }
 

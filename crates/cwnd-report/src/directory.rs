@@ -23,6 +23,7 @@ use cwnd_lab::sweep::{Sweep, Swept};
 use cwnd_papers::{Crossing, JudgedRow, PaperRun, Plan, Settings};
 use cwnd_run::VERSION;
 use cwnd_run::run::Runs;
+use cwnd_run::scenario::Document;
 use cwnd_trace::Trace;
 
 /// Writes the report, `summary.json` and the traces of a comparison into `directory`. `command` repeats it.
@@ -63,13 +64,19 @@ pub fn write_run(directory: &Path, command: &str, summary: &json::Run, runs: &Ru
 }
 
 /// Writes the report, `summary.json` and the traces of runs laid over each other into `directory`. `command` repeats it, `text` is what it
-/// printed.
+/// printed. `scenario` is that of [`overlay_html`].
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write_overlay(directory: &Path, command: &str, text: &str, summary: &Overlay, parts: &[Part]) -> io::Result<()> {
+pub fn write_overlay(
+    directory: &Path,
+    (command, text): (&str, &str),
+    summary: &Overlay,
+    parts: &[Part],
+    scenario: Option<&Document>,
+) -> io::Result<()> {
     write_summary(directory, summary)?;
-    std::fs::write(directory.join("report.html"), overlay_html(parts, command, text))?;
+    std::fs::write(directory.join("report.html"), overlay_html(parts, command, text, scenario))?;
     let traces = parts.iter().flat_map(|part| {
         // A run has one trace; recorded flows have one each.
         part.traces.iter().map(|trace| match part.traces.as_slice() {

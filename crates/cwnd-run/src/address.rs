@@ -1,8 +1,14 @@
 //! A scenario in the fragment of an address: `#s=1.` and its TOML document, compressed by DEFLATE (RFC 1951) and written as base64url
-//! (RFC 4648, section 5). The number is that of this format. `&each=alone`, `&at=` and `&digest=` may follow.
+//! (RFC 4648, section 5). The number is that of this format. `&each=alone`, `&recorded=`, `&at=` and `&digest=` may follow.
 //!
 //! Such an address reaches no server: a browser keeps the fragment. It is what a stranger may have written, so that its length is bounded
 //! before and while it is decompressed.
+
+use std::borrow::Cow;
+
+mod recording;
+
+pub use recording::{FLOWS as MOST_RECORDINGS, Recording, SIGNS};
 
 use cwnd::Span;
 use cwnd::quantity::{exact, span};
@@ -23,6 +29,8 @@ pub struct Linked {
     pub cursor: Option<Span>,
     /// The digest of the first seed, of the first group if each is alone, by the version that made the link.
     pub digest: Option<u64>,
+    /// Flows that were recorded elsewhere, which the page draws next to those of the run; at most [`MOST_RECORDINGS`].
+    pub recorded: Vec<Recording>,
 }
 
 /// Why an address has no scenario.
@@ -43,9 +51,12 @@ pub enum AddressError {
     Damaged,
     /// The fragment has more than a scenario and the way to show it.
     #[error(
-        "the address has more than one scenario, or something else than `s=…`, `each=alone`, `at=…` and `digest=…`: was it copied whole?"
+        "the address has more than one scenario, or something else than `s=…`, `each=alone`, `recorded=…`, `at=…` and `digest=…`: was it copied whole?"
     )]
     Unknown,
+    /// The recorded flows are too many or too long, or something else than labels and numbers.
+    #[error("the recorded flows of the address are damaged: was it copied whole?")]
+    Recording,
     /// The scenario names a file: a stranger's address must not open files of this machine.
     #[error("the scenario of an address reads no files: take `trace` out of it")]
     File,
@@ -55,10 +66,12 @@ impl Linked {
     /// The fragment, with `#` in front.
     #[must_use]
     pub fn fragment(&self) -> String {
-        let data = BASE64URL_NOPAD.encode(&compress_to_vec(self.toml.as_bytes(), BEST));
-        let mut fragment = format!("#{KEY}{VERSION}.{data}");
+        let mut fragment = format!("#{KEY}{VERSION}.{}", packed(&self.toml));
         if self.apart {
             fragment.push_str(&format!("&{APART}"));
+        }
+        if !self.recorded.is_empty() {
+            fragment.push_str(&format!("&{RECORDED}{}", packed(&recording::write(&self.recorded))));
         }
         if let Some(cursor) = self.cursor {
             fragment.push_str(&format!("&{CURSOR}{}", exact(cursor)));
@@ -74,7 +87,7 @@ impl Linked {
     /// # Errors
     /// The address has no scenario of this format, or one that is too long or damaged, or one that names a file.
     pub fn read(address: &str) -> Result<Self, AddressError> {
-        let (_, fragment) = address.trim().split_once('#').ok_or(AddressError::Missing)?;
+        let fragment = fragment(address.trim()).ok_or(AddressError::Missing)?;
         let words: Vec<&str> = fragment.splitn(MOST_WORDS + 1, '&').collect();
         let mut linked = Self::default();
         let mut scenario = None;
@@ -86,6 +99,9 @@ impl Linked {
                 scenario = Some(given);
             } else if *word == APART {
                 linked.apart = true;
+            } else if let Some(given) = word.strip_prefix(RECORDED) {
+                let text = unpacked(given, MOST_RECORDED).map_err(|_| AddressError::Recording)?;
+                linked.recorded = recording::read(&text)?;
             } else if let Some(text) = word.strip_prefix(CURSOR) {
                 linked.cursor = Some(span(text).map_err(|_| AddressError::Unknown)?);
             } else if let Some(text) = word.strip_prefix(DIGEST).filter(|text| is_digest(text)) {
@@ -99,16 +115,38 @@ impl Linked {
         if version != VERSION {
             return Err(AddressError::Version(version.chars().take(12).filter(char::is_ascii_alphanumeric).collect()));
         }
-        if data.len() > MOST {
-            return Err(AddressError::Long);
-        }
-        let bytes = BASE64URL_NOPAD.decode(data.as_bytes()).map_err(|_| AddressError::Damaged)?;
-        let toml = String::from_utf8(inflate(&bytes)?).map_err(|_| AddressError::Damaged)?;
+        let toml = unpacked(data, MOST)?;
         if names_file(&toml) {
             return Err(AddressError::File);
         }
         Ok(Self { toml, ..linked })
     }
+}
+
+/// A text as a part of an address.
+fn packed(text: &str) -> String {
+    BASE64URL_NOPAD.encode(&compress_to_vec(text.as_bytes(), BEST))
+}
+
+/// The text in a part of an address, which has at most `most` bytes before and after it is decompressed.
+fn unpacked(data: &str, most: usize) -> Result<String, AddressError> {
+    if data.len() > most {
+        return Err(AddressError::Long);
+    }
+    let bytes = BASE64URL_NOPAD.decode(data.as_bytes()).map_err(|_| AddressError::Damaged)?;
+    String::from_utf8(inflate(&bytes, most)?).map_err(|_| AddressError::Damaged)
+}
+
+/// The fragment of an address, in which a program that passed it on may have encoded `#`, `=` and `&` (RFC 3986, section 2.1).
+fn fragment(address: &str) -> Option<Cow<'_, str>> {
+    let (_, fragment) = address.split_once('#').or_else(|| address.rsplit_once(HASH))?;
+    if !fragment.contains('%') {
+        return Some(fragment.into());
+    }
+    let decoded = [("%3D", "="), ("%3d", "="), ("%26", "&")]
+        .iter()
+        .fold(fragment.to_string(), |text, (code, sign)| text.replace(code, sign));
+    Some(decoded.into())
 }
 
 fn is_digest(text: &str) -> bool {
@@ -121,8 +159,8 @@ fn key(word: &str) -> &str {
 }
 
 /// The document in `bytes`, which end with it.
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, AddressError> {
-    let mut document = vec![0; MOST];
+fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, AddressError> {
+    let mut document = vec![0; most];
     let flags = inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
     match decompress(&mut DecompressorOxide::new(), bytes, &mut document, 0, flags) {
         (TINFLStatus::Done, taken, made) if taken == bytes.len() => {
@@ -144,12 +182,18 @@ fn names_file(toml: &str) -> bool {
 /// Whether `text` is meant as an address and not as a file.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
-    ["https://", "http://", "#"].iter().any(|start| text.starts_with(start)) && text.contains('#')
+    // The scheme has no case (RFC 3986, section 3.1).
+    let has_scheme = |scheme: &&str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    text.starts_with('#') || (SCHEMES.iter().any(has_scheme) && (text.contains('#') || text.contains(HASH)))
 }
 
+const SCHEMES: [&str; 2] = ["https://", "http://"];
+/// `#`, encoded.
+const HASH: &str = "%23";
 const KEY: &str = "s=";
 const VERSION: &str = "1";
 const APART: &str = "each=alone";
+const RECORDED: &str = "recorded=";
 const CURSOR: &str = "at=";
 const DIGEST: &str = "digest=";
 /// Hexadecimal, of a digest.
@@ -158,6 +202,8 @@ const MOST_WORDS: usize = 8;
 const BEST: u8 = 10;
 /// The largest accepted size of an address and of the document in it, bytes: as much as a page may send to a server.
 pub const MOST: usize = 256 << 10;
+/// The largest size of the recorded flows of an address, and of their text, bytes.
+const MOST_RECORDED: usize = 64 << 10;
 /// The most flows of a scenario that the page runs: each takes two kilobytes before its first packet, and a stranger may have written it.
 pub const MOST_FLOWS: u64 = 1000;
 
@@ -194,6 +240,7 @@ mod tests {
             "&digest=1",
             "&digest=xxxxxxxxxxxxxxxx",
             "&digest=+00000000000000f",
+            "&recorded",
         ] {
             assert_eq!(Linked::read(&format!("{whole}{more}")), Err(AddressError::Unknown), "{more}");
         }
@@ -202,11 +249,61 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_was_encoded_is_the_same() {
+        let linked = Linked { toml: "seeds = 1\n".to_string(), apart: true, digest: Some(7), ..Linked::default() };
+        let fragment = linked.fragment();
+        for address in [
+            format!("https://example.org/cwnd/{fragment}"),
+            format!("HTTPS://Example.org/cwnd/{fragment}"),
+            format!("Http://example.org/a%23b/{fragment}"),
+            format!("https://example.org/cwnd/{}", fragment.replace('#', "%23")),
+            format!(
+                "https://example.org/a%23b/{}",
+                fragment.replace('#', "%23").replace('&', "%26").replace('=', "%3D")
+            ),
+            format!("https://example.org/cwnd/{}", fragment.replace('&', "%26").replace('=', "%3d")),
+            fragment,
+        ] {
+            assert!(is_address(&address), "{address}");
+            assert_eq!(Linked::read(&address).as_ref(), Ok(&linked), "{address}");
+        }
+        for file in ["https", "https://example.org/", "a#b.toml", "a%23b.toml", "é", "ftp://example.org/#s=1."] {
+            assert!(!is_address(file), "{file}");
+        }
+    }
+
+    #[test]
     fn a_bomb_is_refused_before_it_takes_memory() {
         assert_eq!(with(&vec![b' '; MOST]).map(|linked| linked.toml.len()), Ok(MOST));
         assert_eq!(with(&vec![b' '; MOST + 1]), Err(AddressError::Long));
         assert_eq!(with(&vec![b' '; 64 << 20]), Err(AddressError::Long));
         assert_eq!(Linked::read(&format!("#s=1.{}", "A".repeat(MOST + 1))), Err(AddressError::Long));
+    }
+
+    #[test]
+    fn recorded_flows_are_bounded_before_they_take_memory() {
+        let recording =
+            Recording { label: "quinn:cubic".to_string(), every_ms: 200, window: vec![None], goodput: vec![Some(1)] };
+        let linked = Linked { toml: "seeds = 1\n".to_string(), recorded: vec![recording], ..Linked::default() };
+        let whole = linked.fragment();
+        assert_eq!(Linked::read(&whole), Ok(linked));
+        let (without, _) = whole.split_once('&').expect("the recording");
+        let bomb = format!("{without}&recorded={}", BASE64URL_NOPAD.encode(&compress_to_vec(&vec![b'1'; 64 << 20], 6)));
+        let long = format!("{without}&recorded={}", "A".repeat(MOST_RECORDED + 1));
+        let script = format!("{without}&recorded={}", packed("<script>alert(1)</script> 200 1 1"));
+        let twice = format!("{whole}&{}", &whole[without.len() + 1..]);
+        let refused = [
+            bomb,
+            long,
+            script,
+            format!("{without}&recorded="),
+            format!("{without}&recorded=%<script>"),
+            whole[..whole.len() - 3].to_string(),
+        ];
+        for address in refused {
+            assert_eq!(Linked::read(&address), Err(AddressError::Recording), "{}", &address[..200.min(address.len())]);
+        }
+        assert_eq!(Linked::read(&twice), Err(AddressError::Unknown));
     }
 
     #[test]
@@ -220,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(toml in ".{0,2000}", apart: bool, cursor in option::of(0..100_000_000_u64), digest: Option<u64>) {
-            let linked = Linked { toml, apart, cursor: cursor.map(Span::from_micros), digest };
+            let linked = Linked { toml, apart, cursor: cursor.map(Span::from_micros), digest, recorded: Vec::new() };
             let fragment = linked.fragment();
             prop_assert!(fragment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"#=.-_&".contains(&byte)));
             prop_assert_eq!(Linked::read(&format!("https://example.org/a/{fragment}")), Ok(linked));

@@ -156,6 +156,9 @@ pub struct EvaluationRow {
     /// The first of the runs that the value of the algorithm comes from.
     #[serde(skip)]
     pub scenario: Option<Arc<Scenario>>,
+    /// The digest of its first seed, unless that failed.
+    #[serde(skip)]
+    pub digest: Option<u64>,
     /// The value of the algorithm.
     pub algorithm: Option<Estimate>,
     /// The value with Reno in its place.
@@ -369,6 +372,7 @@ impl Plan {
                 unit: measure.unit(),
                 shown: measure.shown(),
                 scenario: asked.runs[0].first().map(|run| Arc::clone(&self.runs[*run].0)),
+                digest: asked.runs[0].first().and_then(|run| outcomes[run * seeds].as_ref().ok()?.digest()),
                 algorithm,
                 reno,
                 cubic,

@@ -53,6 +53,9 @@ pub struct PointResult {
     pub point: usize,
     /// The settings of the sweep there.
     pub set: Vec<Setting>,
+    /// The digest of its first seed, where this part has run it.
+    #[serde(skip)]
+    pub digest: Option<u64>,
     /// Its runs that failed; no measure has them.
     pub failed: u64,
     /// Its place at its setting, 1 for the best: one more than the points that are better by more than chance, so that points whose intervals
@@ -98,6 +101,10 @@ pub fn gather(sweep: &Sweep, rows: &[FinishedCell]) -> Swept {
         PointResult {
             point,
             set: set.collect(),
+            digest: rows
+                .first()
+                .filter(|row| row.cell.index == sweep.points()[point].cells.start)
+                .and_then(|row| row.outcome.as_ref().ok()?.digest()),
             failed: (rows.len() - summaries.len()) as u64,
             rank: None,
             tied: false,

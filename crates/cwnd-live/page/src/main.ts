@@ -1,10 +1,10 @@
 // The page: asks for a run at every change, and draws what comes.
 
 import { build, marked } from './controls';
-import { column, empty, get, happened, instants, lines, set, spread, stateName, type Happened, type Line, type Results, type Settings } from './model';
+import { column, empty, get, happened, instants, lines, recorded, set, spread, stateName, type Happened, type Line, type Recorded, type Results, type Settings } from './model';
 import { Plots } from './plots';
 import { Local } from './local';
-import { type Answer, type Columns, type Engine, type Estimate, type Hello, type Listener, type Place, type Table } from './protocol';
+import { type Answer, type Columns, type Engine, type Estimate, type Hello, type Listener, type Place, type Recording, type Table } from './protocol';
 import { rate, short, span } from './quantity';
 import { Server } from './server';
 import { brief, chart } from './svg';
@@ -22,6 +22,7 @@ let results: Results = empty(0);
 let coming: Results = empty(0);
 let all: Line[] = [];
 let events: Happened[] = [];
+let recordings: Recorded[] = [];
 let theme = colours();
 /** `settings` are those it was asked with, as text; it is `answered` when the whole of its first seed is there. */
 let asked = { id: 0, at: 0, moving: false, answered: true, settings: '' };
@@ -154,8 +155,12 @@ function speed(): number {
   return 10 ** Number($<HTMLInputElement>('#speed').value);
 }
 
-/** What the address has that was opened last, of a run with these settings; its cursor until it is shown. */
-let linked: { settings: string; cursor: number | null; digest: string | null } = { settings: '', cursor: null, digest: null };
+/** What the address has that was opened last, of a run with these settings; its cursor until it is shown, and its recorded flows as they stand in it. */
+let linked: { settings: string; cursor: number | null; digest: string | null; recordings: Recording[]; word: string } = { settings: '', cursor: null, digest: null, recordings: [], word: '' };
+/** The address that is being opened. */
+let opening = '';
+/** Whether what is shown is what that address has. */
+const unchanged = () => !pacing && linked.settings === JSON.stringify([settings.document, settings.apart]);
 /** The end of the page's address, as this page has written it. */
 let kept = '';
 
@@ -164,7 +169,7 @@ function keepLink(cursor = false): void {
   if (!coming.address) return;
   const first = coming.runs[0];
   const at = cursor && row !== null ? `&at=${(shown_time()[row] ?? 0).toFixed(2)}s` : '';
-  kept = coming.address + at + (first?.digest ? `&digest=${first.digest}` : '');
+  kept = coming.address + (unchanged() ? linked.word : '') + at + (first?.digest ? `&digest=${first.digest}` : '');
   history.replaceState(null, '', kept);
 }
 
@@ -182,6 +187,11 @@ function arrive(digest: string): void {
   if (linked.digest !== null && linked.digest !== digest) {
     message(`Another version made this link, and its numbers were others: there the first seed has the digest ${linked.digest}, here ${digest}.`);
   }
+}
+
+function open_address(): void {
+  opening = location.hash;
+  engine.send({ do: 'open', id: (asked.id += 1), address: opening });
 }
 
 /** Shows what the page begins with. */
@@ -217,7 +227,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
     if (answer.id !== asked.id) return;
     message('');
     load(answer.document, answer.apart, preset_of(answer.document));
-    linked = { settings: asked.settings, cursor: answer.cursor ?? null, digest: answer.digest ?? null };
+    linked = { settings: asked.settings, cursor: answer.cursor ?? null, digest: answer.digest ?? null, recordings: answer.recorded ?? [], word: /&recorded=[^&]*/.exec(opening)?.[0] ?? '' };
     return;
   }
   if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.id === read_id, answer.place);
@@ -283,7 +293,7 @@ function handleHello(said: Hello): void {
     select.replaceChildren(...said.presets.map(({ id, document: { title } }) => new Option(String(title), id)), new Option('custom scenario', '', false, false));
     const preset = said.presets[0]!;
     take(preset.document, preset.apart, preset.id);
-    if (location.hash.length > 1) engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
+    if (location.hash.length > 1) open_address();
     else ask(false);
   } else if (pacing) pace();
   else {
@@ -371,7 +381,8 @@ function draw(): void {
     const end = t[t.length - 1] ?? 1;
     const wide = span.read(String(settings.document['duration'] ?? '60s')) ?? 60;
     const whole = results.runs[0]?.description.end ?? end;
-    plots.draw(results, all, events, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, whole]);
+    recordings = unchanged() ? recorded(linked.recordings, t) : [];
+    plots.draw(results, all, events, recordings, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, whole]);
     $<HTMLInputElement>('#time').max = String(Math.max(1, t.length - 1));
     // The rest is for the next picture, and while a control moves not for each.
     dirty = { curves: false, measures: true };
@@ -441,17 +452,30 @@ function show_row(at: number, free = false): void {
       return one === undefined || !Number.isFinite(one) ? '–' : short(one, digits);
     };
     const state = column(results, line, 'state')?.[at];
-    const on = !hidden.has(line.name);
     const cells = [value('window'), value('goodput'), value('rtt', 4), value('lost', 6), ...(states ? [state === undefined ? '' : stateName(line.info.algorithm, state)] : [])];
-    const dashes = line.dash.length > 0 ? ` stroke-dasharray="${line.dash.join(' ')}"` : '';
-    return `<tr${on ? '' : ' class="off"'}><th scope="row"><button type="button" aria-pressed="${on}" data-line="${escape(line.name)}"><svg width="26" height="10" aria-hidden="true"><path d="M1 5h24" stroke="${plots.colour(line)}" stroke-width="2.4"${dashes}/></svg>${escape(line.name)}</button></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+    return row_of(line.name, plots.colour(line), line.dash, cells);
   });
+  rows.push(...recordings.map(({ name, dash, window, goodput }) => {
+    const cells = [window, goodput].map((values) => (Number.isFinite(values[at]) ? short(values[at]!, 3) : '–'));
+    return row_of(name, theme.text, dash, [...cells, '–', '–', ...(states ? [''] : [])]);
+  }));
   const head = ['Window', 'Goodput, Mbit/s', 'RTT, ms', 'Lost', ...(states ? ['State'] : [])];
   const queue = results.runs.map((run) => run?.columns.get('queue')?.[at]).filter((one) => one !== undefined).map((one) => short(one, 4)).join(', ');
   $('#at').textContent = `${now.toFixed(2)} s`;
   $('#waiting').textContent = queue && `queue ${queue} packets`;
-  const rest = all.length > shown.length ? `<tfoot><tr><td colspan="${head.length + 1}">${shown.length} of ${all.length} flows, equally many of each algorithm</td></tr></tfoot>` : '';
+  const notes = [
+    ...(all.length > shown.length ? [`${shown.length} of ${all.length} flows, equally many of each algorithm`] : []),
+    ...(recordings.length > 0 ? ['Recorded flows ran elsewhere: this page draws them, and runs ours in their place.'] : []),
+  ];
+  const rest = notes.length > 0 ? `<tfoot>${notes.map((note) => `<tr><td colspan="${head.length + 1}">${note}</td></tr>`).join('')}</tfoot>` : '';
   $('#flows').innerHTML = `<thead><tr><th scope="col">Flow</th>${head.map((one) => `<th scope="col">${one}</th>`).join('')}</tr></thead><tbody>${rows.join('')}</tbody>${rest}`;
+}
+
+/** A row of the table of flows, whose button shows and hides the curves of that name. */
+function row_of(name: string, colour: string, dash: number[], cells: string[]): string {
+  const on = !hidden.has(name);
+  const dashes = dash.length > 0 ? ` stroke-dasharray="${dash.join(' ')}"` : '';
+  return `<tr${on ? '' : ' class="off"'}><th scope="row"><button type="button" aria-pressed="${on}" data-line="${escape(name)}"><svg width="26" height="10" aria-hidden="true"><path d="M1 5h24" stroke="${colour}" stroke-width="2.4"${dashes}/></svg>${escape(name)}</button></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
 /** The phase plane and the response function. */
@@ -800,7 +824,7 @@ document.addEventListener('keydown', ({ key }) => {
 addEventListener('hashchange', () => {
   if (location.hash.length <= 1) begin();
   // After a refusal the address before it is not shown either.
-  else if (location.hash !== kept || asked.settings === '') engine.send({ do: 'open', id: (asked.id += 1), address: location.hash });
+  else if (location.hash !== kept || asked.settings === '') open_address();
 });
 
 /** Characters of a line, and of a reason, that a refusal shows. */

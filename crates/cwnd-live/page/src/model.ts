@@ -1,6 +1,6 @@
 // The scenario on the page, and the data of its runs.
 
-import type { Columns, Description, Estimate, FlowInfo, Group, Json, Response, Table } from './protocol';
+import type { Columns, Description, Estimate, FlowInfo, Group, Json, Recording, Response, Table } from './protocol';
 
 /** A scenario with the keys of its TOML document, and how it is shown. */
 export interface Settings { document: Table; apart: boolean; preset: string }
@@ -70,6 +70,21 @@ function near(a: string, b: string): boolean {
 
 export function column(results: Results, line: { run: number; flow: number }, name: string): Float32Array | undefined {
   return results.runs[line.run]?.columns.get(`${line.flow}.${name}`);
+}
+
+/** A recorded flow that is drawn, and how. */
+export interface Recorded { name: string; dash: number[]; window: Float32Array; goodput: Float32Array }
+
+/** The recorded flows at the instants of the runs: straight lines between their points, nothing where one is missing. */
+export function recorded(all: Recording[], t: Float32Array): Recorded[] {
+  return all.map(({ label, every, window, goodput }, nth) => {
+    const at = (values: (number | null)[]) => t.map((now) => {
+      const [place, last] = [now / every, values.length - 1];
+      const [from, to] = [values[Math.floor(place)], values[Math.min(Math.ceil(place), last)]];
+      return from == null || to == null ? NaN : from + (to - from) * (place - Math.floor(place));
+    });
+    return { name: `recorded: ${label}`, dash: DASHES[(nth + 1) % DASHES.length]!, window: at(window), goodput: at(goodput) };
+  });
 }
 
 /** Something that happened to a flow; after a loss, until when it retransmitted what was lost. */

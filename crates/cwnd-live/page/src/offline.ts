@@ -3,7 +3,8 @@
 interface Arriving extends Event { waitUntil(work: Promise<unknown>): void }
 interface Fetching extends Arriving { readonly request: Request; respondWith(answer: Promise<Response>): void }
 
-const FILES = ['./', 'index.html', 'figures.html', 'exercises.html', 'model-response.html', 'model-convergence.html', 'live.css', 'live.js', 'licences.txt', 'worker.js', 'cwnd.wasm'];
+/** All files of the directory, which `cwnd site` writes in front of this script. */
+declare const FILES: string[];
 const CACHE = 'cwnd';
 
 addEventListener('install', (event) => (event as Arriving).waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES))));

@@ -1,14 +1,14 @@
 // The plots over time: uPlot with one cursor over all of them.
 
 import uPlot from 'uplot';
-import type { Line, Results, Happened } from './model';
+import type { Line, Recorded, Results, Happened } from './model';
 import { column, instants } from './model';
 import type { Theme } from './theme';
 
 interface Trace { y: Float32Array | null[]; colour: string; dash: number[]; width: number; fill?: string }
 interface Kind {
   id: string;
-  traces: (results: Results, all: Line[], colour: (line: Line) => string, theme: Theme) => Trace[];
+  traces: (results: Results, all: Line[], colour: (line: Line) => string, theme: Theme, recordings: Recorded[]) => Trace[];
   /** What is drawn over the curves. */
   over?: (plot: uPlot, results: Results, all: Line[], events: Happened[], colour: (line: Line) => string, theme: Theme) => void;
 }
@@ -18,7 +18,8 @@ const FEW = 6;
 const KINDS: Kind[] = [
   {
     id: 'window',
-    traces: (results, all, colour) => [
+    traces: (results, all, colour, theme, recordings) => [
+      ...recordings.flatMap(({ window, dash }) => trace(window, theme.text, dash, 1.4)),
       ...(all.length <= FEW ? all.flatMap((line) => trace(column(results, line, 'ssthresh'), colour(line) + '77', [2, 3], 1)) : []),
       ...all.flatMap((line) => trace(column(results, line, 'window'), colour(line), line.dash, 1.7)),
     ],
@@ -60,7 +61,8 @@ const KINDS: Kind[] = [
   },
   {
     id: 'rate',
-    traces: (results, all, colour, theme) => [
+    traces: (results, all, colour, theme, recordings) => [
+      ...recordings.flatMap(({ goodput, dash }) => trace(goodput, theme.text, dash, 1.4)),
       ...trace(results.runs[0]?.columns.get('capacity'), theme.muted, [4, 4], 1),
       ...(all.length <= FEW ? all.flatMap((line) => trace(column(results, line, 'rate'), colour(line) + '44', [], 1)) : []),
       ...all.flatMap((line) => trace(column(results, line, 'goodput'), colour(line), line.dash, 1.7)),
@@ -118,6 +120,7 @@ export class Plots {
   private results: Results | null = null;
   private all: Line[] = [];
   private events: Happened[] = [];
+  private recordings: Recorded[] = [];
   private range: [number, number] = [0, 1];
 
   constructor(
@@ -130,14 +133,15 @@ export class Plots {
 
   colour = (line: Line): string => (this.theme().dark ? line.info.dark : line.info.light);
 
-  draw(results: Results, all: Line[], events: Happened[], range: [number, number]): void {
-    [this.results, this.all, this.events, this.range] = [results, all, events, range];
+  draw(results: Results, all: Line[], events: Happened[], recordings: Recorded[], range: [number, number]): void {
+    [this.results, this.all, this.events, this.recordings, this.range] = [results, all, events, recordings, range];
+    const drawn = recordings.filter(({ name }) => !this.hidden.has(name));
     const shown = all.filter((line) => !this.hidden.has(line.name));
     const t = instants(results);
     if (!t) return;
     const theme = this.theme();
     for (const kind of KINDS) {
-      const traces = kind.traces(results, shown, this.colour, theme);
+      const traces = kind.traces(results, shown, this.colour, theme, drawn);
       const signature = JSON.stringify([theme.dark, theme.text, traces.map(({ colour, dash, width }) => [colour, dash, width])]);
       const known = this.plots.get(kind.id);
       const data = [t, ...traces.map(({ y }) => filled(y, t.length))] as unknown as uPlot.AlignedData;
@@ -160,7 +164,7 @@ export class Plots {
   }
 
   redraw(): void {
-    if (this.results) this.draw(this.results, this.all, this.events, this.range);
+    if (this.results) this.draw(this.results, this.all, this.events, this.recordings, this.range);
   }
 
   private make(kind: Kind, traces: Trace[], data: uPlot.AlignedData, theme: Theme): uPlot {

@@ -30,6 +30,8 @@ export interface Description {
 export interface Group { label: string; share: Estimate | null; fair_share: Estimate | null }
 export interface Estimate { mean: number; ci95: number | null; n: number; low: number; high: number }
 export interface Response { algorithm: string; light: string; dark: string; points: [number, number][] }
+/** A flow that was recorded elsewhere, at points `every` seconds from each other: its window in packets, its goodput in Mbit/s. */
+export interface Recording { label: string; every: number; window: (number | null)[]; goodput: (number | null)[] }
 export interface Place { line: number; column: number; width: number; text: string }
 export type Answer =
   | Hello
@@ -44,8 +46,8 @@ export type Answer =
   /** How a run in real time is exported: at its start, and after each change of its rate. */
   | { kind: 'pulled'; id: number; at: number; toml: string; address: string; command: string }
   | { kind: 'held'; id: number }
-  /** With the cursor in seconds and the digest of the first seed, if it is of an address that has them. */
-  | { kind: 'document'; id: number; document: Table; apart: boolean; cursor?: number | null; digest?: string | null }
+  /** With the cursor in seconds, the digest of the first seed and recorded flows, if it is of an address that has them. */
+  | { kind: 'document'; id: number; document: Table; apart: boolean; cursor?: number | null; digest?: string | null; recorded?: Recording[] }
   /** With `part` it is of one seed with its share of the memory. */
   | { kind: 'error'; id?: number; message: string; place?: Place; part?: boolean };
 

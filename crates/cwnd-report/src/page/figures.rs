@@ -1,51 +1,86 @@
-//! The page of a site with the figures and tables of papers: each with its scenarios as links that run them.
+//! The pages of a site about papers: one for each figure, table or claim, with its scenarios as links that run them, and their index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
-use cwnd_papers::{Paper, Published, PublishedRow, ResultCells};
+use cwnd_papers::{Assumption, MOST, Paper, Published, PublishedRow, Recorded, ResultCells, Scale, Verdict};
 use cwnd_run::VERSION;
 use cwnd_run::scenario::{Document, Scenario};
+use cwnd_text::capitalised;
 
 use super::assets::render;
 use super::link::Link;
 use crate::plot::colour::Palette;
 use crate::plot::paper::palette;
 
-/// The page with the links to run the results of `papers` on the page `./` of its directory. `others` are further pages: file and title.
+/// The files of the pages about the results of `papers`, and their HTML: first the index, which is the file `index`, then the page of each result of which a
+/// run has a link. Links run the scenario on the page `./` of the directory. `record` has the values at the published lengths; `others` are
+/// further pages: file and title.
 #[must_use]
-pub fn figures_html(papers: &[(Published, Vec<ResultCells>)], others: &[(&str, &str)]) -> String {
+pub fn figures_html(
+    papers: &[(Published, Vec<ResultCells>)],
+    record: &Recorded,
+    index: &str,
+    others: &[(&str, &str)],
+) -> Vec<(String, String)> {
     let papers = papers.iter().map(|(published, results)| {
-        let results = results.iter().map(|cells| OfResult::of(&published.paper, cells));
+        let results = results.iter().map(|cells| OfResult::of(published, cells, record));
         let (figures, without): (Vec<_>, Vec<_>) = results.partition(OfResult::runs);
         let without = without.iter().filter(|result| result.others > 0).map(|result| result.place).collect();
         OfPaper { paper: &published.paper, figures, without }
     });
-    let papers = papers.filter(|paper| !(paper.figures.is_empty() && paper.without.is_empty())).collect();
+    let papers: Vec<OfPaper<'_>> =
+        papers.filter(|paper| !(paper.figures.is_empty() && paper.without.is_empty())).collect();
+    let (palette, revision) = (&palette(), VERSION);
+    let all: Vec<(&Paper, &OfResult<'_>)> =
+        papers.iter().flat_map(|one| one.figures.iter().map(|figure| (one.paper, figure))).collect();
+    let step = |nth: Option<usize>| {
+        nth.and_then(|nth| all.get(nth))
+            .map(|(paper, figure)| (&*figure.file, format!("{} of {}", figure.place, paper.id)))
+    };
+    let page = |(nth, (paper, figure)): (usize, &(&Paper, &OfResult<'_>))| {
+        let (before, after) = (step(nth.checked_sub(1)), step(Some(nth + 1)));
+        let page = FigurePage { title: &figure.heading, palette, revision, index, paper, figure, before, after };
+        (figure.file.clone(), render(&page))
+    };
+    let pages: Vec<(String, String)> = all.iter().enumerate().map(page).collect();
     let most = PACKETS * 1e-6;
-    render(&FiguresPage { title: "Papers and models", palette: palette(), revision: VERSION, papers, others, most })
+    let first = render(&FiguresPage { title: "Papers and models", palette, revision, papers: &papers, others, most });
+    [(index.to_string(), first)].into_iter().chain(pages).collect()
 }
 
 /// The most data packets of a run that has a link: a browser takes a second or two for them.
 const PACKETS: f64 = 2e6;
 /// The most seeds of a link.
 const SEEDS: u32 = 5;
-/// The most links and published rows of a result: the first ones.
-const LINKS: usize = 12;
-const ROWS: usize = 3;
-/// The most settings in the name of a link.
+/// The most settings in the name of a link, unless names would be equal.
 const NAMED: usize = 3;
 
 #[derive(Template)]
 #[template(path = "figures.html")]
 struct FiguresPage<'a> {
     title: &'a str,
-    palette: Palette,
+    palette: &'a Palette,
     revision: &'a str,
-    papers: Vec<OfPaper<'a>>,
+    papers: &'a [OfPaper<'a>],
     others: &'a [(&'a str, &'a str)],
     /// The most data packets of a run with a link, millions.
     most: f64,
+}
+
+#[derive(Template)]
+#[template(path = "figure.html")]
+struct FigurePage<'a> {
+    title: &'a str,
+    palette: &'a Palette,
+    revision: &'a str,
+    /// The file of the index.
+    index: &'a str,
+    paper: &'a Paper,
+    figure: &'a OfResult<'a>,
+    /// The pages before and after it: file and name.
+    before: Option<(&'a str, String)>,
+    after: Option<(&'a str, String)>,
 }
 
 /// A paper.
@@ -59,18 +94,37 @@ struct OfPaper<'a> {
 /// A figure, table or claim.
 struct OfResult<'a> {
     id: String,
+    file: String,
     place: &'a str,
     title: &'a str,
-    rows: Vec<&'a PublishedRow>,
+    heading: String,
+    source: &'a str,
+    notes: &'a [String],
+    /// Why it is not compared.
+    why: Option<&'a str>,
+    rows: Vec<OfRow>,
+    assumptions: Vec<(&'a str, String, &'a Assumption)>,
     links: Vec<(String, Link)>,
     /// The number of scenarios without a link.
     others: usize,
+    /// Whether it has more scenarios than are known here.
+    cut: bool,
     command: String,
 }
 
+/// A published row, and ours on record.
+struct OfRow {
+    name: String,
+    published: String,
+    ours: String,
+    verdict: Option<Verdict>,
+    /// Why ours differs, where it does.
+    reason: String,
+}
+
 impl<'a> OfResult<'a> {
-    fn of(paper: &Paper, cells: &'a ResultCells) -> Self {
-        let result = &cells.result;
+    fn of(published: &'a Published, cells: &'a ResultCells, record: &Recorded) -> Self {
+        let (paper, result) = (&published.paper, &cells.result);
         let documents: Vec<&Document> = cells.scenarios.iter().map(|scenario| scenario.document()).collect();
         let short = |(scenario, name): (&Scenario, String)| {
             let document = scenario.document();
@@ -80,20 +134,46 @@ impl<'a> OfResult<'a> {
             link.map(|link| (name, link))
         };
         let scenarios = cells.scenarios.iter().map(|scenario| &**scenario);
-        let links: Vec<(String, Link)> = scenarios.zip(names(&documents)).filter_map(short).take(LINKS).collect();
+        let links: Vec<(String, Link)> = scenarios.zip(names(&documents)).filter_map(short).collect();
+        let row = |row: &PublishedRow| {
+            let recorded = record.entry(&paper.id, &result.id, &row.id);
+            let verdict = recorded.map(|recorded| recorded.verdict);
+            let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
+            OfRow {
+                name: published.row_name(result, &row.id),
+                published: row.published_text() + &unit,
+                ours: recorded.map(|recorded| recorded.ours.clone()).unwrap_or_default(),
+                verdict,
+                reason: row.reason_text().filter(|_| verdict == Some(Verdict::Miss)).unwrap_or_default(),
+            }
+        };
+        let of_result = |assumption: &&Assumption| assumption.results.contains(&result.id);
+        let assumptions = published.assumption.iter().filter(of_result);
+        let id = format!("{}-{}", paper.id, result.id);
         Self {
-            id: format!("{}-{}", paper.id, result.id),
+            file: format!("{id}.html"),
+            id,
             place: result.place(),
             title: &result.title,
-            rows: result.rows.iter().take(ROWS).collect(),
+            heading: format!("{} of {}: {}", capitalised(result.place()), paper.id, result.title),
+            source: &result.source,
+            notes: &cells.notes,
+            why: result.why.as_deref(),
+            rows: result.rows.iter().map(row).collect(),
+            assumptions: assumptions.map(|one| (&*one.key, one.text(Scale::Full), one)).collect(),
             others: documents.len() - links.len(),
+            cut: documents.len() == MOST,
             links,
-            command: format!("cwnd paper {} {}", paper.id, result.id),
+            command: format!("cwnd paper {} {} --full", paper.id, result.id),
         }
     }
 
     fn runs(&self) -> bool {
         !self.links.is_empty()
+    }
+
+    fn has_reasons(&self) -> bool {
+        self.rows.iter().any(|row| !row.reason.is_empty())
     }
 }
 
@@ -103,21 +183,25 @@ fn names(documents: &[&Document]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
     let differs = |key: &&String| settings.iter().any(|one| one.get(*key) != settings[0].get(*key));
     let differing: Vec<&String> = keys.into_iter().filter(differs).collect();
-    let name = |(nth, own): (usize, &BTreeMap<String, String>)| {
+    let name = |most: usize, nth: usize| {
+        let own = &settings[nth];
         let mut said: Vec<String> = Vec::new();
         for key in &differing {
             let last = key.rsplit('.').next().unwrap_or(key);
             let one = own.get(*key).map(|value| format!("{last} {value}"));
             said.extend(one.filter(|one| !said.contains(one)));
         }
-        said.truncate(NAMED);
+        said.truncate(most);
         match (said.is_empty(), &documents[nth].title) {
             (true, Some(title)) => title.clone(),
             (true, None) => "the scenario".to_string(),
             (false, _) => said.join(", "),
         }
     };
-    settings.iter().enumerate().map(name).collect()
+    let named = |most| (0..settings.len()).map(|nth| name(most, nth)).collect::<Vec<String>>();
+    let short = named(NAMED);
+    let are_distinct = short.iter().collect::<BTreeSet<_>>().len() == short.len();
+    if are_distinct { short } else { named(usize::MAX) }
 }
 
 /// Each setting of a scenario by its key.

@@ -3,8 +3,9 @@
 use std::env;
 
 use cwnd::Spec;
-use cwnd_run::address::{Linked, MOST_FLOWS};
-use cwnd_run::scenario::{Document, Scenario};
+use cwnd_run::address::{Linked, MOST_FLOWS, MOST_RECORDINGS, Recording};
+use cwnd_run::scenario::{Document, Scenario, Written};
+use cwnd_trace::{FlowTrace, Trace};
 
 /// The link of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +27,43 @@ impl Link {
     pub fn of(document: &Document, apart: bool, digest: Option<u64>) -> Option<Self> {
         let flows = document.flow.iter().map(|group| group.algorithm.text());
         let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
-        let counts = document.flow.iter().map(|group| group.count).chain(document.cbr.iter().map(|group| group.count));
-        let many = counts.map(u64::from).sum::<u64>() > MOST_FLOWS;
-        if many || flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
+        if is_too_large(document) || flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
-        let fragment = Linked { toml: document.to_toml(), apart, digest, cursor: None }.fragment();
+        Self::linked(&Linked { toml: document.to_toml(), apart, digest, ..Linked::default() })
+    }
+
+    /// The link of `document` with the flows that were recorded from senders of others, which do not run on the page: of each trace one flow
+    /// of each such sender. Ours of the same controller take their places. None if such a controller is not in the registry, or if the link
+    /// would be longer than [`LONGEST`].
+    #[must_use]
+    pub fn replaced(document: &Document, apart: bool, traces: &[&Trace]) -> Option<Self> {
+        Self::with(document, apart, &of_others(traces))
+    }
+
+    /// The link of `document` with these flows, each with its label and the trace that it is of, under the same conditions.
+    pub(super) fn with(document: &Document, apart: bool, flows: &[(&str, &Trace, &FlowTrace)]) -> Option<Self> {
+        let mut document = document.clone();
+        let (groups, arrivals) = (document.flow.iter_mut(), document.arrivals.iter_mut());
+        let algorithms = groups.map(|group| &mut group.algorithm).chain(arrivals.map(|group| &mut group.algorithm));
+        for algorithm in algorithms {
+            if Spec::parse(algorithm.text()).is_err() {
+                *algorithm = ours(algorithm.text())?;
+            }
+        }
+        if is_too_large(&document) || Scenario::check(document.clone()).is_err() {
+            return None;
+        }
+        POINTS.into_iter().find_map(|points| {
+            let flows = flows.iter().take(MOST_RECORDINGS);
+            let recorded = flows.map(|(label, trace, flow)| Recording::of(trace, flow, label, points)).collect();
+            let link = Self::linked(&Linked { toml: document.to_toml(), apart, recorded, ..Linked::default() })?;
+            (link.fragment.len() <= LONGEST).then_some(link)
+        })
+    }
+
+    fn linked(linked: &Linked) -> Option<Self> {
+        let fragment = linked.fragment();
         Linked::read(&fragment).ok()?;
         Some(Self::to(fragment))
     }
@@ -50,12 +82,80 @@ impl Link {
     }
 }
 
+/// Whether it has more flows than the page runs.
+fn is_too_large(document: &Document) -> bool {
+    let counts = document.flow.iter().map(|group| group.count).chain(document.cbr.iter().map(|group| group.count));
+    counts.map(u64::from).sum::<u64>() > MOST_FLOWS
+}
+
+/// The controller of the registry that a label such as `quinn:cubic` names.
+fn ours(label: &str) -> Option<Written<Spec>> {
+    let (_, controller) = label.trim().split_once(':')?;
+    Spec::parse(controller).is_ok().then(|| controller.parse().ok())?
+}
+
+/// The first flow of each sender of others in each trace.
+fn of_others<'a>(traces: &[&'a Trace]) -> Vec<(&'a str, &'a Trace, &'a FlowTrace)> {
+    let mut found: Vec<(&str, &Trace, &FlowTrace)> = Vec::new();
+    for trace in traces {
+        let own = found.len();
+        for flow in trace.flows.iter().filter(|flow| Spec::parse(&flow.algorithm).is_err()) {
+            if found[own..].iter().all(|(label, ..)| *label != flow.algorithm) {
+                found.push((&flow.algorithm, trace, flow));
+            }
+        }
+    }
+    found
+}
+
+/// The points of a recorded flow in a link: as many as the link has room for.
+const POINTS: [u32; 4] = [160, 80, 40, 20];
+/// The longest link with recorded flows, characters.
+const LONGEST: usize = 4096;
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use cwnd_run::run::run;
+
     use super::*;
 
     fn document(text: &str) -> Document {
         Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}")).document().clone()
+    }
+
+    #[test]
+    fn a_link_of_senders_of_others_runs_ours_next_to_their_recordings() {
+        let text = "duration = \"4s\"\nwarmup = \"1s\"\nseeds = 1\n[dumbbell]\nrate = \"7mbit\"\n[[flow]]\nalgorithm = \"reno\"\n[[flow]]\nalgorithm = \"cubic\"\n";
+        let scenario = Scenario::read("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let expected = scenario.document().to_toml();
+        let mut runs = run(vec![scenario], &()).expect("nothing interrupts it").remove(0);
+        let trace = &mut runs.traces[0];
+        trace.flows[1].algorithm = "quinn:cubic".to_string();
+        let with = |label: &str| {
+            let mut document = document(text);
+            document.flow[1].algorithm = Spec::stack(label, Arc::new(())).into();
+            document
+        };
+        let document = with("quinn:cubic");
+        assert_eq!(Link::of(&document, false, None), None);
+        let link = Link::replaced(&document, false, &[trace]).expect("a link");
+        assert!(link.fragment.len() <= LONGEST, "{} characters", link.fragment.len());
+        let linked = Linked::read(&link.fragment).expect("its own link");
+        assert_eq!((linked.toml, linked.digest), (expected, None));
+        let [recording] = &linked.recorded[..] else { panic!("{:?}", linked.recorded) };
+        assert_eq!((&*recording.label, recording.every_ms, recording.window.len()), ("quinn:cubic", 25, 161));
+        let flow = &trace.flows[1];
+        let last = recording.window[160].expect("a window");
+        assert!((f64::from(last) - flow.window.last().expect("a sample")).abs() <= 0.5, "{last}");
+        // The goodputs add up to the delivered payload, within the rounding of each number.
+        let kbits: u32 = recording.goodput.iter().flatten().sum::<u32>() * recording.every_ms / 1000;
+        let delivered = flow.delivered.last().expect("a sample") * u64::from(flow.payload) * 8 / 1000;
+        assert!(f64::from(kbits).mul_add(-1.0, delivered as f64).abs() < 5.0, "{kbits} and {delivered} kbit");
+        for unknown in ["quinn", "quinn:bbr2", "own"] {
+            assert_eq!(Link::replaced(&with(unknown), false, &[trace]), None, "{unknown}");
+        }
     }
 
     #[test]

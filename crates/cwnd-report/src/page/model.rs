@@ -6,6 +6,7 @@ use cwnd_lab::model::{Convergences, Paths, Responses, Setup, Stages, Walk};
 use cwnd_run::VERSION;
 
 use super::assets::data;
+use super::link::Link;
 use super::names;
 use super::parts::{Algorithm, Top};
 use crate::plot::colour::Palette;
@@ -32,7 +33,7 @@ pub fn response(document: &Responses, printed: Printed<'_>) -> String {
     let kind = format!("Closed forms: each number follows from an equation{points}.");
     let question = "How large a window does each algorithm keep at a given loss?";
     names::check(names::OF_RESPONSES, &plots);
-    page(("Windows against loss", question, ""), &kind, &plots, &looks.palette, printed)
+    page(("Windows against loss", question, ""), &kind, &plots, &looks.palette, printed, None)
 }
 
 /// The page of `cwnd model convergence`; `walks` are of the same algorithms in the same order.
@@ -44,7 +45,7 @@ pub fn convergence(document: &Convergences, walks: &[Walk], printed: Printed<'_>
     let kind = "Closed forms and, in the plots, the synchronous-feedback model.";
     let question = "How long do two flows of each algorithm take until their windows are equal?";
     names::check(names::OF_WALKS, &plots);
-    page(("Convergence of two flows", question, ""), kind, &plots, &looks.palette, printed)
+    page(("Convergence of two flows", question, ""), kind, &plots, &looks.palette, printed, None)
 }
 
 /// The page of `cwnd model rounds`; `walks` are of the same algorithms in the same order.
@@ -55,7 +56,7 @@ pub fn rounds(document: &Paths, walks: &[Walk], printed: Printed<'_>) -> String 
     let kind = "The synchronous-feedback model: algorithms without packets.";
     let question = "How do windows move where all flows learn of congestion in the same round trip?";
     names::check(names::OF_WALKS, &plots);
-    page(("Windows under synchronous feedback", question, ""), kind, &plots, &looks.palette, printed)
+    page(("Windows under synchronous feedback", question, ""), kind, &plots, &looks.palette, printed, None)
 }
 
 /// The page of `cwnd model udt`.
@@ -65,16 +66,17 @@ pub fn udt(document: &Stages, printed: Printed<'_>) -> String {
     let question = "How fast does UDT's rate grow, at which rate does loss hold it, and how much does it lose?";
     let plots = model::udt(document);
     names::check(names::OF_UDT, &plots);
-    page(("UDT's rate control", question, ""), kind, &plots, &Palette::new(["udt"].into_iter()), printed)
+    page(("UDT's rate control", question, ""), kind, &plots, &Palette::new(["udt"].into_iter()), printed, None)
 }
 
-/// A page with its title, its question and its path, which is empty where there is none.
+/// A page with its title, its question and its path, which is empty where there is none. `link` is that of its scenario, if it has one.
 pub(super) fn page(
     (title, question, path): (&str, &str, &str),
     kind: &str,
     plots: &[Plot],
     palette: &Palette,
     printed: Printed<'_>,
+    link: Option<&Link>,
 ) -> String {
     let page = ModelPage {
         title,
@@ -86,6 +88,7 @@ pub(super) fn page(
         printed,
         algorithms: printed.algorithms.iter().map(|spec| Algorithm::of(spec)).collect(),
         data: data(plots, &[]),
+        link,
     };
     super::assets::render(&page)
 }
@@ -102,6 +105,7 @@ struct ModelPage<'a> {
     printed: Printed<'a>,
     algorithms: Vec<Algorithm<'a>>,
     data: String,
+    link: Option<&'a Link>,
 }
 
 /// Plots that fill a row together.

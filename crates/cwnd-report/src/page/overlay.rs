@@ -1,28 +1,38 @@
 //! The page of `cwnd overlay`: all flows in each plot, and the table as it was printed.
 
-use cwnd_lab::overlay::Part;
+use cwnd_lab::overlay::{Part, Source};
+use cwnd_run::scenario::Document;
+use cwnd_trace::{FlowTrace, Trace};
 
+use super::link::Link;
 use super::model::{Printed, page};
 use super::names;
 use super::parts::listed;
 use crate::plot::colour::Palette;
 use crate::plot::overlay::{keys, plots};
 
-/// The page of parts laid over each other. `command` repeats it, `text` is its table as it is printed.
+/// The page of parts laid over each other. `command` repeats it, `text` is its table as it is printed. `scenario` is that of the one part that was
+/// run, from the start of the common time on: its link has the recorded parts.
 #[must_use]
-pub fn overlay_html(parts: &[Part], command: &str, text: &str) -> String {
+pub fn overlay_html(parts: &[Part], command: &str, text: &str, scenario: Option<&Document>) -> String {
     let keys = keys(parts);
     let palette = Palette::new(keys.iter().map(String::as_str));
     let plots = plots(parts, &palette);
     names::check(names::OF_OVERLAYS, &plots);
     let labels = parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
     let question = "How do these runs compare, one laid over the other?";
+    let recorded = parts.iter().filter(|part| part.source != Source::Simulated);
+    let flows: Vec<(&str, &Trace, &FlowTrace)> = recorded
+        .flat_map(|part| part.traces.iter().filter_map(|trace| Some((&*part.label, trace, trace.flows.first()?))))
+        .collect();
+    let link = scenario.and_then(|scenario| Link::with(scenario, false, &flows));
     page(
         (&format!("Overlay of {labels}"), question, &path(parts)),
         KIND,
         &plots,
         &palette,
         Printed { command, text, algorithms: &[] },
+        link.as_ref(),
     )
 }
 

@@ -51,7 +51,11 @@ pub fn comparison_html(document: &json::Comparison, traces: &[&Trace], command: 
     };
     let scenario = document.algorithms.first().map(|first| document.scenario_of(first));
     let flow = document.algorithms.iter().flat_map(|algorithm| document.scenario_of(algorithm).flow).collect();
-    let link = Link::of(&Document { flow, ..document.origin.scenario.clone() }, true, None);
+    // Where a run failed, the first trace may be of another seed.
+    let first = traces.first().filter(|_| document.failures.is_empty()).map(|trace| trace.digest);
+    let linked = Document { flow, ..document.origin.scenario.clone() };
+    let alone = &traces[..traces.len().min(names.len())];
+    let link = Link::of(&linked, true, first).or_else(|| Link::replaced(&linked, true, alone));
     Report { scenario_toml: scenario.as_ref().map(Document::to_toml).unwrap_or_default(), link, ..report }.html()
 }
 
@@ -74,7 +78,7 @@ pub fn run_html(document: &json::Run, trace: &Trace, command: &str) -> String {
         bottleneck: position(&document.bottleneck, &[trace]),
         algorithms: once_each(scenario.flow.iter().map(|group| group.algorithm.value().clone())),
         scenario_toml: scenario.to_toml(),
-        link: Link::of(scenario, false, Some(trace.digest)),
+        link: Link::of(scenario, false, Some(trace.digest)).or_else(|| Link::replaced(scenario, false, &[trace])),
         shown: vec![Shown { label, measures: &document.measures, trace }],
         ..about(&document.origin, command)
     };

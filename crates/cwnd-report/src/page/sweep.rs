@@ -150,7 +150,7 @@ impl Row {
             failed: point.failed,
             id: format!("point-{}", point.point),
             link: linked
-                .then(|| Link::of(sweep.scenario(&sweep.points()[point.point]).document(), false, None))
+                .then(|| Link::of(sweep.scenario(&sweep.points()[point.point]).document(), false, point.digest))
                 .flatten(),
         }
     }

@@ -30,6 +30,7 @@ fn row(queue: &str, traffic: &str, measure: &'static str, domain: Domain) -> Eva
         unit: "1",
         shown: Shown { scale: 1.0, unit: "" },
         scenario: Some(scenario(queue)),
+        digest: Some(7),
         algorithm: wide(&[0.02, 0.98]),
         reno: wide(&[0.01, 0.99, 0.02, 0.9, 0.95]),
         // As a document of an older program might have it.
@@ -112,8 +113,8 @@ fn a_row_of_an_evaluation_has_its_scenario_as_a_link() {
     let page = evaluation_html(&evaluation(), &Spec::parse("bbr3").expect("registered"), "cwnd evaluate bbr3");
     let row = page.split_once("id=\"section-5-2-1-8-link\" hidden>").expect("the last row of the section").1;
     let link = row.split_once('<').expect("the end of the link").0;
-    let linked = Linked::read(link).unwrap_or_else(|error| panic!("{link}: {error}"));
-    assert_eq!(linked.toml, scenario("droptail:4bdp").document().to_toml());
+    let linked = Linked::read(&link.replace("&#38;", "&")).unwrap_or_else(|error| panic!("{link}: {error}"));
+    assert_eq!((linked.toml, linked.digest), (scenario("droptail:4bdp").document().to_toml(), Some(7)));
 }
 
 #[test]

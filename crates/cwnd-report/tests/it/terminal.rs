@@ -179,6 +179,7 @@ fn evaluation(algorithm: &str, mean: f64) -> Evaluation {
         unit: "1",
         shown: Shown { scale: 100.0, unit: "%" },
         scenario: None,
+        digest: None,
         algorithm: tiny(mean),
         reno: Some(Estimate { n: 2, low: mean / 3.0, ..tiny(mean).expect("an estimate") }),
         cubic: None,

@@ -105,7 +105,9 @@ impl Reduce for Probe {
     }
 
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Reduction {
-        (self.of)(scenario, &trace)
+        let mut kept = (self.of)(scenario, &trace);
+        kept.keep_digest(trace.digest);
+        kept
     }
 
     fn find(&self, cells: &Cells, key: CellKey) -> Option<Reduction> {

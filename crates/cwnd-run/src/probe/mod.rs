@@ -86,6 +86,20 @@ impl Reduction {
         }
     }
 
+    /// Keeps the digest of the run, each half of which a number holds exactly.
+    pub(crate) fn keep_digest(&mut self, digest: u64) {
+        self.keep(DIGEST, [digest >> 32, digest & u64::from(u32::MAX)].map(|half| half as f64));
+    }
+
+    /// The digest of the run; none of a cell that an older program has stored.
+    #[must_use]
+    pub fn digest(&self) -> Option<u64> {
+        match self.all(DIGEST) {
+            [high, low] => Some((*high as u64) << 32 | *low as u64),
+            _ => None,
+        }
+    }
+
     /// The numbers under `name`; empty if there are none.
     #[must_use]
     pub fn all(&self, name: &str) -> &[f64] {
@@ -187,6 +201,8 @@ fn transfer(scenario: &Scenario, trace: &Trace) -> Reduction {
     kept
 }
 
+const DIGEST: &str = "digest";
+
 type Column = fn(&FlowTrace) -> &[u64];
 
 const COUNTED: [(&str, Column); 4] = [
@@ -199,6 +215,16 @@ const COUNTED: [(&str, Column); 4] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digest_is_kept_whole() {
+        for digest in [0, 7, 1 << 53 | 1, u64::from(u32::MAX), u64::MAX] {
+            let mut kept = Reduction::default();
+            assert_eq!(kept.digest(), None);
+            kept.keep_digest(digest);
+            assert_eq!(kept.digest(), Some(digest));
+        }
+    }
 
     #[test]
     fn a_summary_is_kept_whole() {

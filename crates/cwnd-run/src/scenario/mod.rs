@@ -217,13 +217,27 @@ impl Scenario {
         rates * u128::from(self.setup.duration.as_nanos())
     }
 
-    /// The number of data packets that the bottleneck can carry in one run: a measure of the work. A million if it has no rate.
+    /// The number of data packets that the bottleneck can carry in one run, and that the flows can send with their largest windows: a measure of
+    /// the work. A million if nothing bounds them.
     #[must_use]
     pub fn packets(&self) -> f64 {
         let link = &self.setup.links[self.bottleneck];
         let rate = link.mean_rate(Time::ZERO, Time::ZERO + self.setup.duration);
         let bits = f64::from(self.document.packet.value().0) * 8.0;
-        rate.map_or(1e6, |rate| rate * self.setup.duration.as_secs_f64() / bits)
+        let carried = rate.map(|rate| rate * self.setup.duration.as_secs_f64() / bits);
+        carried.into_iter().chain(self.sent()).reduce(f64::min).unwrap_or(1e6)
+    }
+
+    /// The number of data packets that flows send on a dumbbell if each window is always the largest one; none if something else sends too.
+    fn sent(&self) -> Option<f64> {
+        let document = &self.document;
+        if !(document.cbr.is_empty() && document.arrivals.is_empty()) {
+            return None;
+        }
+        let windows = document.flow.iter().map(|group| Some(group.max_window? * f64::from(group.count)));
+        let rtt = document.dumbbell.as_ref()?.rtt.value().as_secs_f64();
+        let round_trips = self.setup.duration.as_secs_f64() / rtt;
+        Some(windows.sum::<Option<f64>>()? * round_trips)
     }
 
     /// The document it came from.
