@@ -5,9 +5,10 @@ use clap::{Args, Subcommand};
 use cwnd::{BitRate, Span, Spec};
 use cwnd_lab::bench::{CASES, Case};
 use cwnd_report::json::Bench;
-use cwnd_run::execute::{Progress, RunError};
+use cwnd_run::execute::{Progress, RunError, default_memory};
 use cwnd_run::files::to_json;
 use cwnd_run::scenario::{Document, Dumbbell, FlowGroup, MAX_FLOWS, Queue, Scenario, Written};
+use cwnd_sim::Simulation;
 
 use crate::arguments::whole;
 use crate::clock::timed;
@@ -74,10 +75,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<String, Failure> {
     let setup = scenario.setup(scenario.document().first_seed);
     let progress = TimeProgress::start()?;
     progress.announce(scenario.duration());
+    let memory = progress.memory().unwrap_or_else(default_memory);
     let before = peak_memory();
     let mut reported = 0;
     let (trace, wall) = timed(|| {
-        cwnd_sim::run_checked(&setup, &mut |now| {
+        Simulation::of(&setup).within(memory).finish(&setup, &mut |now| {
             let passed = Span::from_nanos(now - reported);
             reported = now;
             progress.advance(passed);

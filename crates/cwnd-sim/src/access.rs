@@ -39,6 +39,10 @@ pub(crate) struct InTransit {
     places: Vec<Departure>,
     /// The first block that no line has; each says in its first place which is the next. [`NONE`] at the end.
     free: u32,
+    /// Bytes that a sender notes about a packet, the most of all senders.
+    note: u64,
+    /// Bytes charged for notes.
+    notes: u64,
     budget: Arc<Budget>,
 }
 
@@ -145,17 +149,22 @@ impl AccessLine {
 impl InTransit {
     /// Of no packets.
     pub(crate) fn new(budget: &Arc<Budget>) -> Self {
-        Self { places: Vec::new(), free: NONE, budget: Arc::clone(budget) }
+        Self { places: Vec::new(), free: NONE, note: 0, notes: 0, budget: Arc::clone(budget) }
     }
 
     /// Bytes charged to the budget.
     pub(crate) fn charged(&self) -> u64 {
-        Self::cost(self.places.capacity())
+        Self::room(self.places.capacity()) + self.notes
     }
 
-    /// Bytes charged to the budget for this number of packets.
-    fn cost(packets: usize) -> u64 {
-        (packets as u64).saturating_mul(COST)
+    /// From now on each place is charged with what a sender notes about its packet.
+    pub(crate) fn charge_notes(&mut self) {
+        self.note = NOTE;
+    }
+
+    /// Bytes of this number of places.
+    const fn room(places: usize) -> u64 {
+        (places as u64).saturating_mul(size_of::<Departure>() as u64)
     }
 
     #[inline(always)]
@@ -186,12 +195,17 @@ impl InTransit {
             let before = self.places.capacity();
             let places = (2 * before).max(4 * BLOCK as usize);
             // Both exist while packets are moved.
-            if !self.budget.take(Self::cost(places)) {
+            if !self.budget.take(Self::room(places)) {
                 return None;
             }
             self.places.reserve_exact(places - len);
-            self.budget.release(Self::cost(before));
+            self.budget.release(Self::room(before));
         }
+        let notes = u64::from(BLOCK) * self.note;
+        if !self.budget.take(notes) {
+            return None;
+        }
+        self.notes += notes;
         self.places.resize(len + BLOCK as usize, Departure::VACANT);
         Some(block)
     }
@@ -275,8 +289,8 @@ const NONE: u32 = u32::MAX;
 const MARKS: u32 = 56;
 const NOTHING: u64 = 1 << 6;
 const ELSEWHERE: u64 = 1 << 5;
-/// Bytes of a place, with what its sender notes about the packet.
-const COST: u64 = 64;
+/// Bytes that RACK or a sampler of the delivery rate notes about a packet.
+const NOTE: u64 = 48;
 
 #[cfg(test)]
 mod tests {
@@ -323,12 +337,14 @@ mod tests {
 
     #[test]
     fn packets_beyond_the_budget_are_refused() {
-        let budget = Arc::new(Budget::new(InTransit::cost(400)));
+        let budget = Arc::new(Budget::new(InTransit::room(128 + 256) + 256 * NOTE));
         let mut departures = InTransit::new(&budget);
+        departures.charge_notes();
         let mut line = AccessLine::new(Span::from_millis(1), Span::ZERO, Stream::new(1, "line"));
         let held = (0..300).take_while(|_| line.offer(&mut departures, Time::ZERO, None)).count();
-        // The front, and 31 in each of the eight blocks of 256 places: 512 are more than there may be.
+        // The front, and 31 in each of the eight blocks of 256 places: there is no room for a ninth.
         assert!(held == 249 && budget.is_passed(), "{held}");
+        assert_eq!(departures.charged(), InTransit::room(256) + 256 * NOTE);
     }
 
     proptest! {

@@ -142,6 +142,11 @@ impl Sender {
         }
     }
 
+    /// Whether it notes something about each packet under way, which takes memory.
+    pub(crate) fn notes_packets(&self) -> bool {
+        !matches!(self, Self::Sack(_) | Self::Cumulative(_) | Self::Datagram(_) | Self::Cbr(_))
+    }
+
     /// This sender with a log of at most `most` packets.
     pub(crate) fn logged(self, most: usize, ecn: Option<AckEcho>) -> Self {
         let protocol = match self {

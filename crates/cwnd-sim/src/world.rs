@@ -312,6 +312,9 @@ impl World {
         } else if let Some(most) = setup.packet_log {
             built.sender = built.sender.logged(most, built.ecn);
         }
+        if built.sender.notes_packets() {
+            self.departures.charge_notes();
+        }
         self.flows.push(built);
         self.assign(index, flow.hosts, routes);
         self.set_handshake(index, Handshake::of(flow, start, seed));

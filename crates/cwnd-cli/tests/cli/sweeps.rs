@@ -382,6 +382,10 @@ fn the_cause_of_failed_cells_is_named() {
         let counted = [" cells failed", " cell failed"].iter().any(|failed| result.err.contains(failed));
         assert!(counted, "{command:?}: {}", result.err);
     }
+    // One run is no cell, and obeys the bound too.
+    let result = cwnd.run(&["bench", "sim", "--duration", "2s", "--memory", "1kB"]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
+    assert!(result.err.contains("1000 bytes of memory a run may use"), "{}", result.err);
 }
 
 /// A point whose runs end with their warm-up has no numbers, and the table says why.

@@ -21,6 +21,9 @@ impl World {
             for request in requests.drain(..) {
                 let group = &mut self.flow_arrivals[index as usize];
                 if let Some((flow, handshake)) = group.open(index, self.now, request, self.now >= self.measure_from) {
+                    if flow.sender.notes_packets() {
+                        self.departures.charge_notes();
+                    }
                     let place = match self.free.pop() {
                         Some(place) => {
                             self.flows[place as usize] = flow;
