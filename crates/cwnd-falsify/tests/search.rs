@@ -10,11 +10,11 @@ use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::findings::Findings;
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
-use cwnd_falsify::shrink::shrink;
+use cwnd_falsify::shrink::{Shrunk, seeds_of, shrink};
 use cwnd_falsify::space::{Part, Profile, Space};
 use cwnd_falsify::{Evaluated, Subject};
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Threads};
+use cwnd_run::execute::{Executor, Progress, Threads};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Written;
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
@@ -369,6 +369,63 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
 }
 
 #[test]
+fn a_path_that_few_seeds_break_is_no_answer() {
+    let space = Space::new(Profile::Home, written("bbr"), promise("completion"));
+    with_threads(2, |executor| {
+        let subject = Subject { executor, promise: space.promise() };
+        let mut search = Search::start(&space, Strategy::Elites, 2).expect("it runs on a dumbbell");
+        while search.outcomes().len() < 48 {
+            search.advance(&subject, 48).expect("nothing interrupts it");
+        }
+        let broken = search.broken();
+        let lucky = broken.iter().find_map(|tried| {
+            let shrunk = shrink(&space, &subject, &tried.case, 1).expect("nothing interrupts it")?;
+            let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
+            let judged = subject.judge_all(&[scenario]).expect("nothing interrupts it").remove(0);
+            let broken = judged.iter().filter(|evaluated| evaluated.is_broken()).count();
+            (judged[0].is_broken() && broken < judged.len()).then_some(&tried.case)
+        });
+        let lucky = lucky.expect("one seed suffices where others keep the property");
+        let shrunk = shrink(&space, &subject, lucky, 3).expect("nothing interrupts it");
+        let all = |shrunk: &Shrunk| {
+            let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
+            let judged = subject.judge_all(&[scenario]).expect("nothing interrupts it").remove(0);
+            judged.len() == 13 && judged.iter().all(Evaluated::is_broken)
+        };
+        assert!(shrunk.is_none_or(|shrunk| all(&shrunk)));
+    });
+}
+
+#[test]
+fn what_fails_depends_neither_on_threads_nor_on_the_memory_of_the_machine() {
+    /// A machine of this memory, in bytes.
+    struct Machine(u64);
+    impl Progress for Machine {
+        fn should_continue(&self) -> bool {
+            true
+        }
+        fn memory(&self) -> Option<u64> {
+            Some(self.0)
+        }
+    }
+    let space = Space::new(Profile::Home, written("reno"), promise("steady-loss"));
+    let cells = Cells::default();
+    let outcomes = |threads: usize, memory: u64| {
+        let machine = Machine(memory);
+        let count = NonZeroUsize::new(threads).expect("above zero");
+        let executor = Executor::new(&cells, &machine).on(Threads::Own(count));
+        let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
+        search.advance(&Subject { executor, promise: space.promise() }, 16).expect("nothing interrupts it");
+        search.outcomes().to_vec()
+    };
+    let all = outcomes(1, 1 << 40);
+    assert!(all.iter().all(|outcome| outcome.error.is_none()));
+    // A thousandth of it is too little.
+    assert_eq!(outcomes(1000, 65_000_000), all);
+    assert!(outcomes(1, 10_000).iter().all(|outcome| outcome.error.is_some()));
+}
+
+#[test]
 fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
     let space = Space::new(Profile::Anything, written("bbr"), promise("starvation"));
     with_threads(2, |executor| {
@@ -386,10 +443,13 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         assert!(shrunk.evaluated.is_broken() && space.cost(&shrunk.case) < space.cost(&case));
         let before: Vec<Part> = case.parts().collect();
         assert!(shrunk.case.parts().all(|part| before.contains(&part)));
-        assert!(shrunk.without.iter().all(|(_, evaluated)| !evaluated.is_broken()), "{:?}", shrunk.without);
+        assert!(shrunk.without.iter().all(|one| !one.evaluated.is_broken()), "{:?}", shrunk.without);
         assert!(shrunk.steps.iter().all(|(_, margin)| *margin < 0.0));
 
-        let answer = Answer::new(&space, &shrunk, 3, "a test");
+        let answer = Answer::new(&space, &shrunk, 3, Some(0xab), "a test");
+        let link = answer.link.expect("BBR is in the registry");
+        assert!(link.ends_with("&digest=00000000000000ab"), "{link}");
+        assert!(answer.toml.contains("\n# bbr breaks it with 13 seeds; ") && answer.toml.contains("\nseeds = 3\n"));
         let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
         assert_eq!(promise.to_string(), "starvation > 0.1");
         assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));
