@@ -42,8 +42,8 @@ class Counterexample:
     toml : str
         The file: a scenario with the property in its first line. ``cwnd falsify --regress`` judges it again, unless the
         property is a function.
-    link : str
-        The fragment of an address that opens it in the live page.
+    link : str, optional
+        The fragment of an address that opens it in the live page; None for an algorithm that the page lacks.
     """
 
     algorithm: Algorithm
@@ -53,7 +53,7 @@ class Counterexample:
     margin: float
     without: dict[str, float | None]
     toml: str
-    link: str
+    link: str | None
 
     @property
     def scenario(self) -> Scenario:
@@ -194,7 +194,8 @@ def falsify(
     first : bool
         Stop at the first path that breaks the property.
     seeds : int
-        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property.
+        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property, and, from 2
+        on, ten others.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional
