@@ -167,6 +167,7 @@ def falsify(
     seeds: int = 3,
     answers: int = 3,
     memory: str | None = None,
+    corpus: str | os.PathLike[str] | None = None,
 ) -> Findings:
     """Search for plausible paths on which an algorithm breaks a property, as ``cwnd falsify`` does.
 
@@ -200,6 +201,9 @@ def falsify(
         The most counterexamples, 1 to 100.
     memory : str, optional
         Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
+    corpus : path, optional
+        A file for the outcomes, also of a search that is interrupted. The same call continues from it, with as many
+        evaluations or more. It needs an algorithm and a property as text.
 
     Returns
     -------
@@ -211,7 +215,9 @@ def falsify(
     AlgorithmError
         The algorithm is unknown or one of its parameters is not accepted.
     ArgumentError
-        Another argument is not accepted, or a function returns something else than a margin.
+        Another argument is not accepted, a function returns something else than a margin, or the corpus is of another search.
+    FileError
+        The corpus cannot be written.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -238,4 +244,5 @@ def falsify(
         arguments.whole("answers", answers, 1, 100),
     )
     limit = arguments.optional(arguments.text, "memory", memory, "4GB")
-    return Findings(_native.falsify(algorithm, given, budget, limit), algorithm)
+    kept = arguments.optional(arguments.path, "corpus", corpus)
+    return Findings(_native.falsify(algorithm, given, budget, limit, kept), algorithm)
