@@ -14,7 +14,7 @@ use cwnd_falsify::shrink::{Shrunk, seeds_of, shrink};
 use cwnd_falsify::space::{Part, Profile, Space};
 use cwnd_falsify::{Evaluated, Subject};
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::{Executor, Progress, Threads};
+use cwnd_run::execute::{Executor, Threads};
 use cwnd_run::run::Runs;
 use cwnd_run::scenario::Written;
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
@@ -394,35 +394,6 @@ fn a_path_that_few_seeds_break_is_no_answer() {
         };
         assert!(shrunk.is_none_or(|shrunk| all(&shrunk)));
     });
-}
-
-#[test]
-fn what_fails_depends_neither_on_threads_nor_on_the_memory_of_the_machine() {
-    /// A machine of this memory, in bytes.
-    struct Machine(u64);
-    impl Progress for Machine {
-        fn should_continue(&self) -> bool {
-            true
-        }
-        fn memory(&self) -> Option<u64> {
-            Some(self.0)
-        }
-    }
-    let space = Space::new(Profile::Home, written("reno"), promise("steady-loss"));
-    let cells = Cells::default();
-    let outcomes = |threads: usize, memory: u64| {
-        let machine = Machine(memory);
-        let count = NonZeroUsize::new(threads).expect("above zero");
-        let executor = Executor::new(&cells, &machine).on(Threads::Own(count));
-        let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
-        search.advance(&Subject { executor, promise: space.promise() }, 16).expect("nothing interrupts it");
-        search.outcomes().to_vec()
-    };
-    let all = outcomes(1, 1 << 40);
-    assert!(all.iter().all(|outcome| outcome.error.is_none()));
-    // A thousandth of it is too little.
-    assert_eq!(outcomes(1000, 65_000_000), all);
-    assert!(outcomes(1, 10_000).iter().all(|outcome| outcome.error.is_some()));
 }
 
 #[test]

@@ -89,7 +89,8 @@ pub(crate) fn falsify(
     let corpus = corpus.map(|path| (Corpus::new(&path, &space, strategy, seed), path));
     if let Some((corpus, path)) = &corpus {
         if outside || space.promise().is_own() {
-            let reason = "its lines would not say of which functions they are: expected an algorithm and a property as text";
+            let reason =
+                "its lines would not say of which functions they are: expected an algorithm and a property as text";
             return Err(Failure::Argument(unusable(path, &reason)));
         }
         let recorded = corpus.read(&space).map_err(|error| Failure::Argument(unusable(path, &error)))?;
@@ -100,9 +101,7 @@ pub(crate) fn falsify(
         search.replay(recorded);
     }
     let keep = |search: &Search<'_>| match &corpus {
-        Some((corpus, path)) => {
-            corpus.write(search.outcomes()).map_err(|error| Failure::File(unusable(path, &error)))
-        }
+        Some((corpus, path)) => corpus.write(search.outcomes()).map_err(|error| Failure::File(unusable(path, &error))),
         None => Ok(()),
     };
     let found = work::executing(py, outside, memory, &errors, |executor| {
