@@ -195,8 +195,8 @@ def falsify(
     first : bool
         Stop at the first path that breaks the property.
     seeds : int
-        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property, and, from 2
-        on, ten others.
+        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property, and,
+        from 2 on, ten others.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional
@@ -215,7 +215,8 @@ def falsify(
     AlgorithmError
         The algorithm is unknown or one of its parameters is not accepted.
     ArgumentError
-        Another argument is not accepted, a function returns something else than a margin, or the corpus is of another search.
+        Another argument is not accepted, a function returns something else than a margin, or the corpus is of another
+        search.
     FileError
         The corpus cannot be written.
     KeyboardInterrupt

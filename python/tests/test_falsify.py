@@ -92,9 +92,9 @@ def test_a_search_continues_from_its_corpus(tmp_path: Path) -> None:
         cwnd.falsify("reno", "steady-loss", evaluations=20, corpus=corpus)
     with pytest.raises(cwnd.ArgumentError, match="is the corpus of another search"):
         cwnd.falsify("reno", "steady-loss", evaluations=40, corpus=corpus, seed=2)
-    for algorithm, property in (("reno", lambda _: 1.0), (Stuck, "progress")):
+    for algorithm, broken in (("reno", lambda _: 1.0), (Stuck, "progress")):
         with pytest.raises(cwnd.ArgumentError, match="expected an algorithm and a property as text"):
-            cwnd.falsify(algorithm, property, corpus=corpus)
+            cwnd.falsify(algorithm, broken, corpus=corpus)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there has no signals")
