@@ -42,8 +42,8 @@ class Counterexample:
     toml : str
         The file: a scenario with the property in its first line. ``cwnd falsify --regress`` judges it again, unless the
         property is a function.
-    link : str
-        The fragment of an address that opens it in the live page.
+    link : str, optional
+        The fragment of an address that opens it in the live page; None for an algorithm that the page lacks.
     """
 
     algorithm: Algorithm
@@ -53,7 +53,7 @@ class Counterexample:
     margin: float
     without: dict[str, float | None]
     toml: str
-    link: str
+    link: str | None
 
     @property
     def scenario(self) -> Scenario:
@@ -167,6 +167,7 @@ def falsify(
     seeds: int = 3,
     answers: int = 3,
     memory: str | None = None,
+    corpus: str | os.PathLike[str] | None = None,
 ) -> Findings:
     """Search for plausible paths on which an algorithm breaks a property, as ``cwnd falsify`` does.
 
@@ -194,11 +195,15 @@ def falsify(
     first : bool
         Stop at the first path that breaks the property.
     seeds : int
-        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property.
+        How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property, and,
+        from 2 on, ten others.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional
         Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
+    corpus : path, optional
+        A file for the outcomes, also of a search that is interrupted. The same call continues from it, with as many
+        evaluations or more. It needs an algorithm and a property as text.
 
     Returns
     -------
@@ -210,7 +215,10 @@ def falsify(
     AlgorithmError
         The algorithm is unknown or one of its parameters is not accepted.
     ArgumentError
-        Another argument is not accepted, or a function returns something else than a margin.
+        Another argument is not accepted, a function returns something else than a margin, or the corpus is of another
+        search.
+    FileError
+        The corpus cannot be written.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -237,4 +245,5 @@ def falsify(
         arguments.whole("answers", answers, 1, 100),
     )
     limit = arguments.optional(arguments.text, "memory", memory, "4GB")
-    return Findings(_native.falsify(algorithm, given, budget, limit), algorithm)
+    kept = arguments.optional(arguments.path, "corpus", corpus)
+    return Findings(_native.falsify(algorithm, given, budget, limit, kept), algorithm)

@@ -1,5 +1,9 @@
 """Searches for counterexamples."""
 
+import os
+import signal
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +79,34 @@ def test_an_expression_over_measures_is_a_property() -> None:
     (one,) = found.counterexamples
     run = cwnd.run(one.scenario).summary
     assert one.value == pytest.approx(run["utilisation"][0] - 2 * run["loss_rate"][0])
+
+
+def test_a_search_continues_from_its_corpus(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    given: dict[str, Any] = {"seeds": 1, "answers": 1}
+    whole = cwnd.falsify("reno", "steady-loss", evaluations=40, **given)
+    cwnd.falsify("reno", "steady-loss", evaluations=20, corpus=corpus, **given)
+    assert len(corpus.read_text().splitlines()) == 6 + 20
+    assert cwnd.falsify("reno", "steady-loss", evaluations=40, corpus=corpus, **given) == whole
+    with pytest.raises(cwnd.ArgumentError, match="evaluations: 20 is below the 40 of the corpus"):
+        cwnd.falsify("reno", "steady-loss", evaluations=20, corpus=corpus)
+    with pytest.raises(cwnd.ArgumentError, match="is the corpus of another search"):
+        cwnd.falsify("reno", "steady-loss", evaluations=40, corpus=corpus, seed=2)
+    for algorithm, broken in (("reno", lambda _: 1.0), (Stuck, "progress")):
+        with pytest.raises(cwnd.ArgumentError, match="expected an algorithm and a property as text"):
+            cwnd.falsify(algorithm, broken, corpus=corpus)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process there has no signals")
+def test_an_interruption_keeps_the_corpus(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cwnd.falsify("reno", "progress", evaluations=1_000_000, corpus=corpus)
+    done = len(corpus.read_text().splitlines()) - 6
+    again = cwnd.falsify("reno", "progress", evaluations=done + 1, seeds=1, corpus=corpus)
+    assert again.document["evaluations"] == done + 1
 
 
 def test_what_a_function_raises_or_returns_ends_the_search() -> None:

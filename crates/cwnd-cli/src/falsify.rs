@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Stop at the first path that breaks the property
     #[arg(long)]
     first: bool,
-    /// Run each answer with this many seeds; it breaks the property with each
+    /// Run each answer with this many seeds; it breaks the property with each and, from 2 on, with ten others
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     seeds: u32,
     /// Maximum number of answers, which differ in their parts
@@ -151,10 +151,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         for (nth, Found { answer, .. }) in (1..).zip(&found) {
             let place = place(&format!("{nth}/{FILE}"));
             text.push_str(&format!("\n{nth}. {}\n", answer.head.join("\n   ")));
-            text.push_str(&format!(
-                "   cwnd run {place}\n   cwnd falsify --regress {place}\n   cwnd run '{}'\n",
-                answer.link
-            ));
+            text.push_str(&format!("   cwnd run {place}\n   cwnd falsify --regress {place}\n"));
+            if let Some(link) = &answer.link {
+                text.push_str(&format!("   cwnd run '{link}'\n"));
+            }
         }
         if found.is_empty() && findings.closest.is_some() {
             text.push_str(&format!("   cwnd run {}\n", place(CLOSEST)));

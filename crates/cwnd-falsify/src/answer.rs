@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use cwnd::Spec;
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::{FlowGroup, Scenario, ScenarioError};
 use cwnd_text::{counted, decimal, one_line};
@@ -11,7 +12,7 @@ use crate::evaluate::{Evaluated, Subject, worst};
 use crate::observed::COMPETITOR;
 use crate::property::{Promise, PropertyError};
 use crate::search::says;
-use crate::shrink::Shrunk;
+use crate::shrink::{Shrunk, Without, seeds_of};
 use crate::space::Space;
 
 /// A counterexample.
@@ -21,8 +22,8 @@ pub struct Answer {
     pub needs: String,
     /// The scenario file.
     pub toml: String,
-    /// The fragment of an address that opens it.
-    pub link: String,
+    /// The fragment of an address that opens it, with the digest of its first seed. None where the page has no such sender.
+    pub link: Option<String>,
     /// The lines of its head, for people.
     pub head: Vec<String>,
 }
@@ -50,22 +51,26 @@ pub enum RegressError {
 }
 
 impl Answer {
-    /// The answer of a shrunk path, which `origin` describes.
+    /// The answer of a shrunk path, which `origin` describes. `digest` is that of the run with its first seed.
     #[must_use]
-    pub fn new(space: &Space, shrunk: &Shrunk, seeds: u32, origin: &str) -> Self {
+    pub fn new(space: &Space, shrunk: &Shrunk, seeds: u32, digest: Option<u64>, origin: &str) -> Self {
         let needs: Vec<&str> = shrunk.case.parts().map(crate::space::Part::name).collect();
         let needs = if needs.is_empty() { "no impairment".to_string() } else { needs.join(", ") };
         let mut head = vec![
             format!(
                 "{} breaks it with {}; {} with the mildest",
                 space.algorithm(),
-                counted(seeds as usize, "seed"),
+                counted(seeds_of(seeds) as usize, "seed"),
                 number(&shrunk.evaluated)
             ),
             format!("needs: {needs}"),
         ];
-        for (part, evaluated) in &shrunk.without {
-            head.push(format!("without {} ({}): {}", part.name(), part.title(), number(evaluated)));
+        for Without { part, evaluated, broken } in &shrunk.without {
+            let still = match broken {
+                0 => String::new(),
+                broken => format!("; {broken} of {} break it", counted(seeds_of(seeds) as usize, "seed")),
+            };
+            head.push(format!("without {} ({}): {}{still}", part.name(), part.title(), number(evaluated)));
         }
         head.push(origin.to_string());
         let title = toml::Value::String(format!("{}: {}", space.algorithm(), space.promise()));
@@ -77,7 +82,8 @@ impl Answer {
             let _ = writeln!(toml, "# {}", one_line(line));
         }
         toml.push_str(&body);
-        let link = Linked { toml: body, ..Linked::default() }.fragment();
+        let of_registry = !space.subject().is_outside() && Spec::parse(space.algorithm()).is_ok();
+        let link = of_registry.then(|| Linked { toml: body, digest, ..Linked::default() }.fragment());
         Self { needs, toml, link, head }
     }
 }

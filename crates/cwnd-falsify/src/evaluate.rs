@@ -46,7 +46,7 @@ impl Subject<'_> {
                 jobs.push(Job { scenario, seed, keep: Judge { promise: self.promise, seed } });
             }
         }
-        let mut outcomes = self.executor.run_each(jobs)?.into_iter();
+        let mut outcomes = self.executor.with_memory_of_each(MOST_MEMORY).run_each(jobs)?.into_iter();
         let rivals = self.promise.rivals().len();
         let of = |(scenario, refused): (&Scenario, Option<String>)| match refused {
             Some(error) => vec![Evaluated::failed(&error)],
@@ -57,6 +57,17 @@ impl Subject<'_> {
             }
         };
         Ok(scenarios.iter().zip(refused).map(of).collect())
+    }
+
+    /// The digest of the run of a scenario with its first seed; none if that fails.
+    ///
+    /// # Errors
+    /// The work was interrupted.
+    pub(crate) fn digest(&self, scenario: &Scenario) -> Result<Option<u64>, Interrupted> {
+        let first = scenario.seeds().next();
+        let job = |seed| Job { scenario: Arc::new(scenario.clone()), seed, keep: Digest };
+        let outcomes = self.executor.run_each(first.map(job).into_iter().collect())?;
+        Ok(outcomes.into_iter().find_map(Result::ok))
     }
 
     /// The runs of a scenario: for each seed that of the subject, then those of its rivals.
@@ -153,5 +164,23 @@ impl Reduce for Judge<'_> {
     }
 }
 
+/// Keeps the digest of a run.
+#[derive(Clone, Copy)]
+struct Digest;
+
+impl Reduce for Digest {
+    type Reduction = u64;
+
+    fn name(&self) -> &'static str {
+        "digest"
+    }
+
+    fn reduce(&self, _scenario: &Scenario, trace: Trace) -> u64 {
+        trace.digest
+    }
+}
+
 /// The most packets that the bottleneck of an evaluation may carry.
 pub(crate) const MOST_PACKETS: f64 = 2e6;
+/// What a run of an evaluation may use for packets and samples, bytes: about ten times what the largest paths of the profiles need.
+const MOST_MEMORY: u64 = 64_000_000;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::answer::{Answer, number};
 use crate::evaluate::{Evaluated, Subject};
 use crate::search::{Search, Tried};
-use crate::shrink::{Shrunk, shrink};
+use crate::shrink::{Shrunk, seeds_of, shrink};
 
 /// The outcome of a search.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -29,7 +29,7 @@ pub struct Findings {
     pub broken: usize,
     /// The evaluations that failed.
     pub failed: usize,
-    /// The number of seeds with which a counterexample breaks the property.
+    /// The number of seeds, from 1 on, with which a counterexample breaks the property.
     pub seeds: u32,
     /// The path with the smallest margin; none if no evaluation says anything.
     pub closest: Option<Finding>,
@@ -65,8 +65,8 @@ pub struct Counterexample {
     pub without: Vec<Without>,
     /// The file: a scenario as TOML, with the property in its first line.
     pub scenario: String,
-    /// The fragment of an address that opens it in the page.
-    pub link: String,
+    /// The fragment of an address that opens it in the page, with the digest of its first seed; none where the page has no such sender.
+    pub link: Option<String>,
 }
 
 /// The outcome without a part.
@@ -76,6 +76,8 @@ pub struct Without {
     pub part: &'static str,
     #[serde(flatten)]
     outcome: Outcome,
+    /// The number of seeds that break the property without it.
+    pub broken: usize,
 }
 
 /// A number of the property.
@@ -103,7 +105,7 @@ pub struct Found {
 }
 
 /// Shrinks the paths that break the property, the simplest first, until there are `most` counterexamples that need different parts. Each breaks
-/// the property with `seeds` seeds. `each` sees every one of them.
+/// the property with [`seeds_of`] `seeds`, and its file has `seeds` of them. `each` sees every one of them.
 ///
 /// # Errors
 /// The work was interrupted.
@@ -115,13 +117,19 @@ pub fn counterexamples(
     each: &mut dyn FnMut(&Found),
 ) -> Result<Vec<Found>, Interrupted> {
     let space = search.space();
-    let mut found: Vec<Found> = Vec::new();
-    for tried in search.broken().into_iter().take(TRIED_PER_ANSWER * most as usize) {
-        if found.len() == most as usize {
+    let most = most as usize;
+    let (mut found, mut tries): (Vec<Found>, usize) = (Vec::new(), 0);
+    for tried in search.broken().into_iter().take(CHECKED_PER_ANSWER * most) {
+        if found.len() == most || tries == TRIED_PER_ANSWER * most {
             break;
         }
         let Some(shrunk) = shrink(space, subject, &tried.case, seeds)? else { continue };
-        let answer = Answer::new(space, &shrunk, seeds, &origin(search, &tried));
+        tries += 1;
+        let digest = match space.read(&shrunk.case, seeds) {
+            Ok(scenario) => subject.digest(&scenario)?,
+            Err(_) => None,
+        };
+        let answer = Answer::new(space, &shrunk, seeds, digest, &origin(search, &tried));
         if found.iter().all(|other| other.answer.needs != answer.needs) {
             let one = Found { tried, shrunk, answer };
             each(&one);
@@ -161,7 +169,7 @@ impl Findings {
             needs: found.shrunk.case.parts().map(crate::space::Part::name).collect(),
             outcome: Outcome::of(&found.shrunk.evaluated),
             without: (found.shrunk.without.iter())
-                .map(|(part, evaluated)| Without { part: part.name(), outcome: Outcome::of(evaluated) })
+                .map(|one| Without { part: one.part.name(), outcome: Outcome::of(&one.evaluated), broken: one.broken })
                 .collect(),
             scenario: found.answer.toml.clone(),
             link: found.answer.link.clone(),
@@ -175,7 +183,7 @@ impl Findings {
             evaluations: search.outcomes().len(),
             broken: search.outcomes().iter().filter(|outcome| outcome.is_broken()).count(),
             failed: search.failures().len(),
-            seeds,
+            seeds: seeds_of(seeds),
             closest: search.best().map(finding),
             counterexamples: found.iter().map(counterexample).collect(),
             failures: search.failures().iter().take(MOST_FAILURES).map(finding).collect(),
@@ -240,6 +248,8 @@ fn quoted(word: &str) -> String {
     if word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
+/// Paths that are run with all seeds at most, for each answer: luck takes few runs to see.
+const CHECKED_PER_ANSWER: usize = 16;
 /// Paths that are shrunk at most, for each answer.
 const TRIED_PER_ANSWER: usize = 4;
 /// Failures that the document has.

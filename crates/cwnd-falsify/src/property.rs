@@ -362,7 +362,7 @@ pub static PROPERTIES: &[Property] = &[
         source: "RFC 5166, section 2.2.1; picoquic#1697 is a BBR that needs 37 round trips.",
         definition: "The time from the end of the outage until the bottleneck is used to 90 % for 200 ms, divided by the length of the outage, at \
                      least 1 s. The rest of the run if that does not happen.",
-        assumes: "The outage alone changes the rate or the delay of the path. Each flow always has data, no packet is lost or held back at random, and no acknowledgements wait for one another.",
+        assumes: "The outage alone changes the rate or the delay of the path. The queue is drop-tail. Each flow always has data, no packet is lost or held back at random, and no acknowledgements wait for one another.",
         side: Side::Below,
         bound: 3.0,
         share: false,
@@ -383,6 +383,7 @@ pub static PROPERTIES: &[Property] = &[
             Part::OwnAcks,
             Part::Drops,
             Part::Discipline,
+            Part::Marks,
         ],
         rivals: &[],
         per_round_trip: false,

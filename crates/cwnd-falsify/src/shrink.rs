@@ -16,8 +16,19 @@ pub struct Shrunk {
     pub evaluated: Evaluated,
     /// Each change that was kept, with the largest margin after it.
     pub steps: Vec<(String, f64)>,
-    /// The outcome without each of its parts, the seed with the largest margin.
-    pub without: Vec<(Part, Evaluated)>,
+    /// The outcome without each of its parts.
+    pub without: Vec<Without>,
+}
+
+/// A shrunk path without one of its parts.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// The part.
+    pub part: Part,
+    /// The seed with the largest margin.
+    pub evaluated: Evaluated,
+    /// The number of seeds that break the property, of [`seeds_of`].
+    pub broken: usize,
 }
 
 /// Shrinks `case`. None if a seed keeps the property: then it was luck.
@@ -25,20 +36,37 @@ pub struct Shrunk {
 /// A change is kept if the path costs less ([`Space::cost`]) and every seed still breaks the property. Changes remove parts, then seconds,
 /// then move numbers to their calmest values, and then round them.
 ///
+/// A path that is chosen because a few seeds break the property may be one that most others keep: with two seeds or more, [`seeds_of`] is more
+/// than `seeds`, and each path is confirmed with the others.
+///
 /// # Errors
 /// The work was interrupted.
 pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> Result<Option<Shrunk>, Interrupted> {
-    let judge = |cases: &[Case]| -> Result<Vec<Evaluated>, Interrupted> {
-        let read: Vec<Option<Scenario>> = cases.iter().map(|case| space.read(case, seeds).ok()).collect();
+    let judge = |cases: &[Case], from: u32, to: u32| -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        let of = |case: &Case| Some(space.read(case, to).ok()?.with_seeds(u64::from(from) + 1, to - from));
+        let read: Vec<Option<Scenario>> = cases.iter().map(of).collect();
         let scenarios: Vec<Scenario> = read.iter().flatten().cloned().collect();
         let mut judged = subject.judge_all(&scenarios)?.into_iter();
-        let of = |read: &Option<Scenario>| read.as_ref().and_then(|_| judged.next()).map(|seeds| mildest(&seeds));
+        let of = |read: &Option<Scenario>| read.as_ref().and_then(|_| judged.next());
         Ok(read.iter().map(of).map(Option::unwrap_or_default).collect())
     };
-    let mut case = case.clone();
-    let Some(mut evaluated) = judge(std::slice::from_ref(&case))?.pop().filter(Evaluated::is_broken) else {
-        return Ok(None);
+    let all = seeds_of(seeds);
+    // The first of some cases that each seed breaks, and the seed with the largest margin.
+    let first_broken = |cases: &[Case]| -> Result<Option<(usize, Evaluated)>, Interrupted> {
+        for (nth, judged) in judge(cases, 0, seeds)?.into_iter().enumerate() {
+            let mut judged = judged;
+            if mildest(&judged).is_broken() && all > seeds {
+                judged.extend(judge(&cases[nth..=nth], seeds, all)?.pop().unwrap_or_default());
+            }
+            let evaluated = mildest(&judged);
+            if evaluated.is_broken() {
+                return Ok(Some((nth, evaluated)));
+            }
+        }
+        Ok(None)
     };
+    let mut case = case.clone();
+    let Some((_, mut evaluated)) = first_broken(std::slice::from_ref(&case))? else { return Ok(None) };
     let mut steps = Vec::new();
     'shrinking: while steps.len() < MOST_STEPS {
         let cost = space.cost(&case);
@@ -46,8 +74,8 @@ pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> 
             let changes: Vec<(String, Case)> =
                 stage(space, &case).into_iter().filter(|(_, changed)| space.cost(changed) < cost - 1e-9).collect();
             let cases: Vec<Case> = changes.iter().map(|(_, case)| case.clone()).collect();
-            let found = changes.into_iter().zip(judge(&cases)?).find(|(_, evaluated)| evaluated.is_broken());
-            if let Some(((what, changed), judged)) = found {
+            if let Some((nth, judged)) = first_broken(&cases)? {
+                let (what, changed) = changes.into_iter().nth(nth).expect("as many as cases");
                 steps.push((what, judged.margin.unwrap_or_default()));
                 (case, evaluated) = (changed, judged);
                 continue 'shrinking;
@@ -57,8 +85,20 @@ pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> 
     }
     let apart: Vec<(Part, Case)> = case.parts().filter_map(|part| Some((part, without(space, &case, part)?))).collect();
     let cases: Vec<Case> = apart.iter().map(|(_, case)| case.clone()).collect();
-    let without = apart.into_iter().map(|(part, _)| part).zip(judge(&cases)?).collect();
+    let outcomes = judge(&cases, 0, all)?;
+    let of = |((part, _), seeds): ((Part, Case), Vec<Evaluated>)| Without {
+        part,
+        evaluated: mildest(&seeds),
+        broken: seeds.iter().filter(|evaluated| evaluated.is_broken()).count(),
+    };
+    let without = apart.into_iter().zip(outcomes).map(of).collect();
     Ok(Some(Shrunk { case, evaluated, steps, without }))
+}
+
+/// The number of seeds, from 1 on, with which a path that is shrunk with `seeds` breaks the property.
+#[must_use]
+pub fn seeds_of(seeds: u32) -> u32 {
+    if seeds > 1 { seeds + OTHERS } else { seeds }
 }
 
 /// The path without a part; none for one that the property needs.
@@ -106,3 +146,5 @@ fn change_numbers(space: &Space, case: &Case, to: impl Fn([f64; 2], f64, f64) ->
 }
 
 const MOST_STEPS: usize = 60;
+/// Seeds that confirm a path.
+const OTHERS: u32 = 10;

@@ -10,7 +10,7 @@ use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::findings::Findings;
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
-use cwnd_falsify::shrink::shrink;
+use cwnd_falsify::shrink::{Shrunk, seeds_of, shrink};
 use cwnd_falsify::space::{Part, Profile, Space};
 use cwnd_falsify::{Evaluated, Subject};
 use cwnd_run::cells::Cells;
@@ -369,6 +369,34 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
 }
 
 #[test]
+fn a_path_that_few_seeds_break_is_no_answer() {
+    let space = Space::new(Profile::Home, written("bbr"), promise("completion"));
+    with_threads(2, |executor| {
+        let subject = Subject { executor, promise: space.promise() };
+        let mut search = Search::start(&space, Strategy::Elites, 2).expect("it runs on a dumbbell");
+        while search.outcomes().len() < 48 {
+            search.advance(&subject, 48).expect("nothing interrupts it");
+        }
+        let broken = search.broken();
+        let lucky = broken.iter().find_map(|tried| {
+            let shrunk = shrink(&space, &subject, &tried.case, 1).expect("nothing interrupts it")?;
+            let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
+            let judged = subject.judge_all(&[scenario]).expect("nothing interrupts it").remove(0);
+            let broken = judged.iter().filter(|evaluated| evaluated.is_broken()).count();
+            (judged[0].is_broken() && broken < judged.len()).then_some(&tried.case)
+        });
+        let lucky = lucky.expect("one seed suffices where others keep the property");
+        let shrunk = shrink(&space, &subject, lucky, 3).expect("nothing interrupts it");
+        let all = |shrunk: &Shrunk| {
+            let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
+            let judged = subject.judge_all(&[scenario]).expect("nothing interrupts it").remove(0);
+            judged.len() == 13 && judged.iter().all(Evaluated::is_broken)
+        };
+        assert!(shrunk.is_none_or(|shrunk| all(&shrunk)));
+    });
+}
+
+#[test]
 fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
     let space = Space::new(Profile::Anything, written("bbr"), promise("starvation"));
     with_threads(2, |executor| {
@@ -386,10 +414,13 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         assert!(shrunk.evaluated.is_broken() && space.cost(&shrunk.case) < space.cost(&case));
         let before: Vec<Part> = case.parts().collect();
         assert!(shrunk.case.parts().all(|part| before.contains(&part)));
-        assert!(shrunk.without.iter().all(|(_, evaluated)| !evaluated.is_broken()), "{:?}", shrunk.without);
+        assert!(shrunk.without.iter().all(|one| !one.evaluated.is_broken()), "{:?}", shrunk.without);
         assert!(shrunk.steps.iter().all(|(_, margin)| *margin < 0.0));
 
-        let answer = Answer::new(&space, &shrunk, 3, "a test");
+        let answer = Answer::new(&space, &shrunk, 3, Some(0xab), "a test");
+        let link = answer.link.expect("BBR is in the registry");
+        assert!(link.ends_with("&digest=00000000000000ab"), "{link}");
+        assert!(answer.toml.contains("\n# bbr breaks it with 13 seeds; ") && answer.toml.contains("\nseeds = 3\n"));
         let (promise, scenario) = read("answer.toml", &answer.toml).expect("it is a scenario with a property");
         assert_eq!(promise.to_string(), "starvation > 0.1");
         assert!(!kept(&regress(&subject, &scenario).expect("nothing interrupts it")));

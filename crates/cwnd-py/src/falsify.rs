@@ -1,11 +1,14 @@
 //! Searches for counterexamples.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cwnd_falsify::Subject;
+use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::findings::{Findings, counterexamples};
 use cwnd_falsify::property::Promise;
-use cwnd_falsify::search::{Search, Strategy};
+use cwnd_falsify::search::{BATCH, Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
 use cwnd_run::execute::RunError;
 use cwnd_run::files::to_json;
@@ -54,6 +57,7 @@ impl Given {
 
 /// Searches for paths on which an algorithm breaks a property. `given`: the property, the profile, the strategy and the seed of the search.
 /// `budget`: evaluations, whether to stop at the first path that breaks the property, seeds, and the most counterexamples.
+/// `corpus`: the file that the search continues from.
 #[pyfunction]
 pub(crate) fn falsify(
     py: Python<'_>,
@@ -61,6 +65,7 @@ pub(crate) fn falsify(
     given: (Given, &str, &str, u64),
     budget: (u32, bool, u32, u32),
     memory: Option<&str>,
+    corpus: Option<PathBuf>,
 ) -> Result<Falsified, Failure> {
     let (property, profile, search, seed) = given;
     let (evaluations, first, seeds, most) = budget;
@@ -79,13 +84,39 @@ pub(crate) fn falsify(
     let space = Space::new(profile, algorithm, promise);
     let mut search =
         Search::start(&space, strategy, seed).map_err(|error| Failure::Argument(format!("algorithm: {error}")))?;
+    let most_evaluations = evaluations as usize;
+    let unusable = |path: &Path, error: &dyn fmt::Display| format!("corpus: {}: {error}", path.display());
+    let corpus = corpus.map(|path| (Corpus::new(&path, &space, strategy, seed), path));
+    if let Some((corpus, path)) = &corpus {
+        if outside || space.promise().is_own() {
+            let reason =
+                "its lines would not say of which functions they are: expected an algorithm and a property as text";
+            return Err(Failure::Argument(unusable(path, &reason)));
+        }
+        let recorded = corpus.read(&space).map_err(|error| Failure::Argument(unusable(path, &error)))?;
+        if recorded.len() > most_evaluations {
+            let has = recorded.len();
+            return Err(Failure::Argument(format!("evaluations: {evaluations} is below the {has} of the corpus")));
+        }
+        search.replay(recorded);
+    }
+    let keep = |search: &Search<'_>| match &corpus {
+        Some((corpus, path)) => corpus.write(search.outcomes()).map_err(|error| Failure::File(unusable(path, &error))),
+        None => Ok(()),
+    };
     let found = work::executing(py, outside, memory, &errors, |executor| {
         let subject = Subject { executor, promise: space.promise() };
-        let most_evaluations = evaluations as usize;
-        while search.outcomes().len() < most_evaluations && !(first && search.has_broken()) {
+        let mut searched = Ok(());
+        while searched.is_ok() && search.outcomes().len() < most_evaluations && !(first && search.has_broken()) {
             let left = most_evaluations - search.outcomes().len();
-            search.advance(&subject, left).map_err(RunError::from)?;
+            searched = search.advance(&subject, left);
+            // Also after an interruption.
+            if searched.is_err() || search.outcomes().len().is_multiple_of(WRITE_EVERY) {
+                keep(&search)?;
+            }
         }
+        searched.map_err(RunError::from)?;
+        keep(&search)?;
         let found = counterexamples(&search, &subject, seeds, most, &mut |_| ()).map_err(RunError::from)?;
         Ok(Findings::of(&search, seeds, &found))
     })?;
@@ -104,3 +135,6 @@ impl Falsified {
         self.0.text()
     }
 }
+
+/// Evaluations between two writings of the corpus.
+const WRITE_EVERY: usize = 8 * BATCH;

@@ -100,13 +100,19 @@ impl Wanted {
         let cells = Cells::default();
         let judge = Subject { executor: Executor::new(&cells, &()), promise: space.promise() };
         let mut search = Search::start(&space, strategy, seed).unwrap_or_else(|error| panic!("{subject}: {error}"));
-        let mut failed = None;
-        let first = self.cause.is_empty();
-        while search.outcomes().len() < evaluations && failed.is_none() && !(first && search.has_broken()) {
+        let mut found = None;
+        while search.outcomes().len() < evaluations && found.is_none() {
             search.advance(&judge, evaluations - search.outcomes().len()).expect("nothing interrupts it");
-            failed = self.failure(&search);
+            found = self.failure(&search);
+            // Any answer counts, so that the first ends the search.
+            if found.is_none() && self.cause.is_empty() && search.has_broken() {
+                found = self.answer(&search, &judge);
+            }
         }
-        let (found, what) = failed.or_else(|| self.answer(&search, &judge)).unzip();
+        if found.is_none() && !self.cause.is_empty() {
+            found = self.answer(&search, &judge);
+        }
+        let (found, what) = found.unzip();
         let what = what.unwrap_or_default();
         let (name, subject, search, evaluations) =
             (self.name.clone(), subject.to_string(), strategy.name().to_string(), search.outcomes().len());
@@ -126,7 +132,7 @@ impl Wanted {
     /// The first evaluation with an answer that counts.
     fn answer(&self, search: &Search<'_>, judge: &Subject<'_>) -> Option<(usize, String)> {
         let most = if self.cause.is_empty() { 1 } else { ANSWERS };
-        let found = counterexamples(search, judge, 1, most, &mut |_| ()).expect("nothing interrupts it");
+        let found = counterexamples(search, judge, SEEDS, most, &mut |_| ()).expect("nothing interrupts it");
         let counts = |needs: &str| {
             self.cause.is_empty() || needs.split(", ").any(|part| self.cause.iter().any(|one| one == part))
         };
@@ -228,6 +234,8 @@ impl FromStr for Searched {
     }
 }
 
+/// Seeds of an answer: as many as the command has if none are given.
+const SEEDS: u32 = 3;
 /// Answers among which one has to have the cause.
 const ANSWERS: u32 = 8;
 

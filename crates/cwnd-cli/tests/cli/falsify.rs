@@ -16,7 +16,7 @@ fn a_counterexample_is_written_and_judged_again() {
     assert!(cwnd.path().join("found/1/report.html").is_file());
     let file = cwnd.path().join("found/1/counterexample.toml");
     let scenario = std::fs::read_to_string(&file).expect("it was written");
-    assert!(scenario.starts_with("# cwnd falsify: starvation > 0.1\n# bbr breaks it with 2 seeds; "), "{scenario}");
+    assert!(scenario.starts_with("# cwnd falsify: starvation > 0.1\n# bbr breaks it with 12 seeds; "), "{scenario}");
 
     // The corpus answers a second search.
     let again = cwnd.succeed(&[&search[..], &budget[..8], &["--out", "again"]].concat());
@@ -157,6 +157,42 @@ fn wrong_arguments_are_refused() {
     for (arguments, expected) in cases {
         cwnd.refuses(&[&["falsify"][..], *arguments].concat(), expected);
     }
+}
+
+/// examples/nightly: a counterexample fails a night until it is among the known ones, and one that was mended fails it if it is broken.
+#[cfg(unix)]
+#[test]
+fn a_night_fails_on_a_counterexample_that_is_not_known() {
+    let cwnd = Cwnd::new();
+    let night = || {
+        let mut command = std::process::Command::new("sh");
+        command.arg(super::root().join("examples/nightly/falsify.sh"));
+        command.args(["bbr", "starvation", "night", "--profile", "anything", "--search", "random"]);
+        command.args(["--evaluations", "16", "--seeds", "1"]).current_dir(cwnd.path());
+        command.env("CWND", env!("CARGO_BIN_EXE_cwnd")).output().expect("there is a shell")
+    };
+    let first = night();
+    assert_eq!(first.status.code(), Some(1), "{first:?}");
+    let error = String::from_utf8_lossy(&first.stderr);
+    assert!(error.contains("new: night/found/1/counterexample.toml (# needs: "), "{error}");
+    let corpus = std::fs::read(cwnd.path().join("night/corpus")).expect("it is kept");
+
+    for directory in ["night/known", "night/mended"] {
+        std::fs::create_dir(cwnd.path().join(directory)).expect("a directory");
+    }
+    let file = |place: &str| cwnd.path().join("night").join(place);
+    let found = std::fs::read_dir(file("found")).expect("the answers").map(|entry| entry.expect("one").path());
+    for (nth, answer) in found.filter(|path| path.is_dir()).enumerate() {
+        std::fs::copy(answer.join("counterexample.toml"), file(&format!("known/{nth}.toml"))).expect("a known one");
+    }
+    let second = night();
+    assert_eq!(second.status.code(), Some(0), "{second:?}");
+    assert!(corpus == std::fs::read(file("corpus")).expect("it is kept") && !file("found/1").exists());
+
+    std::fs::copy(file("known/0.toml"), file("mended/0.toml")).expect("one that was mended");
+    let third = night();
+    assert_eq!(third.status.code(), Some(1), "{third:?}");
+    assert!(String::from_utf8_lossy(&third.stderr).contains("a property is broken in night/mended/0.toml"));
 }
 
 #[test]

@@ -188,6 +188,8 @@ pub struct Executor<'a> {
     progress: &'a dyn Progress,
     threads: Threads,
     remembers: bool,
+    /// What each job may use, bytes; none for an equal share for each thread.
+    each: Option<u64>,
 }
 
 impl<'a> Executor<'a> {
@@ -195,7 +197,7 @@ impl<'a> Executor<'a> {
     #[must_use]
     pub fn new(cells: &'a Cells, progress: &'a dyn Progress) -> Self {
         let threads = Threads::Own(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-        Self { cells, progress, threads, remembers: false }
+        Self { cells, progress, threads, remembers: false, each: None }
     }
 
     /// Runs on other threads.
@@ -208,6 +210,23 @@ impl<'a> Executor<'a> {
     #[must_use]
     pub fn remembering(self) -> Self {
         Self { remembers: true, ..self }
+    }
+
+    /// Allows each job `bytes` of memory, on fewer threads where the memory of all jobs does not suffice: what fails depends neither on the
+    /// number of threads nor on the machine. One that may use less than `bytes` in all allows a single job that.
+    #[must_use]
+    pub fn with_memory_of_each(self, bytes: u64) -> Self {
+        let most = usize::try_from(self.memory() / bytes.max(1)).unwrap_or(usize::MAX);
+        let threads = match self.threads {
+            Threads::Own(count) => Threads::Own(count.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))),
+            Threads::Calling => Threads::Calling,
+        };
+        Self { each: Some(bytes), ..self.on(threads) }
+    }
+
+    /// What all jobs together may use, bytes.
+    fn memory(&self) -> u64 {
+        self.progress.memory().unwrap_or_else(default_memory)
     }
 
     /// The number of jobs at a time.

@@ -16,14 +16,14 @@ use cwnd_sim::Simulation;
 use cwnd_trace::Trace;
 
 use super::batch::{Batch, Waiter};
-use super::{Executor, Found, Interrupted, Job, Outcome, Progress, Reduce, RunError, Threads, default_memory};
+use super::{Executor, Found, Interrupted, Job, Outcome, Progress, Reduce, RunError, Threads};
 use crate::cells::{CellKey, Cells};
 
 /// Jobs that wait or are being run.
 pub struct Queue<'a, K: Reduce> {
     cells: &'a Cells,
     progress: &'a dyn Progress,
-    /// What each run may use, bytes: an equal share for each thread, so that what fails does not depend on what else runs.
+    /// What each run may use, bytes: an equal share for each thread or less, so that what fails does not depend on what else runs.
     memory: u64,
     /// Whoever asks runs jobs itself.
     on_calling_thread: bool,
@@ -58,7 +58,7 @@ impl<'a, K: Reduce> Queue<'a, K> {
         Self {
             cells: executor.cells,
             progress: executor.progress,
-            memory: executor.progress.memory().unwrap_or_else(default_memory) / executor.width() as u64,
+            memory: (executor.memory() / executor.width() as u64).min(executor.each.unwrap_or(u64::MAX)),
             on_calling_thread: executor.threads == Threads::Calling,
             remembers: executor.remembers,
             closed: AtomicBool::new(false),

@@ -92,6 +92,25 @@ fn the_longest_run_is_begun_first_and_each_once() {
 }
 
 #[test]
+fn each_job_may_use_what_it_is_allowed_on_fewer_threads_where_memory_is_short() {
+    struct Machine(u64);
+    impl Progress for Machine {
+        fn should_continue(&self) -> bool {
+            true
+        }
+        fn memory(&self) -> Option<u64> {
+            Some(self.0)
+        }
+    }
+    let cells = Cells::default();
+    for (memory, width, each) in [(1 << 40, 8, 1000), (3500, 3, 1000), (500, 1, 500)] {
+        let machine = Machine(memory);
+        let executor = Executor::new(&cells, &machine).on(own(8)).with_memory_of_each(1000);
+        assert_eq!((executor.width(), Queue::<Probe>::new(&executor).memory), (width, each), "{memory}");
+    }
+}
+
+#[test]
 fn threads_change_no_result() {
     let scenarios = [scenario(2, 1000), scenario(1, 2000)];
     let jobs = || {
