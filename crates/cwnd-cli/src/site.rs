@@ -16,7 +16,7 @@ use crate::model;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cargo xtask engine                              makes the engine: target/engine/cwnd.wasm
+  cargo xtask engine                              makes the engine: target/engine/cwnd.wasm, and its licences
   cwnd site laboratory --engine target/engine/cwnd.wasm
   python3 -m http.server --directory laboratory   serves the page at http://127.0.0.1:8000/
 The directory works on any host of static files, below any path, and without a network after the first visit. It has to be
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// A new directory for the files
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// The simulator as WebAssembly, built by `cargo xtask engine`
+    /// The simulator as WebAssembly, built by `cargo xtask engine`; licences.txt lies in the same directory
     #[arg(long, value_name = "FILE")]
     engine: PathBuf,
 }
@@ -36,8 +36,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !(engine.starts_with(MAGIC) && exports(&engine)) {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
+    let licences = arguments.engine.with_file_name("licences.txt");
+    let licences = read_limited(&licences, MOST).map_err(|error| {
+        failed(&format!("its licences, which `cargo xtask engine` writes: {}: {error}", licences.display()))
+    })?;
     let directory = Directory::start(&arguments.directory).map_err(|error| Failure::input(format!("DIR: {error}")))?;
-    let mut files = cwnd_live::site(&engine);
+    let mut files = cwnd_live::site(&engine, &String::from_utf8_lossy(&licences));
     let models = model::pages()?;
     let with = |other| [other].into_iter().chain(models.iter().map(|page| (page.file, page.title))).collect::<Vec<_>>();
     let papers = cwnd_papers::cells().map_err(|error| Failure::run(error.to_string()))?;

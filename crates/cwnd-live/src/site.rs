@@ -8,11 +8,15 @@ pub const FIGURES: &str = "figures.html";
 /// The file with the exercises. The page links to it, and the caller of [`site`] adds it.
 pub const EXERCISES: &str = "exercises.html";
 
-/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to.
+/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to, and `licences` are those of the
+/// crates in it.
 #[must_use]
-pub fn site(engine: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub fn site(engine: &[u8], licences: &str) -> Vec<(&'static str, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {
         "" => ("index.html", page(part.bytes)),
+        LICENCES => {
+            (LICENCES, [b"The scripts of the page:\n\n", part.bytes, ENGINE_BELOW, licences.as_bytes()].concat())
+        }
         name => (name, part.bytes.to_vec()),
     });
     let scripts: [(&str, &[u8]); 2] = [
@@ -45,6 +49,8 @@ fn linked() -> String {
 }
 
 const TITLE: &str = "<h1>cwnd <span>live</span></h1>";
+const LICENCES: &str = "licences.txt";
+const ENGINE_BELOW: &[u8] = b"\n\nThe simulator, cwnd.wasm:\n\n";
 const CHARSET: &str = "<meta charset=\"utf-8\">";
 const ENGINE: &str = "cwnd.wasm";
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -59,13 +65,13 @@ mod tests {
         let manifest = include_str!("../page/package.json");
         let (_, bundled) = manifest.split_once("\"dependencies\": { ").expect("a list");
         let bundled = bundled.split(" }").next().expect("its end").replace("\": \"", " ").replace('"', "");
-        let licences = PARTS.iter().find(|part| part.name == "licences.txt").expect("a part").bytes;
+        let licences = PARTS.iter().find(|part| part.name == LICENCES).expect("a part").bytes;
         assert!(String::from_utf8_lossy(licences).starts_with(&format!("{bundled} (MIT)\n")), "{bundled}");
     }
 
     #[test]
     fn the_page_names_its_engine_and_is_otherwise_the_one_of_the_server() {
-        let files = site(b"module");
+        let files = site(b"module", "licences of crates");
         let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
         assert_eq!(
             names,
@@ -76,5 +82,13 @@ mod tests {
         let (between, rest) = rest.split_once(&linked()).expect("the link is in the page");
         assert_eq!(format!("{start}{CHARSET}{between}{TITLE}{rest}").as_bytes(), PARTS[0].bytes);
         assert_eq!(files[6].1, b"module");
+        let licences = String::from_utf8(files[3].1.clone()).expect("text");
+        assert!(licences.contains("uplot") && licences.ends_with("licences of crates"), "{licences}");
+    }
+
+    #[test]
+    fn every_page_leads_to_the_licences() {
+        let link = format!("<a href=\"{LICENCES}\">");
+        assert!(String::from_utf8_lossy(PARTS[0].bytes).contains(&link));
     }
 }

@@ -9,8 +9,7 @@ use cwnd_run::scenario::Scenario;
 #[test]
 fn figures_of_papers_are_links_to_scenarios() {
     let cwnd = Cwnd::new();
-    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0hello allocate handle step").expect("written");
-    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+    site(&cwnd);
     let page = std::fs::read_to_string(cwnd.path().join("site/figures.html")).expect("a page");
     let links: Vec<&str> = page.split("href=\"./#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let papers: BTreeSet<&str> = links
@@ -41,6 +40,18 @@ fn figures_of_papers_are_links_to_scenarios() {
 }
 
 #[test]
+fn the_licences_of_the_engine_are_a_part() {
+    let cwnd = Cwnd::new();
+    site(&cwnd);
+    let licences = std::fs::read_to_string(cwnd.path().join("site/licences.txt")).expect("a file");
+    assert!(licences.contains("uplot") && licences.ends_with(LICENCES), "{licences}");
+    std::fs::remove_file(cwnd.path().join("licences.txt")).expect("it was written");
+    let refused = cwnd.run(&["site", "other", "--engine", "engine.wasm"]);
+    assert!(refused.err.contains("its licences, which `cargo xtask engine` writes: licences.txt"), "{}", refused.err);
+    assert!(!cwnd.path().join("other").exists());
+}
+
+#[test]
 fn an_address_of_another_version_says_that_its_numbers_were_others() {
     let cwnd = Cwnd::new();
     std::fs::write(cwnd.path().join("short.toml"), SHORT).expect("written");
@@ -62,8 +73,7 @@ fn an_address_of_another_version_says_that_its_numbers_were_others() {
 #[test]
 fn exercises_are_links_to_their_presets() {
     let cwnd = Cwnd::new();
-    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0hello allocate handle step").expect("written");
-    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+    site(&cwnd);
     let page = std::fs::read_to_string(cwnd.path().join("site/exercises.html")).expect("a page");
     assert_eq!(page.matches("<li>\n<p>").count() + page.matches("<li><strong>").count(), 5, "{page}");
     let links: Vec<&str> = page.split("href=\"./#").skip(1).collect();
@@ -91,6 +101,18 @@ fn no_link_is_made_that_the_page_refuses() {
     assert!(error.contains("1001 flows are too many for the browser: accepted is at most 1000"), "{error}");
     assert_eq!(refused.out, "");
 }
+
+/// Writes `site` with a module that has the exports of the simulator.
+fn site(cwnd: &Cwnd) {
+    let files: [(&str, &[u8]); 2] =
+        [("engine.wasm", b"\0asm\x01\0\0\0hello allocate handle step"), ("licences.txt", LICENCES.as_bytes())];
+    for (name, bytes) in files {
+        std::fs::write(cwnd.path().join(name), bytes).expect("written");
+    }
+    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+}
+
+const LICENCES: &str = "libm 0.2.16: MIT";
 
 /// The papers with scenarios that a browser runs within seconds.
 const PAPERS: [&str; 7] = ["bbr3", "daimd", "exptcp", "l4s-tests", "newaimd", "simd", "starvation"];
