@@ -625,7 +625,7 @@ fn sizes_of_flows_and_of_arrivals_are_packets_or_bytes() {
         let of_flow = setup(&format!("payload = \"1000B\"\n{SMALLEST}size = \"{size}\"\n"));
         let arriving = format!("[[arrivals]]\nalgorithm = \"reno\"\nload = 0.1\nsize = \"{size}\"\n");
         let of_arrivals = setup(&format!("payload = \"1000B\"\n{SMALLEST}{arriving}"));
-        (of_flow.flows[0].source.clone(), of_arrivals.flow_arrivals[0].sizes)
+        (of_flow.flows[0].source, of_arrivals.flow_arrivals[0].sizes)
     };
     for (size, packets) in [("8p", 8), ("8kB", 8), ("7001B", 8)] {
         assert_eq!(read(size), (Source::Packets(packets), Sizes::Constant(packets)), "{size}");
