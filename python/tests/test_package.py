@@ -1,5 +1,6 @@
 """What the package is as a whole."""
 
+import importlib.metadata
 import inspect
 import subprocess
 import sys
@@ -38,3 +39,12 @@ def test_importing_brings_numpy_alone() -> None:
 
 def test_the_version_is_that_of_the_command() -> None:
     assert cwnd.__version__.startswith("0.1.0")
+
+
+def test_the_licences_of_its_crates_are_installed() -> None:
+    files = importlib.metadata.files("cwnd") or []
+    licences = {file.name: file.read_text() for file in files if "licenses" in file.parts}
+    assert set(licences) == {"LICENSE-APACHE", "LICENSE-MIT", "LICENSE-THIRD-PARTY"}
+    # A crate of every system, one of Windows alone, and the library of reports.
+    for name in ["pyo3 ", "windows-sys ", "vega "]:
+        assert name in licences["LICENSE-THIRD-PARTY"]

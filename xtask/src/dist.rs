@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tool::CARGO_DEB;
+use crate::licences::{self, Dependency, Licences, cargo_home, entries, registries};
+use crate::links;
+use crate::tool::{CARGO_DEB, LINTIAN};
 use crate::workspace::{Workspace, output, run};
 
 /// Builds the archive and its checksum below `target/dist`. Equal sources give equal bytes, in any directory: paths in the programs are relative, and
@@ -54,7 +56,9 @@ pub(crate) fn twice(workspace: &Workspace) -> Result<PathBuf, String> {
 
 /// Builds the archive as [`build`] does, and a Debian package of each program next to it.
 pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
-    CARGO_DEB.required(workspace)?;
+    for tool in [&CARGO_DEB, &LINTIAN] {
+        tool.required(workspace)?;
+    }
     let archive = build(workspace)?;
     let place = workspace.target().join("dist");
     // Manifests find them here: cargo-deb knows the directory of builds alone.
@@ -67,15 +71,42 @@ pub(crate) fn debian(workspace: &Workspace) -> Result<PathBuf, String> {
             copy(&file, &files.join(to).join(file.file_name().unwrap_or_default()))?;
         }
     }
+    let mut compressed = entries(&files.join("man"))?;
+    let maintainer = maintainer(&read_text(&workspace.path("crates/cwnd-cli/Cargo.toml"))?)?;
+    let date = commit(workspace, "%cD")?;
+    for Program { name, package } in PROGRAMS {
+        let changes = files.join(format!("{name}.changelog"));
+        write(&changes, &debian_changes(name, &maintainer, &date))?;
+        compressed.push(changes);
+        let manifest = read_text(&workspace.path(&format!("crates/{package}/Cargo.toml")))?;
+        if !manifest.contains(&format!("maintainer = \"{maintainer}\"")) {
+            return Err(format!("{package} has another maintainer than `{maintainer}`"));
+        }
+    }
+    run(Command::new("gzip").args(["-9", "--no-name", "--force"]).args(compressed))?;
     for Program { package, .. } in PROGRAMS {
         let mut deb = Command::new("cargo-deb");
-        deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--no-strip", "--locked", "-p", package]);
+        deb.current_dir(workspace.path("")).args(["deb", "--no-build", "--strip", "--locked", "-p", package]);
         deb.arg("--output").arg(&place).env("CARGO_TARGET_DIR", place.join("target"));
         // It prints the path of the package last.
         let printed = output(deb.env("SOURCE_DATE_EPOCH", commit(workspace, "%ct")?))?;
-        checked(Path::new(printed.lines().last().unwrap_or_default().trim()))?;
+        let file = Path::new(printed.lines().last().unwrap_or_default().trim()).to_owned();
+        run(Command::new("lintian").args(["--allow-root", "--fail-on", "error,warning"]).arg(&file))?;
+        checked(&file)?;
     }
     Ok(archive)
+}
+
+/// The maintainer of the Debian packages, `NAME <ADDRESS>`, in a manifest.
+pub(crate) fn maintainer(manifest: &str) -> Result<String, String> {
+    let named = manifest.lines().find_map(|line| line.strip_prefix("maintainer = \"")?.strip_suffix('"'));
+    named.map(str::to_owned).ok_or_else(|| "no `maintainer`".to_owned())
+}
+
+/// The changes of a Debian package: this version of the program, which has changes of its own.
+fn debian_changes(name: &str, maintainer: &str, date: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{name} ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {maintainer}  {date}\n")
 }
 
 /// The directory that an archive was packed from.
@@ -120,12 +151,18 @@ fn archive(workspace: &Workspace, place: &Path, target: &str, programs: &[Progra
             write(&completions.join(format!("{name}.{shell}")), &script)?;
         }
     }
-    for file in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&workspace.path(file), &stage.join(file))?;
     }
-    let (dependencies, scripts) = (dependencies(workspace, programs)?, Scripts::read(workspace)?);
-    write(&stage.join("THIRD-PARTY.txt"), &(licences(&dependencies)? + &scripts.text))?;
-    write(&stage.join("sbom.cdx.json"), &bill(&dependencies, &scripts.libraries, &checksums(workspace)?))?;
+    // The files that they lead to are not in the archive.
+    let (address, tag) = (links::address(workspace)?, concat!("v", env!("CARGO_PKG_VERSION")));
+    for file in ["README.md", "CHANGELOG.md"] {
+        write(&stage.join(file), &links::absolute(file, &read_text(&workspace.path(file))?, &address, tag))?;
+    }
+    let packages: Vec<&str> = programs.iter().map(|program| program.package).collect();
+    let licences = Licences::of(workspace, licences::PROGRAMS.of(&packages, target))?;
+    write(&stage.join("THIRD-PARTY.txt"), &licences.text)?;
+    write(&stage.join("sbom.cdx.json"), &bill(&licences, &checksums(workspace)?))?;
     let archive = pack(workspace, place, &name)?;
     checked(&archive)?;
     Ok(archive)
@@ -169,118 +206,9 @@ fn compile(workspace: &Workspace, place: &Path, target: &str, programs: &[Progra
     Ok(if foreign { directory.join(target).join("release") } else { directory.join("release") })
 }
 
-/// A crate that is part of the programs.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Dependency {
-    name: String,
-    version: String,
-    licence: String,
-}
-
-/// The crates of others in `programs`, ascending.
-fn dependencies(workspace: &Workspace, programs: &[Program]) -> Result<Vec<Dependency>, String> {
-    let words = ["tree", "--locked", "-e", "normal", "--prefix", "none", "--format", "{p}|{l}"];
-    let mut found = Vec::new();
-    for Program { package, .. } in programs {
-        let tree = output(workspace.cargo(&words).args(["-p", package]))?;
-        found.extend(tree.lines().filter_map(dependency));
-    }
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
-
-/// A line of the tree, `name vVERSION|LICENCE`; none for a crate of this repository, which has a path behind it.
-fn dependency(line: &str) -> Option<Dependency> {
-    let (package, licence) = line.trim_end_matches(" (*)").split_once('|')?;
-    let (name, version) = package.trim_end_matches(" (proc-macro)").split_once(" v")?;
-    let is_own = version.contains(' ');
-    let owned = |text: &str| text.trim_end_matches(" (*)").replace('/', " OR ").replace(" OR  OR ", " OR ");
-    (!is_own).then(|| Dependency { name: name.to_owned(), version: version.to_owned(), licence: owned(licence) })
-}
-
-/// The libraries of JavaScript in the pages of `cwnd`.
-struct Scripts {
-    libraries: Vec<Dependency>,
-    /// Their licences, as the repository has them.
-    text: String,
-}
-
-impl Scripts {
-    fn read(workspace: &Workspace) -> Result<Self, String> {
-        let mut text = "\nThe pages of `cwnd` contain these libraries of JavaScript.\n".to_owned();
-        for file in SCRIPTS {
-            let path = workspace.path(file);
-            let licences = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
-            let _ = write!(text, "\n{}\n{}\n", "=".repeat(80), licences.trim());
-        }
-        let mut libraries: Vec<Dependency> = text.lines().filter_map(library).collect();
-        libraries.sort();
-        Ok(Self { libraries, text })
-    }
-}
-
-/// A line above the text of a licence, `name VERSION (LICENCE)`.
-fn library(line: &str) -> Option<Dependency> {
-    let (name, rest) = line.split_once(' ')?;
-    let (version, licence) = rest.strip_suffix(')')?.split_once(" (")?;
-    let is_version = version.starts_with(|first: char| first.is_ascii_digit()) && !version.contains(' ');
-    let owned = str::to_owned;
-    is_version.then(|| Dependency { name: owned(name), version: owned(version), licence: owned(licence) })
-}
-
-/// The licences of what the bundles of the live page and of reports contain.
-const SCRIPTS: [&str; 2] = ["crates/cwnd-live/page/vendor/LICENSE", "crates/cwnd-report/assets/vendor/LICENSE"];
-
-/// The texts of the licences, each once, with the crates that have it.
-fn licences(dependencies: &[Dependency]) -> Result<String, String> {
-    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut text = String::from("The programs contain these crates.\n\n");
-    for one in dependencies {
-        let package = format!("{} {}", one.name, one.version);
-        let _ = writeln!(text, "{package}: {}", if one.licence.is_empty() { "see below" } else { &one.licence });
-        for file in licence_files(one)? {
-            let licence = fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
-            texts.entry(licence.replace('\r', "").trim().to_owned()).or_default().push(package.clone());
-        }
-    }
-    for (licence, mut packages) in texts {
-        packages.dedup();
-        let _ = write!(text, "\n{}\n{}\n\n{licence}\n", "=".repeat(80), packages.join(", "));
-    }
-    Ok(text)
-}
-
-/// The files of a crate that begin with LICENSE, LICENCE, COPYING or NOTICE, ascending.
-fn licence_files(dependency: &Dependency) -> Result<Vec<PathBuf>, String> {
-    let package = format!("{}-{}", dependency.name, dependency.version);
-    let mut files = Vec::new();
-    for registry in entries(&registries()?)? {
-        let directory = registry.join(&package);
-        if directory.is_dir() {
-            files = entries(&directory)?;
-            break;
-        }
-    }
-    let is_licence = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
-        path.is_file() && ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|start| name.starts_with(start))
-    };
-    files.retain(is_licence);
-    Ok(files)
-}
-
-fn entries(directory: &Path) -> Result<Vec<PathBuf>, String> {
-    let listed = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
-    let mut paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    Ok(paths)
-}
-
 /// The SHA-256 of each package of the lock file, by name and version.
 fn checksums(workspace: &Workspace) -> Result<BTreeMap<(String, String), String>, String> {
-    let path = workspace.path("Cargo.lock");
-    let lock = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    let lock = read_text(&workspace.path("Cargo.lock"))?;
     let value = |package: &str, key: &str| {
         let line = package.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'));
         line.map(str::to_owned)
@@ -290,7 +218,7 @@ fn checksums(workspace: &Workspace) -> Result<BTreeMap<(String, String), String>
 }
 
 /// The bill of materials in CycloneDX 1.5.
-fn bill(crates: &[Dependency], scripts: &[Dependency], checksums: &BTreeMap<(String, String), String>) -> String {
+fn bill(licences: &Licences, checksums: &BTreeMap<(String, String), String>) -> String {
     let component = |(registry, one): (&str, &Dependency)| {
         let Dependency { name, version, licence } = one;
         let place = format!("pkg:{registry}/{name}@{version}");
@@ -306,8 +234,9 @@ fn bill(crates: &[Dependency], scripts: &[Dependency], checksums: &BTreeMap<(Str
         }
         format!("    {{ {fields} }}")
     };
-    let crates = crates.iter().map(|one| ("cargo", one));
-    let components: Vec<String> = crates.chain(scripts.iter().map(|one| ("npm", one))).map(component).collect();
+    let crates = licences.crates.iter().map(|one| ("cargo", one));
+    let scripts = licences.scripts.iter().map(|one| ("npm", one));
+    let components: Vec<String> = crates.chain(scripts).map(component).collect();
     format!(
         "{{\n  \"bomFormat\": \"CycloneDX\",\n  \"specVersion\": \"1.5\",\n  \"version\": 1,\n  \"metadata\": {{ \"component\": {{ \"type\": \
          \"application\", \"name\": \"cwnd\", \"version\": \"{}\" }} }},\n  \"components\": [\n{}\n  ]\n}}\n",
@@ -352,17 +281,6 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| "rustc names no host".to_owned())
 }
 
-fn cargo_home() -> Result<PathBuf, String> {
-    let own = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    own.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))
-        .ok_or_else(|| "HOME is not set".to_owned())
-}
-
-/// Where cargo unpacks the crates of others: a directory for each registry.
-fn registries() -> Result<PathBuf, String> {
-    Ok(cargo_home()?.join("registry/src"))
-}
-
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(drop).map_err(|error| failed(from, &error))
 }
@@ -377,6 +295,10 @@ fn remove(directory: &Path) -> Result<(), String> {
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| failed(path, &error))
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| failed(path, &error))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -401,29 +323,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_tree_are_crates_of_others() {
-        let found = |line| dependency(line).map(|one| (one.name, one.version, one.licence));
-        let of =
-            |name: &str, version: &str, licence: &str| Some((name.to_owned(), version.to_owned(), licence.to_owned()));
-        assert_eq!(found("clap v4.5.1|MIT OR Apache-2.0"), of("clap", "4.5.1", "MIT OR Apache-2.0"));
-        assert_eq!(found("clap v4.5.1|MIT OR Apache-2.0 (*)"), of("clap", "4.5.1", "MIT OR Apache-2.0"));
-        assert_eq!(
-            found("serde_derive v1.0.2 (proc-macro)|MIT/Apache-2.0"),
-            of("serde_derive", "1.0.2", "MIT OR Apache-2.0")
-        );
-        assert_eq!(found("cwnd v0.1.0 (/somewhere/crates/cwnd)|MIT OR Apache-2.0"), None);
+    fn a_bill_lists_crates_with_their_sums_and_libraries_of_pages() {
+        let one =
+            |name: &str| Dependency { name: name.to_owned(), version: "1.0.0".to_owned(), licence: "MIT".to_owned() };
+        let licences = Licences { crates: vec![one("clap")], scripts: vec![one("vega")], text: String::new() };
+        let sums = BTreeMap::from([(("clap".to_owned(), "1.0.0".to_owned()), "0123".to_owned())]);
+        let bill = bill(&licences, &sums);
+        for part in
+            ["\"pkg:cargo/clap@1.0.0\"", "\"content\": \"0123\"", "\"pkg:npm/vega@1.0.0\"", "\"expression\": \"MIT\""]
+        {
+            assert!(bill.contains(part), "{part}: {bill}");
+        }
     }
 
     #[test]
-    fn libraries_of_pages_are_listed_with_their_licences() {
-        let Scripts { libraries, text } = Scripts::read(&Workspace::here()).unwrap();
-        let listed = |name: &str| libraries.iter().any(|one| one.name == name && !one.licence.is_empty());
-        for name in ["uplot", "vega", "vega-lite", "vega-embed", "d3-array"] {
-            assert!(listed(name), "{name}");
+    fn debian_packages_have_changes_and_a_maintainer() {
+        let changes = debian_changes("udt", "A <a@b.org>", "Mon, 30 Nov 2026 12:00:00 +0000");
+        assert!(
+            changes.starts_with("udt (") && changes.ends_with("\n -- A <a@b.org>  Mon, 30 Nov 2026 12:00:00 +0000\n"),
+            "{changes}"
+        );
+        let manifests = PROGRAMS.map(|one| {
+            fs::read_to_string(Workspace::here().path(&format!("crates/{}/Cargo.toml", one.package))).unwrap()
+        });
+        let [first, second] = manifests.each_ref().map(|manifest| maintainer(manifest).unwrap());
+        assert!(first == second && first.ends_with('>') && first.contains(" <"), "{first}, {second}");
+    }
+
+    #[test]
+    fn the_image_is_built_from_all_that_is_compiled() {
+        let workspace = Workspace::here();
+        let ignored = fs::read_to_string(workspace.path(".dockerignore")).unwrap();
+        let mut files = Vec::new();
+        crate::prose::walk(&workspace.path("crates"), "crates/", &mut files).unwrap();
+        let mut included = 0;
+        for file in files.iter().filter(|file| file.ends_with(".rs")) {
+            let text = fs::read_to_string(workspace.path(file)).unwrap();
+            for rest in text.split("include_").skip(1).filter_map(|rest| rest.split_once("!(\"")) {
+                let path = links::joined(file, rest.1.split('"').next().unwrap_or_default());
+                included += 1;
+                let top = path.split('/').next().unwrap_or_default();
+                assert!(!ignored.lines().any(|line| line == top), "{file} includes {path}");
+            }
         }
-        assert!(text.contains("Leon Sorokin") && text.contains("Mike Bostock"));
-        let bill = bill(&[], &libraries, &BTreeMap::new());
-        assert_eq!(bill.matches("\"purl\": \"pkg:npm/").count(), libraries.len());
+        assert!(included > 20, "{included}");
     }
 
     #[test]

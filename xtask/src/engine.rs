@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::licences::{ENGINE, Licences};
 use crate::workspace::{Workspace, run};
 
-/// Builds `cwnd-wasm` in the profile of modules, and returns where the module is.
+/// Builds `cwnd-wasm` in the profile of modules, and returns where the module is. The licences of its crates lie in the same directory.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     let arguments = ["rustc", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
     run(workspace.cargo(&arguments).args(["--", "-C", SHORT_NUMBERS]))?;
@@ -14,6 +15,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     let module = directory.join("cwnd.wasm");
     fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     fs::copy(&built, &module).map_err(|error| format!("{}: {error}", built.display()))?;
+    let licences = directory.join("licences.txt");
+    let text = Licences::of(workspace, ENGINE)?.text;
+    fs::write(&licences, text).map_err(|error| format!("{}: {error}", licences.display()))?;
     Ok(module)
 }
 

@@ -1,8 +1,9 @@
-//! The step `links`: links of Markdown lead to files, headings and tests that exist.
+//! The step `links`: links of Markdown lead to files, headings and tests that exist. Those of pages that leave the repository are absolute.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use crate::packages;
 use crate::prose::walk;
 use crate::workspace::Workspace;
 
@@ -27,6 +28,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
         wrong += 1;
         println!("{PROMISES}:{line}: a promise without a link to its test");
     }
+    let address = address(workspace)?;
+    let mut shipped = packages::readmes(workspace)?;
+    shipped.push("python/README.md".to_owned());
+    for file in shipped {
+        let text = pages.text(&file).unwrap_or_default();
+        for reason in faults(&text, &address, |path| workspace.path(path).exists()) {
+            wrong += 1;
+            println!("{file}: {reason}");
+        }
+    }
     println!("{links} links, {tests} of them to tests");
     if wrong == 0 { Ok(()) } else { Err(format!("{wrong} links lead nowhere")) }
 }
@@ -39,6 +50,49 @@ const PAGE: &str = "docs/papers.md";
 
 /// The page whose promises each have a test.
 const PROMISES: &str = "SECURITY.md";
+
+/// The address of the repository, which has its home in `Cargo.toml`.
+pub(crate) fn address(workspace: &Workspace) -> Result<String, String> {
+    let manifest = fs::read_to_string(workspace.path("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
+    let address = manifest.lines().find_map(|line| line.strip_prefix("repository = \"")?.strip_suffix('"'));
+    address.map(str::to_owned).ok_or_else(|| "Cargo.toml has no address of the repository".to_owned())
+}
+
+/// The page `file` with absolute links: to the files of `revision` in the repository at `address`.
+pub(crate) fn absolute(file: &str, text: &str, address: &str, revision: &str) -> String {
+    let mut targets: Vec<String> = found(text).into_iter().map(|link| link.target).collect();
+    targets.retain(|target| !target.starts_with('#'));
+    targets.sort();
+    targets.dedup();
+    targets.iter().fold(text.to_owned(), |text, target| {
+        let (path, anchor) = target.find('#').map_or((target.as_str(), ""), |at| target.split_at(at));
+        let whole = format!("{address}/blob/{revision}/{}{anchor}", joined(file, path));
+        let text = text.replace(&format!("]({target})"), &format!("]({whole})"));
+        text.replace(&format!("]: {target}\n"), &format!("]: {whole}\n"))
+    })
+}
+
+/// Why the links of a page are wrong that a registry shows: it has no other file, and the address is a placeholder until there is one.
+fn faults(text: &str, address: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut faults: Vec<String> = Vec::new();
+    for link in found(text) {
+        faults.push(format!("`{}` leads nowhere outside of the repository", link.target));
+    }
+    for (_, after) in text.match_indices("](").map(|(at, _)| text.split_at(at + 2)) {
+        let target = after.split(')').next().unwrap_or_default();
+        let path = target.strip_prefix(address).and_then(|rest| rest.strip_prefix("/blob/main/"));
+        let path = path.map(|path| path.split('#').next().unwrap_or_default());
+        if path.is_some_and(|path| !exists(path)) {
+            faults.push(format!("`{target}` is no file of the repository"));
+        } else if !target.starts_with(address) && (target.contains("/blob/") || target.starts_with(PLACEHOLDER)) {
+            faults.push(format!("`{target}` is not at the address of the repository, {address}"));
+        }
+    }
+    faults
+}
+
+/// What the address of the repository begins with as long as it has none.
+pub(crate) const PLACEHOLDER: &str = "https://example.org/";
 
 /// The lines of tables with a column for tests that link none.
 fn unproven(page: &str) -> Vec<usize> {
@@ -96,12 +150,13 @@ pub(crate) fn found(text: &str) -> Vec<Link> {
             continue;
         }
         let raw = named.iter().fold(raw.to_owned(), |raw, (name, target)| raw.replace(name, target));
-        let mut rest = raw.as_str();
+        let (mut rest, mut quotes) = (raw.as_str(), 0);
         while let Some((before, after)) = rest.split_once("](") {
             let Some((target, behind)) = after.split_once(')') else { break };
             rest = behind;
             // A bracket within code is no link.
-            let quoted = before.matches('`').count() % 2 == 1;
+            quotes += before.matches('`').count();
+            let quoted = quotes % 2 == 1;
             let outside = target.contains("://") || target.starts_with("mailto:") || target.contains(' ');
             if !quoted && !outside {
                 let from = before.rfind('[').map_or(0, |at| at + 1);
@@ -197,12 +252,44 @@ mod tests {
 
     #[test]
     fn links_are_read_outside_of_code() {
-        let text = "[a](b.md#c), `[no](x)` and\n```\n[no](x)\n```\n[`fn_name`](d.rs) [web](https://e.org/f)\n";
+        let text =
+            "`[no](x)` [a](b.md#c), `[no](x)` and\n```\n[no](x)\n```\n[`fn_name`](d.rs) [web](https://e.org/f)\n";
         let links: Vec<_> = found(text).into_iter().map(|link| (link.target.clone(), link.names_a_test())).collect();
         assert_eq!(links, [("b.md#c".to_owned(), false), ("d.rs".to_owned(), true)]);
         let named = found("[`fn_name`][d] and `[no][d]`\n\n[d]: a/d.rs\n");
         assert_eq!(named.len(), 1);
         assert!(named[0].names_a_test() && named[0].path() == "a/d.rs");
+    }
+
+    #[test]
+    fn a_page_that_leaves_the_repository_has_absolute_links() {
+        let address = "https://example.org/cwnd";
+        let wrong = |text: &str| faults(text, address, |path| path == "a.md").len();
+        for right in [
+            "[a](https://example.org/cwnd)",
+            "[a](https://example.org/cwnd/blob/main/a.md#b)",
+            "[a](https://docs.rs/cwnd)",
+            "`[a](a.md)`",
+        ] {
+            assert_eq!(wrong(right), 0, "{right}");
+        }
+        for other in [
+            "[a](a.md)",
+            "[a][b]\n\n[b]: a.md\n",
+            "[a](https://example.org/cwnd/blob/main/b.md)",
+            "[a](https://example.org/other)",
+            "[a](https://git.test/cwnd/blob/main/a.md)",
+        ] {
+            assert_eq!(wrong(other), 1, "{other}");
+        }
+    }
+
+    #[test]
+    fn relative_links_become_absolute() {
+        let text = "[a](a.md#b) [b](#c) [web](https://e.org) `[no](x.md)` [d][e]\n\n[e]: ../f.md\n";
+        let expected =
+            "[a](h/blob/v1/docs/a.md#b) [b](#c) [web](https://e.org) `[no](x.md)` [d][e]\n\n[e]: h/blob/v1/f.md\n";
+        assert_eq!(absolute("docs/g.md", text, "h", "v1"), expected);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod engine;
 mod evidence;
 mod foreign;
 mod generate;
+mod licences;
 mod links;
 mod machine;
 mod packages;
@@ -79,6 +80,10 @@ fn main() -> ExitCode {
             ended(dist::debian(&workspace).map(|archive| println!("{}", archive.display())))
         }
         "dist" => ended(dist::build(&workspace).map(|archive| println!("{}", archive.display()))),
+        "licences" => match names {
+            [product, file] => ended(licences(&workspace, product, file)),
+            _ => usage_error("`licences` takes a product and the file to write"),
+        },
         "api" => ended(api::rewrite(&workspace)),
         "generate" => ended(generate::rewrite(&workspace)),
         "museum" if options.is_empty() => match names {
@@ -134,6 +139,16 @@ fn program(task: &str) -> Option<fn(&Workspace, &[String]) -> ExitCode> {
         "papers" => Some(evidence::papers),
         _ => None,
     }
+}
+
+/// Writes the licences of a product.
+fn licences(workspace: &Workspace, product: &str, file: &str) -> Result<(), String> {
+    let found = licences::PRODUCTS.into_iter().find(|known| known.name == product);
+    let found = found.ok_or_else(|| {
+        format!("unknown product `{product}`; there are: {}", licences::PRODUCTS.map(|known| known.name).join(", "))
+    })?;
+    let text = licences::Licences::of(workspace, found)?.text;
+    std::fs::write(file, text).map_err(|error| format!("{file}: {error}"))
 }
 
 fn ended(result: Result<(), String>) -> ExitCode {
@@ -222,6 +237,7 @@ Usage: cargo xtask <TASK>
   dist [--twice | --deb | --static]
                              the archive of a release with its checksum, below target/dist: programs, manual pages, completions, licences;
                              --twice builds it again in a clone, and compares the bytes; --deb adds Debian packages; --static is `cwnd` alone, with musl
+  licences PRODUCT FILE      write the licences of all that a product contains: python, programs or engine; `dist` and `engine` write them, too
   generate                   rewrite the generated files
   api                        rewrite the lists of the public items of published crates, xtask/api, which `test --long` compares
   museum [--search [GROUP]...]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, output, run};
 
 /// Packs every published crate, lists their sizes, and fails if one has a file too many or lacks one.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
@@ -41,7 +41,13 @@ pub(crate) fn published(workspace: &Workspace) -> Result<Vec<Published>, String>
     Ok(described.collect())
 }
 
-/// Builds and runs a program outside of the repository that depends on the packed crates alone, and compiles each of them.
+/// The pages that registries show of the published crates.
+pub(crate) fn readmes(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let published = members(workspace)?.into_iter().filter(Member::is_published);
+    Ok(published.map(|member| format!("{}/README.md", member.directory)).collect())
+}
+
+/// Builds and runs a program outside of the repository that depends on the packed crates alone, and compiles each of them. A second build is the same.
 pub(crate) fn use_them(workspace: &Workspace) -> Result<(), String> {
     let outside = std::env::temp_dir().join(format!("cwnd-packages-{}", std::process::id()));
     let used = stranger(workspace, &outside);
@@ -61,7 +67,17 @@ fn stranger(workspace: &Workspace, outside: &Path) -> Result<(), String> {
     }
     fs::write(outside.join("Cargo.toml"), manifest + &patch).map_err(failed)?;
     fs::write(outside.join("src/main.rs"), PROGRAM).map_err(failed)?;
-    run(workspace.cargo(&["run", "--quiet"]).current_dir(outside).env("CARGO_TARGET_DIR", outside.join("target")))
+    let cargo = |words: &[&str]| {
+        let mut cargo = workspace.cargo(words);
+        cargo.current_dir(outside).env("CARGO_TARGET_DIR", outside.join("target"));
+        cargo
+    };
+    let first = output(&mut cargo(&["run", "--quiet"]))?;
+    print!("{first}");
+    // A build script that reads a clock, or anything else that changes, shows in the key of stored runs.
+    run(&mut cargo(&["clean", "--quiet", "--package", "cwnd-run"]))?;
+    let second = output(&mut cargo(&["run", "--quiet"]))?;
+    if first == second { Ok(()) } else { Err(format!("two builds of the packages differ: {first}{second}")) }
 }
 
 /// A crate as it would be uploaded.
@@ -196,6 +212,7 @@ fn main() {
     let trace = run(&setup, &mut |_now| true).expect("a setup that runs");
     assert!(trace.flows[0].delivered.last().is_some_and(|packets| *packets > 5_000));
     println!("{}: {} packets", cwnd_run::VERSION, trace.flows[0].delivered.last().unwrap_or(&0));
+    println!("{}", cwnd_run::cells::SOURCES);
 }
 "#;
 
@@ -233,9 +250,9 @@ mod tests {
                 wrong.push(format!("{name}: more than five keywords"));
             }
             if directory.starts_with("crates/")
-                && !root.contains(&format!("\"{directory}\", version = \"{}\"", env!("CARGO_PKG_VERSION")))
+                && !root.contains(&format!("\"{directory}\", version = \"={}\"", env!("CARGO_PKG_VERSION")))
             {
-                wrong.push(format!("{name}: no version in [workspace.dependencies]"));
+                wrong.push(format!("{name}: not of exactly this version in [workspace.dependencies]"));
             }
         }
         assert!(wrong.is_empty() && published > 8, "{published} published; {wrong:#?}");

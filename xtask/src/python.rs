@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use crate::licences::{Licences, PYTHON};
 use crate::workspace::{Workspace, output, run};
 
 /// Builds the wheel, installs it into a fresh virtual environment, and runs linter, type checkers, tests and examples there; the
@@ -16,6 +17,10 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
     let sources = workspace.path("python");
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment.directory))?;
     environment.pip(&["install", MATURIN])?;
+    // Every wheel and source distribution takes it.
+    let licences = sources.join("LICENSE-THIRD-PARTY");
+    let text = Licences::of(workspace, PYTHON)?.text;
+    fs::write(&licences, text).map_err(|error| format!("{}: {error}", licences.display()))?;
     let wheel = environment.wheel(workspace, &scratch.join("wheels"))?;
     environment.check_sources(workspace, &scratch.join("sources"))?;
     // Most dependencies of the tests are never imported.
@@ -105,7 +110,8 @@ impl Environment {
         let list = workspace.target().join("debug/lib_native.d");
         let compiled = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
         let root = workspace.path(".").canonicalize().map_err(|error| error.to_string())?;
-        let missing = missing(&compiled, &root, &packed);
+        let mut missing = missing(&compiled, &root, &packed);
+        missing.extend(without_licences(&packed));
         if missing.is_empty() {
             return Ok(());
         }
@@ -140,6 +146,12 @@ fn missing(compiled: &str, root: &Path, packed: &str) -> Vec<String> {
     missing
 }
 
+/// The file with the licences of crates, if an archive lacks it.
+fn without_licences(packed: &str) -> Option<String> {
+    let has = packed.lines().any(|path| path.ends_with("/LICENSE-THIRD-PARTY"));
+    (!has).then(|| "python/LICENSE-THIRD-PARTY".to_owned())
+}
+
 /// Builds wheels of Rust; pyproject.toml asks for the same.
 const MATURIN: &str = "maturin>=1.9,<2";
 
@@ -168,6 +180,8 @@ mod tests {
         let packed = "cwnd-0.1.0/src/lib.rs\ncwnd-0.1.0/PKG-INFO\n";
         assert_eq!(missing(&compiled, &root, packed), ["bands.toml"]);
         assert!(missing(&compiled, &root, &format!("{packed}cwnd-0.1.0/bands.toml\n")).is_empty());
+        assert_eq!(without_licences(packed).as_deref(), Some("python/LICENSE-THIRD-PARTY"));
+        assert_eq!(without_licences("cwnd-0.1.0/LICENSE-THIRD-PARTY\n"), None);
         fs::remove_dir_all(root).expect("it is ours");
     }
 }

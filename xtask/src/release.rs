@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use crate::links::PLACEHOLDER;
 use crate::workspace::{Workspace, output, run};
-use crate::{api, packages};
+use crate::{api, dist, packages};
 
 /// Goes through the checklist, and prints a line for each point.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
@@ -37,6 +38,10 @@ const POINTS: &[Point] = &[
     ("the repository has an address, the same in each file", |workspace| {
         let texts = ADDRESSED.iter().map(|(file, key)| Ok((*file, *key, read(workspace, file)?)));
         has_one_address(&texts.collect::<Result<Vec<_>, String>>()?)
+    }),
+    ("the maintainer of the Debian packages has an address", |workspace| {
+        let maintainer = dist::maintainer(&read(workspace, "crates/cwnd-cli/Cargo.toml")?)?;
+        if maintainer.contains("@example.org") { Err("it is the placeholder".to_owned()) } else { Ok(()) }
     }),
     ("CHANGELOG.md has a section for this version, and nothing unreleased", |workspace| {
         changes_are_listed(&read(workspace, "CHANGELOG.md")?, VERSION)
@@ -93,7 +98,7 @@ fn has_one_address(files: &[(&str, &str, String)]) -> Result<(), String> {
     for (file, key, text) in files {
         let address = text.lines().find_map(|line| line.strip_prefix(key)).map(|value| value.trim_matches('"'));
         let address = address.ok_or_else(|| format!("{file} has none"))?;
-        if address.starts_with("https://example.org/") {
+        if address.starts_with(PLACEHOLDER) {
             return Err(format!("{file} has the placeholder"));
         }
         if *first.get_or_insert(address) != address {

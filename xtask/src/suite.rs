@@ -75,18 +75,7 @@ pub(crate) const LONG: &[Step] = &[
         name: "scenarios",
         needs: &[],
         run: |workspace| {
-            let test = [
-                "test",
-                "--package",
-                "cwnd-run",
-                "--test",
-                "generated",
-                "--test",
-                "settings",
-                "--",
-                "--ignored",
-                "--nocapture",
-            ];
+            let test = ["test", "--package", "cwnd-run", "--test", "it", "--", "--ignored", "--nocapture"];
             run(&mut workspace.cargo(&test))
         },
     },
@@ -210,7 +199,7 @@ fn attacks(workspace: &Workspace) -> Result<(), String> {
         ("cwnd-text", &[], &[]),
         ("cwnd-lab", &["--lib"], &["memory_grows_with_the_file"]),
         ("cwnd-run", &["--lib"], &["a_crowd_of_demands", "files::read"]),
-        ("cwnd-sim", &["--test", "bounded"], &["progress_is_asked"]),
+        ("cwnd-sim", &["--test", "it"], &["progress_is_asked"]),
     ];
     for (package, targets, filters) in tests {
         run(workspace.cargo(&["test", "--package", package]).args(targets).arg("--").args(filters))?;
@@ -348,4 +337,26 @@ fn browser(workspace: &Workspace) -> Result<(), String> {
         run(Command::new("node").arg(workspace.path("tests/browser/site.mjs")).args([&command, &site]).arg(browser))?;
     }
     run(Command::new("node").arg(workspace.path("tests/browser/firefox.mjs")).arg(command).arg(program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_that_steps_name_exist() {
+        let workspace = Workspace::here();
+        let sources = [include_str!("suite.rs"), include_str!("portability.rs")];
+        let mut named = 0;
+        for rest in sources.iter().flat_map(|source| source.split("\"--test\",").skip(1)) {
+            let name = rest.split('"').nth(1).unwrap_or_default();
+            let is_there = |package: &String| {
+                ["", "/main"].iter().any(|main| workspace.path(&format!("{package}/tests/{name}{main}.rs")).is_file())
+            };
+            let packages = crate::packages::directories(&workspace).unwrap();
+            named += 1;
+            assert!(packages.iter().any(is_there), "no package has the test `{name}`");
+        }
+        assert!(named > 10, "{named}");
+    }
 }

@@ -225,6 +225,13 @@ pub(crate) static CARGO_DEB: Tool = Tool {
     source: Source::Cargo("cargo-deb"),
 };
 
+/// Checks Debian packages.
+pub(crate) static LINTIAN: Tool = Tool {
+    name: "lintian",
+    present: |_| succeeds(Command::new("lintian").arg("--version")),
+    source: Source::Debian(&["lintian"]),
+};
+
 /// Makes the pages of the book.
 pub(crate) static MDBOOK: Tool = Tool {
     name: "mdbook",

@@ -17,7 +17,7 @@ use crate::model;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  cargo xtask engine                              makes the engine: target/engine/cwnd.wasm
+  cargo xtask engine                              makes the engine: target/engine/cwnd.wasm, and its licences
   cwnd site laboratory --engine target/engine/cwnd.wasm
   python3 -m http.server --directory laboratory   serves the page at http://127.0.0.1:8000/
 The directory works on any host of static files, below any path, and without a network after the first visit. It has to be
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// A new directory for the files
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// The simulator as WebAssembly, built by `cargo xtask engine`
+    /// The simulator as WebAssembly, built by `cargo xtask engine`; licences.txt lies in the same directory
     #[arg(long, value_name = "FILE")]
     engine: PathBuf,
 }
@@ -37,6 +37,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if !(engine.starts_with(MAGIC) && exports(&engine)) {
         return Err(failed("expected a WebAssembly module, as `cargo xtask engine` makes it"));
     }
+    let licences = arguments.engine.with_file_name("licences.txt");
+    let licences = read_limited(&licences, MOST).map_err(|error| {
+        failed(&format!("its licences, which `cargo xtask engine` writes: {}: {error}", licences.display()))
+    })?;
     let directory = Directory::start(&arguments.directory).map_err(|error| Failure::input(format!("DIR: {error}")))?;
     let models = model::pages()?;
     let with = |other| [other].into_iter().chain(models.iter().map(|page| (page.file, page.title))).collect::<Vec<_>>();
@@ -50,7 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     pages.push((EXERCISES.to_string(), exercises_html(exercises(), &presets, &others)));
     pages.extend(models.into_iter().map(|page| (page.file.to_string(), scripts_apart(&page.html, SCRIPT))));
     pages.push((SCRIPT.to_string(), scripts()));
-    let files = cwnd_live::site(&engine, pages.into_iter().map(|(name, text)| (name, text.into_bytes())).collect());
+    let pages = pages.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+    let files = cwnd_live::site(&engine, &String::from_utf8_lossy(&licences), pages);
     for (name, bytes) in &files {
         let path = directory.path().join(name);
         write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;

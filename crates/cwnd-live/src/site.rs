@@ -8,11 +8,15 @@ pub const FIGURES: &str = "figures.html";
 /// The file with the exercises. The page links to it, and the caller of [`site`] adds it.
 pub const EXERCISES: &str = "exercises.html";
 
-/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to, `others` are further files.
+/// The name and the bytes of each file of the directory. `engine` is the module that `cwnd-wasm` is compiled to, `licences` are those of the
+/// crates in it, and `others` are further files.
 #[must_use]
-pub fn site(engine: &[u8], others: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+pub fn site(engine: &[u8], licences: &str, others: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     let parts = PARTS.iter().map(|part| match part.name {
         "" => ("index.html", page(part.bytes)),
+        LICENCES => {
+            (LICENCES, [b"The scripts of the page:\n\n", part.bytes, ENGINE_BELOW, licences.as_bytes()].concat())
+        }
         name => (name, part.bytes.to_vec()),
     });
     let worker: &[u8] = include_bytes!("../page/dist/worker.js");
@@ -54,6 +58,8 @@ fn linked() -> String {
 }
 
 const TITLE: &str = "<h1>cwnd <span>live</span></h1>";
+const LICENCES: &str = "licences.txt";
+const ENGINE_BELOW: &[u8] = b"\n\nThe simulator, cwnd.wasm:\n\n";
 const CHARSET: &str = "<meta charset=\"utf-8\">";
 const ENGINE: &str = "cwnd.wasm";
 const OFFLINE: &str = "offline.js";
@@ -69,13 +75,13 @@ mod tests {
         let manifest = include_str!("../page/package.json");
         let (_, bundled) = manifest.split_once("\"dependencies\": { ").expect("a list");
         let bundled = bundled.split(" }").next().expect("its end").replace("\": \"", " ").replace('"', "");
-        let licences = PARTS.iter().find(|part| part.name == "licences.txt").expect("a part").bytes;
+        let licences = PARTS.iter().find(|part| part.name == LICENCES).expect("a part").bytes;
         assert!(String::from_utf8_lossy(licences).starts_with(&format!("{bundled} (MIT)\n")), "{bundled}");
     }
 
     #[test]
     fn the_page_names_its_engine_and_is_otherwise_the_one_of_the_server() {
-        let files = site(b"module", vec![("more.html".to_string(), b"more".to_vec())]);
+        let files = site(b"module", "licences of crates", vec![("more.html".to_string(), b"more".to_vec())]);
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
@@ -88,5 +94,13 @@ mod tests {
         let (between, rest) = rest.split_once(&linked()).expect("the link is in the page");
         assert_eq!(format!("{start}{CHARSET}{between}{TITLE}{rest}").as_bytes(), PARTS[0].bytes);
         assert_eq!(files[5].1, b"module");
+        let licences = String::from_utf8(files[3].1.clone()).expect("text");
+        assert!(licences.contains("uplot") && licences.ends_with("licences of crates"), "{licences}");
+    }
+
+    #[test]
+    fn every_page_leads_to_the_licences() {
+        let link = format!("<a href=\"{LICENCES}\">");
+        assert!(String::from_utf8_lossy(PARTS[0].bytes).contains(&link));
     }
 }

@@ -17,16 +17,17 @@ pub(crate) struct Workspace<'a> {
 }
 
 impl Workspace<'_> {
-    /// The hash. `toolchain` is the compiler's version, the target, and the enabled features. None if there is no lock file: then
-    /// nobody knows which packages were built in.
+    /// The hash. `toolchain` is the compiler's version, the target, and the enabled features. None if a crate or the lock file is not
+    /// there: a package from a registry lies in a directory of others, which may have a lock file for something else.
     ///
     /// # Errors
     /// A file cannot be read, or is not Rust.
     pub(crate) fn hash(&self, toolchain: &[String]) -> io::Result<Option<String>> {
+        let whole = self.crates.iter().all(|name| self.root.join("crates").join(name).join("Cargo.toml").is_file());
         let lock = match fs::read_to_string(self.root.join("Cargo.lock")) {
-            Ok(lock) => lock,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+            Ok(lock) if whole => lock,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(None),
         };
         let mut hasher = Parts(blake3::Hasher::new());
         toolchain.iter().for_each(|part| hasher.add(part));
@@ -49,6 +50,20 @@ impl Workspace<'_> {
         locked(&lock, used).into_iter().for_each(|package| hasher.add(package));
         Ok(Some(hasher.0.finalize().to_hex().to_string()))
     }
+}
+
+/// The hash of a package without a workspace: of its code below `src`, and of its version, which is that of the other crates, too.
+///
+/// # Errors
+/// As [`Workspace::hash`] says.
+pub(crate) fn packed(src: &Path, version: &str, toolchain: &[String]) -> io::Result<String> {
+    let mut hasher = Parts(blake3::Hasher::new());
+    toolchain.iter().for_each(|part| hasher.add(part));
+    hasher.add(version);
+    let mut tokens = Tokens { text: String::new() };
+    tokens.file(&src.join("lib.rs"), src)?;
+    hasher.add(&tokens.text);
+    Ok(hasher.0.finalize().to_hex().to_string())
 }
 
 struct Parts(blake3::Hasher);

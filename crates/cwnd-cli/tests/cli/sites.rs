@@ -10,8 +10,7 @@ use cwnd_run::scenario::Scenario;
 /// The files of a site by their names, written once for all tests.
 static SITE: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let cwnd = Cwnd::new();
-    std::fs::write(cwnd.path().join("engine.wasm"), b"\0asm\x01\0\0\0hello allocate handle step").expect("written");
-    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+    site(&cwnd);
     let files = std::fs::read_dir(cwnd.path().join("site")).expect("a directory").map(|file| {
         let path = file.expect("a file").path();
         let text = String::from_utf8_lossy(&std::fs::read(&path).expect("bytes")).into_owned();
@@ -99,6 +98,17 @@ fn pages_of_models_run_scripts_of_the_site_alone() {
     let order = ["vega.expressionInterpreter = expression;", "vegaEmbed=", "Draws the plots of the page"];
     let places: Vec<usize> = order.iter().map(|part| script.find(part).expect(part)).collect();
     assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn the_licences_of_the_engine_are_a_part() {
+    let licences = &SITE["licences.txt"];
+    assert!(licences.contains("uplot") && licences.ends_with(LICENCES), "{licences}");
+    let cwnd = Cwnd::new();
+    std::fs::write(cwnd.path().join("engine.wasm"), ENGINE).expect("written");
+    let refused = cwnd.run(&["site", "other", "--engine", "engine.wasm"]);
+    assert!(refused.err.contains("its licences, which `cargo xtask engine` writes: licences.txt"), "{}", refused.err);
+    assert!(!cwnd.path().join("other").exists());
 }
 
 #[test]
@@ -201,6 +211,17 @@ fn no_link_is_made_that_the_page_refuses() {
     assert!(error.contains("1001 flows are too many for the browser: accepted is at most 1000"), "{error}");
     assert_eq!(refused.out, "");
 }
+
+/// Writes `site` with a module that has the exports of the simulator.
+fn site(cwnd: &Cwnd) {
+    for (name, bytes) in [("engine.wasm", ENGINE), ("licences.txt", LICENCES.as_bytes())] {
+        std::fs::write(cwnd.path().join(name), bytes).expect("written");
+    }
+    cwnd.succeed(&["site", "site", "--engine", "engine.wasm"]);
+}
+
+const ENGINE: &[u8] = b"\0asm\x01\0\0\0hello allocate handle step";
+const LICENCES: &str = "libm 0.2.16: MIT";
 
 /// The papers with scenarios that a browser runs within seconds.
 const PAPERS: [&str; 7] = ["bbr3", "daimd", "exptcp", "l4s-tests", "newaimd", "simd", "starvation"];

@@ -128,7 +128,8 @@ fn caches() -> Option<PathBuf> {
     variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(below_home)))
 }
 
-/// A hash of the sources of everything a run goes through.
+/// A hash of the sources of everything a run goes through, and of the compiler. In a package from a registry it is one of the package's code and version:
+/// the other crates of the simulator have the same version, and the versions of the crates of others do not count.
 pub const SOURCES: &str = env!("CWND_SOURCES");
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(super) struct Times {
 pub(super) fn source(document: &Document, group: &FlowGroup, key: &str) -> Result<Source, Located> {
     match (&group.size, &group.source) {
         (None, None) => Ok(Source::Bulk),
-        (Some(size), None) => Ok(Source::Packets(size.value().packets(*document.payload.value()))),
+        (Some(size), None) => Ok(Source::Packets(size.value().whole_packets(*document.payload.value()))),
         (None, Some(rate)) => Ok(Source::Rate(*rate.value())),
         (Some(_), Some(rate)) => Err(range(key, "source", &format!("`{rate}`"), "none with a `size`")),
     }
@@ -134,7 +134,7 @@ pub(super) fn group(
             ..usual
         },
         gap: gap(document, group, key)?,
-        sizes: *group.size.value(),
+        sizes: group.size.value().of(*document.payload.value()),
         pages,
         rtt_spread: span(&group.rtt_spread),
         limit,
@@ -176,7 +176,8 @@ fn gap(document: &Document, group: &Arrivals, key: &str) -> Result<Interarrival,
     };
     let flows = group.web.as_ref().map_or(1.0, |web| web.pages * web.objects);
     let rate = rate.value().0.round() as u64;
-    let gap = |load: f64| Interarrival::of_load(load / flows, rate, *group.size.value(), *document.packet.value());
+    let sizes = group.size.value().of(*document.payload.value());
+    let gap = |load: f64| Interarrival::of_load(load / flows, rate, sizes, *document.packet.value());
     // The simulator checks a gap that is given. Gaps are inverse to loads.
     if let (Interarrival::Constant(own), Interarrival::Constant(of_one)) = (gap(load), gap(1.0))
         && own < LEAST_GAP

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
+use cwnd_sim::notation::Amount;
 use cwnd_sim::{Class, Duplex, Era, LinuxHost, Loss, RateSchedule, Reassembly, RecoveryScheme, SavedPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use super::quantity::{SampleEvery, Written};
 use super::queue::Queue;
 use super::schedule::{Schedule, TraceFile};
 use super::source::Source;
-use super::traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, is_zero, one};
+use super::traffic::{Arrivals, Cbr, Direction, Ecn, Stage, is_zero, one};
 
 /// A scenario of cwnd: one topology (`[dumbbell]`, `[parking_lot]` or `[[link]]`), groups of flows (`[[flow]]`), other traffic
 /// (`[[cbr]]`, `[[arrivals]]`), and how long and how often to simulate them.

@@ -40,7 +40,7 @@ pub use reference::notation;
 pub use schedule::{Followed, OrNone, Schedule, Step, StepRate, TraceFile, with_outages};
 pub use source::{Source, apart};
 pub use synonyms::meant;
-pub use traffic::{Amount, Arrivals, Cbr, Direction, Ecn, Stage, Web};
+pub use traffic::{Arrivals, Cbr, Direction, Ecn, Stage, Web};
 pub use unused::Unused;
 pub(crate) use unused::{is_drawn, may_assume_marks};
 

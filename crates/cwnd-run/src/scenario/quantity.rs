@@ -7,10 +7,10 @@ use std::str::FromStr;
 use cwnd::quantity::{self, QuantityError};
 use cwnd::window::{RateLimited, SlowStart};
 use cwnd::{BitRate, Bytes, Span, Spec};
-use cwnd_sim::notation::{self, Queue};
+use cwnd_sim::notation::{self, FlowSizes, Queue};
 use cwnd_sim::{
     AckEcho, Class, Duplex, Era, Interarrival, Jitter, LinuxHost, Loss, Mangling, RateSchedule, Reassembly,
-    RecoveryScheme, Reordering, SavedPath, Sizes, TokenBucket,
+    RecoveryScheme, Reordering, SavedPath, TokenBucket,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
@@ -359,12 +359,25 @@ by_table!(
 by_table!(Duplex, "Duplex", notation::DUPLEXES, ["full", "half", "half:access=200us,burst=16"]);
 by_table!(Reordering, "Reordering", notation::REORDERINGS, ["0.02:15ms", "1/1000:3p"]);
 by_table!(TokenBucket, "TokenBucket", notation::TOKEN_BUCKETS, ["5mbit,burst=30kB"]);
-by_table!(
-    LinuxHost,
-    "Host",
-    notation::HOSTS,
-    ["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"]
-);
+impl Quantity for LinuxHost {
+    const NAME: &'static str = "Host";
+    const EXPECTED: &'static str = notation::HOSTS.what;
+    const EXAMPLES: &'static [&'static str] =
+        &["plain", "tso,gro=50us", "fq", "tso,fq,gro=50us,autotune=6MB", "whole,min_rto=200ms"];
+    type Error = QuantityError;
+
+    fn read(text: &str) -> Result<Self, QuantityError> {
+        // Any other text is one of words, whose error does not name the form of one word.
+        let with_plain =
+            |error: QuantityError| QuantityError::new(text, format!("`plain` alone, or {}", error.expected));
+        notation::HOSTS.read(text).map_err(with_plain)
+    }
+
+    fn description() -> Cow<'static, str> {
+        notation::HOSTS.description().into()
+    }
+}
+
 by_table!(SlowStart, "SlowStart", notation::SLOW_STARTS, ["standard", "limited:100", "hystart++", "search"]);
 by_table!(SavedPath, "SavedPath", notation::SAVED_PATHS, ["18.75MB,600ms"]);
 by_table!(
@@ -374,7 +387,7 @@ by_table!(
     ["cbr:2mbit", "square:10mbit,5mbit,step=5s", "walk:10mbit,reach=5mbit,step=5s,floor=500kbit,rest_of=20mbit",]
 );
 by_table!(Interarrival, "Interarrival", notation::INTERARRIVALS, ["30ms", "square:30ms,10ms,step=5s"]);
-by_table!(Sizes, "Sizes", notation::SIZES, ["10p", "pareto:30p,shape=1.35"]);
+by_table!(FlowSizes, "Sizes", notation::SIZES, ["10p", "64kB", "pareto:30p,shape=1.35"]);
 
 impl Quantity for SampleEvery {
     const NAME: &'static str = "Sampling";
@@ -540,7 +553,8 @@ mod tests {
             ("gro=50", "a time above 0s for `gro`, not `50`"),
             ("autotune=big", "a size at least 1B and at most 4294967295B for `autotune`"),
         ] {
-            assert!(read(text).is_err_and(|error| error.contains(expected)), "{text}: {:?}", read(text));
+            let named = |error: String| error.contains(expected) && error.contains("`plain` alone");
+            assert!(read(text).is_err_and(named), "{text}: {:?}", read(text));
         }
     }
 
@@ -569,13 +583,13 @@ mod tests {
         check::<RateLimited>();
         check::<cwnd_sim::RateSchedule>();
         check::<cwnd_sim::Interarrival>();
-        check::<cwnd_sim::Sizes>();
+        check::<FlowSizes>();
         check::<cwnd_sim::Reordering>();
         check::<cwnd_sim::TokenBucket>();
         check::<cwnd_sim::SavedPath>();
         check::<crate::scenario::TraceFile>();
         check::<crate::scenario::StepRate>();
-        check::<crate::scenario::Amount>();
+        check::<notation::Amount>();
         check::<crate::scenario::Stage>();
     }
 

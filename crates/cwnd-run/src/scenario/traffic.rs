@@ -2,8 +2,8 @@
 
 use cwnd::quantity::{self, QuantityError};
 use cwnd::{Bytes, Span, Spec};
-use cwnd_sim::notation::packets;
-use cwnd_sim::{AckEcho, Class, Era, Interarrival, RateSchedule, RecoveryScheme, Sizes};
+use cwnd_sim::notation::{Amount, FlowSizes, whole_amount};
+use cwnd_sim::{AckEcho, Class, Era, Interarrival, RateSchedule, RecoveryScheme};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ pub struct Arrivals {
     /// The algorithm of the flows, with parameters.
     pub algorithm: Written<Spec>,
     /// The size of each flow.
-    pub size: Written<Sizes>,
+    pub size: Written<FlowSizes>,
     /// Their data as a share of the rate of the dumbbell or parking lot, on average; above 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
@@ -172,7 +172,7 @@ pub struct Arrivals {
 impl Arrivals {
     /// Flows of `size` under `algorithm` that fill the share `load` of the rate, everything else as usual.
     #[must_use]
-    pub fn new(algorithm: Written<Spec>, size: Written<Sizes>, load: f64) -> Self {
+    pub fn new(algorithm: Written<Spec>, size: Written<FlowSizes>, load: f64) -> Self {
         Self {
             algorithm,
             size,
@@ -214,15 +214,6 @@ pub struct Web {
     pub think: Written<Span>,
 }
 
-/// The size of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
-    /// Packets.
-    Packets(u64),
-    /// Bytes of the application.
-    Bytes(u64),
-}
-
 /// A time in which data is handed over; without an end, until the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
@@ -232,16 +223,6 @@ pub struct Stage {
     pub to: Option<Span>,
 }
 
-impl Amount {
-    /// Whole packets of `payload`.
-    pub(super) fn packets(self, payload: Bytes) -> u64 {
-        match self {
-            Self::Packets(packets) => packets,
-            Self::Bytes(bytes) => bytes.div_ceil(u64::from(payload.0.max(1))),
-        }
-    }
-}
-
 impl Quantity for Amount {
     const NAME: &'static str = "Amount";
     const EXPECTED: &'static str = "packets or bytes, such as `100p` or `1MB`: 1 to 1e15 packets, or `1B` to `9000TB`";
@@ -249,10 +230,7 @@ impl Quantity for Amount {
     type Error = QuantityError;
 
     fn read(text: &str) -> Result<Self, QuantityError> {
-        let whole = packets(text).filter(|packets| packets.0.fract() == 0.0);
-        let read = whole.map(|packets| Self::Packets(packets.0 as u64));
-        let bytes = || quantity::memory(text).ok().map(Self::Bytes);
-        read.or_else(bytes).ok_or_else(|| refused(text, Self::EXPECTED))
+        whole_amount(text).ok_or_else(|| refused(text, Self::EXPECTED))
     }
 }
 
@@ -296,8 +274,8 @@ mod tests {
 
     #[test]
     fn amounts_and_stages() {
-        assert_eq!(Amount::read("100p").map(|amount| amount.packets(Bytes(1460))), Ok(100));
-        assert_eq!(Amount::read("1MB").map(|amount| amount.packets(Bytes(1460))), Ok(685));
+        assert_eq!(Amount::read("100p").map(|amount| amount.whole_packets(Bytes(1460))), Ok(100));
+        assert_eq!(Amount::read("1MB").map(|amount| amount.whole_packets(Bytes(1460))), Ok(685));
         assert!(["100", "0p", "1.5p", "-1p"].iter().all(|text| Amount::read(text).is_err()));
 
         assert_eq!(Stage::read("1s..2s"), Ok(Stage { from: Span::from_secs(1), to: Some(Span::from_secs(2)) }));

@@ -231,7 +231,10 @@ fn every_error_names_its_place_and_what_is_accepted() {
         (top("era = \"2001\""), "1:7: unknown value `2001`"),
         (top("recovery = \"vegas\""), "1:12: unknown value `vegas` (accepted: tahoe, reno, newreno, sack, rack)"),
         (flow("receiver = \"sakc\""), "4:12: unknown value `sakc`"),
-        (flow("host = \"tsoo\""), "4:8: cannot read `tsoo`: expected a parameter of `tso,gro=50us,autotune=6MB`"),
+        (
+            flow("host = \"tsoo\""),
+            "4:8: cannot read `tsoo`: expected `plain` alone, or a parameter of `tso,gro=50us,autotune=6MB`",
+        ),
         (
             flow("host = \"fq\"\npaced = true"),
             "5:9: `paced` cannot be true: accepted is false with `fq`, which paces by itself",
@@ -614,6 +617,19 @@ fn every_key_of_traffic_arrives() {
     assert_eq!(readers.pages, Some(Pages { pages: 2.0, objects: 5.0, think: Span::from_secs(3) }));
     let means = [30, 10].map(Span::from_millis);
     assert_eq!(waves.gap, Interarrival::Square { means, step: Span::from_secs(5) });
+}
+
+#[test]
+fn sizes_of_flows_and_of_arrivals_are_packets_or_bytes() {
+    let read = |size: &str| {
+        let of_flow = setup(&format!("payload = \"1000B\"\n{SMALLEST}size = \"{size}\"\n"));
+        let arriving = format!("[[arrivals]]\nalgorithm = \"reno\"\nload = 0.1\nsize = \"{size}\"\n");
+        let of_arrivals = setup(&format!("payload = \"1000B\"\n{SMALLEST}{arriving}"));
+        (of_flow.flows[0].source, of_arrivals.flow_arrivals[0].sizes)
+    };
+    for (size, packets) in [("8p", 8), ("8kB", 8), ("7001B", 8)] {
+        assert_eq!(read(size), (Source::Packets(packets), Sizes::Constant(packets)), "{size}");
+    }
 }
 
 #[test]

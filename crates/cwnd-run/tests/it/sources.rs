@@ -6,7 +6,7 @@ mod build;
 use std::fs;
 use std::path::Path;
 
-use build::Workspace;
+use build::{Workspace, packed};
 
 /// A workspace of one crate that uses `libm`, and `libm` uses `below`.
 struct House(tempfile::TempDir);
@@ -131,6 +131,29 @@ fn a_file_that_is_not_rust_is_named() {
     let workspace = Workspace { root: house.0.path(), crates: &["a"] };
     let error = workspace.hash(&[]).expect_err("not Rust").to_string();
     assert!(error.contains("half.rs"), "{error}");
+}
+
+#[test]
+fn a_directory_without_the_crates_is_no_workspace() {
+    let house = House::new();
+    let of = |crates: &[&str]| Workspace { root: house.0.path(), crates }.hash(&[]).expect("readable");
+    assert!(of(&["a"]).is_some());
+    assert_eq!(of(&["a", "b"]), None);
+}
+
+#[test]
+fn a_package_has_a_key_of_its_code_version_and_compiler() {
+    let house = House::new();
+    let src = house.0.path().join("crates/a/src");
+    let key = |version, compiler: &str| packed(&src, version, &[compiler.to_owned()]).expect("readable");
+    let first = key("0.1.0", "rustc 1.88.0");
+    assert_eq!((first.len(), &key("0.1.0", "rustc 1.88.0")), (64, &first));
+    assert_ne!(key("0.1.1", "rustc 1.88.0"), first);
+    assert_ne!(key("0.1.0", "rustc 1.89.0"), first);
+    house.change("crates/a/src/lib.rs", "// a comment", "// another comment");
+    assert_eq!(key("0.1.0", "rustc 1.88.0"), first);
+    house.change("crates/a/src/lib.rs", "1 + 0", "0 + 1");
+    assert_ne!(key("0.1.0", "rustc 1.88.0"), first);
 }
 
 /// What the build script does; the key must be that of every build of these sources.

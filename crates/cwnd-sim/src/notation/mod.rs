@@ -14,4 +14,4 @@ pub use jitter::JITTERS;
 pub use loss::LOSSES;
 pub use queue::{DEFAULT_RED, DEFAULT_RIO, QUEUES, Queue, QueueSize, Threshold, ThresholdError};
 pub use reordering::REORDERINGS;
-pub use traffic::{INTERARRIVALS, RATE_SCHEDULES, SIZES, packets};
+pub use traffic::{Amount, FlowSizes, INTERARRIVALS, RATE_SCHEDULES, SIZES, packets, whole_amount};

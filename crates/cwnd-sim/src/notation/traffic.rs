@@ -3,7 +3,7 @@
 use cwnd::notation::{Form, Notation};
 use cwnd::quantity;
 use cwnd::registry::{InvalidParameter, Measure, Parameter, Values};
-use cwnd::{Packets, Span};
+use cwnd::{Bytes, Packets, Span};
 
 use crate::traffic::{Interarrival, RateChange, RateSchedule, Sizes, Video};
 
@@ -148,8 +148,62 @@ pub static INTERARRIVALS: Notation<Interarrival> = Notation {
     elsewhere: &[],
 };
 
+/// Packets, or bytes of the application, before the payload of a packet is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// Packets; above 0 and at most 1e15.
+    Packets(f64),
+    /// Bytes; at least 1 and at most 9e15.
+    Bytes(u64),
+}
+
+impl Amount {
+    /// Its packets of `payload`, not rounded.
+    #[must_use]
+    pub fn packets(self, payload: Bytes) -> f64 {
+        match self {
+            Self::Packets(packets) => packets,
+            Self::Bytes(bytes) => bytes as f64 / f64::from(payload.0.max(1)),
+        }
+    }
+
+    /// Its packets of `payload`, the last of which may be a part of one.
+    #[must_use]
+    pub fn whole_packets(self, payload: Bytes) -> u64 {
+        match self {
+            Self::Packets(packets) => packets as u64,
+            Self::Bytes(bytes) => bytes.div_ceil(u64::from(payload.0.max(1))),
+        }
+    }
+}
+
+/// The distribution of the sizes of flows, before the payload of a packet is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FlowSizes {
+    /// All the same; of whole packets if in packets.
+    Constant(Amount),
+    /// Those of [`Sizes::Pareto`].
+    Pareto {
+        /// Of the unrounded sizes.
+        mean: Amount,
+        /// Above 1.
+        shape: f64,
+    },
+}
+
+impl FlowSizes {
+    /// These sizes in packets of `payload`.
+    #[must_use]
+    pub fn of(self, payload: Bytes) -> Sizes {
+        match self {
+            Self::Constant(size) => Sizes::Constant(size.whole_packets(payload)),
+            Self::Pareto { mean, shape } => Sizes::Pareto { mean: mean.packets(payload), shape },
+        }
+    }
+}
+
 /// The distributions of the sizes of flows.
-pub static SIZES: Notation<Sizes> = Notation {
+pub static SIZES: Notation<FlowSizes> = Notation {
     what: "the size of flows",
     forms: &[
         Form {
@@ -160,11 +214,10 @@ pub static SIZES: Notation<Sizes> = Notation {
             example: "10p",
             positional: 1,
             required: 1,
-            parameters: &[Parameter::text("size", "", WHOLE_PACKETS, "the size of each flow")],
+            parameters: &[Parameter::text("size", "", SIZE, "the size of each flow")],
             build: |values| {
-                let size = packets(values.text("size")).filter(|size| size.0.fract() == 0.0);
-                let size = size.ok_or_else(|| InvalidParameter::new("size", WHOLE_PACKETS))?;
-                Ok(Sizes::Constant(size.0 as u64))
+                let size = whole_amount(values.text("size"));
+                Ok(FlowSizes::Constant(size.ok_or_else(|| InvalidParameter::new("size", SIZE))?))
             },
         },
         Form {
@@ -176,12 +229,12 @@ pub static SIZES: Notation<Sizes> = Notation {
             positional: 1,
             required: 2,
             parameters: &[
-                Parameter::text("mean", "", PACKETS, "the mean size"),
+                Parameter::text("mean", "", MEAN, "the mean size"),
                 Parameter::derived("shape", "", "the exponent of the tail").above(1.0),
             ],
             build: |values| {
-                let mean = packets(values.text("mean")).ok_or_else(|| InvalidParameter::new("mean", PACKETS))?;
-                Ok(Sizes::Pareto { mean: mean.0, shape: values.number("shape") })
+                let mean = amount(values.text("mean")).ok_or_else(|| InvalidParameter::new("mean", MEAN))?;
+                Ok(FlowSizes::Pareto { mean, shape: values.number("shape") })
             },
         },
     ],
@@ -194,6 +247,17 @@ pub fn packets(text: &str) -> Option<Packets> {
     let (number, unit) = quantity::split(text);
     let number = quantity::number(number).ok().filter(|number| *number > 0.0 && *number <= MAX_PACKETS)?;
     matches!(unit, "p" | "packets").then_some(Packets(number))
+}
+
+/// Whole packets or bytes with their unit, such as `10p` or `64kB`: 1 to 1e15 packets, or 1 to 9e15 bytes.
+#[must_use]
+pub fn whole_amount(text: &str) -> Option<Amount> {
+    amount(text).filter(|amount| !matches!(amount, Amount::Packets(packets) if packets.fract() != 0.0))
+}
+
+fn amount(text: &str) -> Option<Amount> {
+    let packets = packets(text).map(|packets| Amount::Packets(packets.0));
+    packets.or_else(|| quantity::memory(text).ok().map(Amount::Bytes))
 }
 
 const CBR: Form<RateSchedule> = Form {
@@ -217,8 +281,8 @@ const FLOOR: Parameter = Parameter::text("floor", "0", BITS, "a lower rate becom
 const CEILING: Parameter = Parameter::text("ceiling", "1000tbit", BITS, "a higher rate becomes this");
 const REST_OF: Parameter =
     Parameter::text("rest_of", "none", BITS_OR_NONE, "the source sends what the schedule leaves of this rate");
-const PACKETS: &str = "packets above zero, such as `30p`";
-const WHOLE_PACKETS: &str = "whole packets from `1p` to `1e15p`";
+const MEAN: &str = "packets above zero or bytes, such as `30p` or `40kB`";
+const SIZE: &str = "whole packets from `1p` to `1e15p`, or bytes from `1B` to `9000TB`";
 
 /// The packets of an exabyte, far below the 2^53 up to which a number is exact.
 const MAX_PACKETS: f64 = 1e15;
@@ -339,9 +403,11 @@ mod tests {
 
     #[test]
     fn sizes_and_times_between_arrivals() {
-        assert_eq!(SIZES.read("pareto:30p,shape=1.35"), Ok(Sizes::Pareto { mean: 30.0, shape: 1.35 }));
-        assert_eq!(SIZES.read("7p"), Ok(Sizes::Constant(7)));
-        for text in ["pareto:30p", "pareto:30p,shape=1", "pareto:30,shape=2", "0p", "1.5p", "7"] {
+        let sizes = |text| SIZES.read(text).map(|sizes| sizes.of(Bytes(1000)));
+        assert_eq!(sizes("pareto:30p,shape=1.35"), Ok(Sizes::Pareto { mean: 30.0, shape: 1.35 }));
+        assert_eq!(sizes("pareto:1.5kB,shape=1.35"), Ok(Sizes::Pareto { mean: 1.5, shape: 1.35 }));
+        assert_eq!((sizes("7p"), sizes("7001B")), (Ok(Sizes::Constant(7)), Ok(Sizes::Constant(8))));
+        for text in ["pareto:30p", "pareto:30p,shape=1", "pareto:30,shape=2", "0p", "1.5p", "7", "0B", "9001TB"] {
             assert!(SIZES.read(text).is_err(), "{text}");
         }
         let [thirty, ten] = [30, 10].map(Span::from_millis);
