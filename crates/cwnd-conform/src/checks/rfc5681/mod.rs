@@ -32,7 +32,7 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "the first flight has ten packets at most",
         looks: Looks::Wire,
         applies: Applies::All,
-        measured: "packets in the first half round trip of data",
+        measured: "bytes in the first half round trip of data, in packets of full size",
         accepted: Range::at_most(11.0),
         basis: "one more for a handshake that ends in the same flight",
         measure: runs::first_flight,
