@@ -217,6 +217,13 @@ impl Record {
         self.data.iter().filter(move |sent| nanos.contains(&sent.at))
     }
 
+    /// Data packets between two times that are no smaller than the most frequent ones.
+    pub(crate) fn usual(&self, from: f64, to: f64) -> impl Iterator<Item = &Sent> {
+        let alike = |bytes: u32| self.between_data(from, to).filter(|sent| sent.bytes == bytes).count();
+        let usual = self.between_data(from, to).map(|sent| sent.bytes).max_by_key(|bytes| alike(*bytes)).unwrap_or(0);
+        self.between_data(from, to).filter(move |sent| sent.bytes >= usual)
+    }
+
     /// How many data packets are at the bottleneck between two times.
     pub(crate) fn sent(&self, from: f64, to: f64) -> usize {
         self.between_data(from, to).count()

@@ -88,13 +88,10 @@ pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
     let testbed = wide(lab, 100, 1.0);
     let record = lab.run(&testbed)?;
     let begin = record.slow_start();
-    let flight: Vec<_> = record.between_data(begin, begin + 0.5 * record.rtt).collect();
-    // The end of a handshake, acknowledgements and probes of the MTU have other sizes, and losing them may be no congestion.
-    let alike = |bytes: u32| flight.iter().filter(|sent| sent.bytes == bytes).count();
-    let usual = flight.iter().map(|sent| sent.bytes).max_by_key(|bytes| alike(*bytes));
-    let second = flight.iter().filter(|sent| Some(sent.bytes) == usual).nth(1);
-    let second = second.ok_or_else(|| Unfit::Unclear("too little is sent".to_string()))?;
-    let record = lab.run(&testbed.lose_numbers(&[second.number]))?;
+    // In the middle of it: losing the end of a handshake or an acknowledgement may be no congestion.
+    let flight: Vec<_> = record.usual(begin, begin + 0.5 * record.rtt).collect();
+    need(flight.len() > 2, "too little is sent")?;
+    let record = lab.run(&testbed.lose_numbers(&[flight[flight.len() / 2].number]))?;
     let cut = record.cut(begin)?;
     let end = cut.at + 0.9 * record.rtt;
     record.untimed(end)?;
