@@ -35,7 +35,8 @@ pub(crate) fn stacks(name: &str) -> Vec<Spec> {
     ];
     let logs = std::env::var_os("QLOGDIR").map(PathBuf::from);
     let stack = |(controller, factory)| {
-        StackSpec::new(&format!("{name}:{controller}"), Quinn { factory, logs: logs.clone() }).into_spec()
+        let logs = logs.as_ref().map(|directory| directory.join(format!("{name}-{controller}")));
+        StackSpec::new(&format!("{name}:{controller}"), Quinn { factory, logs }).into_spec()
     };
     factories.into_iter().map(stack).collect()
 }
@@ -44,7 +45,7 @@ pub(crate) fn stacks(name: &str) -> Vec<Spec> {
 #[cfg(not(feature = "known-bad"))]
 pub(crate) fn logged(directory: &Path) -> Spec {
     let factory: Factory = Arc::new(|_| Arc::new(CubicConfig::default()));
-    StackSpec::new("quinn:cubic", Quinn { factory, logs: Some(directory.to_owned()) }).into_spec()
+    StackSpec::new("quinn:cubic", Quinn { factory, logs: Some(directory.join("quinn-cubic")) }).into_spec()
 }
 
 /// quinn with the algorithm of `spec` as its controller.
@@ -67,7 +68,7 @@ type Factory = Arc<dyn Fn(u64) -> Arc<dyn ControllerFactory + Send + Sync> + Sen
 /// quinn with a controller.
 struct Quinn {
     factory: Factory,
-    /// Where senders write their qlog.
+    /// Where senders write their qlog: the begin of its path.
     logs: Option<PathBuf>,
 }
 
@@ -100,8 +101,9 @@ impl Stack for Quinn {
         crate::entropy::seed(asked.seed);
         let in_flight = Arc::new(AtomicU64::new(0));
         let mut transport = self.transport(asked, &in_flight);
-        if let Some(directory) = &self.logs {
-            log(&mut transport, &directory.join(format!("quinn-{:016x}.sqlog", asked.seed)));
+        if let Some(logs) = &self.logs {
+            let path = format!("{}-{:016x}.sqlog", logs.display(), asked.seed);
+            log(&mut transport, Path::new(&path));
         }
         let endpoint = |side: u8, server| Endpoint::new(Arc::new(endpoint_config(asked, side)), server, false, None);
         let mut server = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
