@@ -55,8 +55,8 @@ struct Judgement {
     checks: Vec<Judged>,
 }
 
-/// Runs the stacks whose names begin with a word of `only` (all if it is empty, `figures` for two flows of each, `qlog` for quinn's own log),
-/// or none with `recorded`, and rewrites the tables. Each stack is recorded before the next one runs.
+/// Runs the stacks whose names begin with a word of `only` (all if it is empty, `figures` for two flows of each), or none with `recorded`, and
+/// rewrites the tables. Each stack is recorded before the next one runs.
 pub(crate) fn validate(root: &Path, only: &[String], seeds: Option<u32>, recorded: bool) -> Result<(), Error> {
     let mut record = Recorded::read(root)?;
     if !recorded {
@@ -64,9 +64,6 @@ pub(crate) fn validate(root: &Path, only: &[String], seeds: Option<u32>, recorde
         let asked = |name: &str| only.is_empty() || only.iter().any(|word| name.starts_with(word.as_str()));
         if asked("figures") {
             figures(root, &sources)?;
-        }
-        if asked("qlog") {
-            logged(root)?;
         }
         for subject in SUBJECTS.into_iter().filter(|subject| asked(subject)) {
             judge(root, &mut record, subject, &sources, seeds.unwrap_or(3))?;
@@ -151,16 +148,17 @@ fn figures(root: &Path, sources: &Provenance) -> Result<(), Error> {
 /// One flow of each alone: the windows over time of a stack and of our algorithm of that name, a panel for each stack.
 fn windows(root: &Path) -> Result<(), Error> {
     let out = root.join("out/validation/stacks");
-    clear(&out)?;
+    if let Err(source) = fs::remove_dir_all(&out)
+        && source.kind() != io::ErrorKind::NotFound
+    {
+        return Err(Error::File { path: out, source });
+    }
     let directory = out.to_string_lossy().into_owned();
     let names: Vec<&str> = PAIRS.iter().flat_map(|pair| [pair.0, pair.1]).collect();
     let options =
         ["--flows", "1", "--rate", "20mbit", "--duration", "30s", "--seeds", "1", "--json", "--out", &directory];
     let _: Comparison = foreign(root, &[&["compare"], distinct(&names).as_slice(), &options].concat())?;
-    let series = |name: &str| {
-        let file = format!("{}.flows.csv", name.replace(':', "-"));
-        curve(&out.join("traces").join(file), "window_packets")
-    };
+    let series = |name: &str| window(&out.join("traces").join(format!("{}.flows.csv", name.replace(':', "-"))));
     let mut both = Vec::new();
     for (theirs, ours) in PAIRS {
         both.push((theirs, ours, series(theirs)?, series(ours)?));
@@ -177,53 +175,6 @@ fn windows(root: &Path) -> Result<(), Error> {
     plot::write(&root.join("out/validation/stacks.vl.json"), ["stack", "cwnd"], &panels)
 }
 
-/// Window and data in flight of quinn alone, from its own log and as the simulator samples them, a panel for each quantity.
-fn logged(root: &Path) -> Result<(), Error> {
-    let out = root.join("out/validation/stacks-qlog");
-    clear(&out)?;
-    let fault = |path: &Path, source| Error::File { path: path.to_owned(), source };
-    fs::create_dir_all(&out).map_err(|source| fault(&out, source))?;
-    let directory = out.join("run").to_string_lossy().into_owned();
-    let arguments =
-        ["compare", "quinn:cubic", "--flows", "1", "--rate", "20mbit", "--duration", "30s", "--warmup", "0s"];
-    let arguments = [arguments.as_slice(), &["--seeds", "1", "--json", "--out", &directory]].concat();
-    let _: Comparison = foreign_logged(root, &arguments, Some(&out))?;
-    let samples = out.join("run/traces/quinn-cubic.flows.csv");
-    let ours = [curve(&samples, "window_packets")?, curve(&samples, "in_flight_packets")?];
-    let logs = fs::read_dir(&out).map_err(|source| fault(&out, source))?;
-    let log = logs.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "sqlog"));
-    let log = log.ok_or_else(|| fault(&out, io::ErrorKind::NotFound.into()))?;
-    let text = fs::read_to_string(&log).map_err(|source| fault(&log, source))?;
-    let theirs = ["congestion_window", "bytes_in_flight"].map(|name| {
-        let values = text.split('\u{1e}').filter_map(|record| {
-            let event: serde_json::Value = serde_json::from_str(record).ok()?;
-            Some((event["time"].as_f64()? / 1e3, event["data"][name].as_f64()? / DATAGRAM))
-        });
-        // One value per sample: the log has several for each packet.
-        let values: Vec<(f64, f64)> = values.collect();
-        let held = |at: f64| values[..values.partition_point(|(time, _)| *time <= at)].last();
-        Series::plotted(ours[0].at_s.iter().filter_map(|at| held(*at).map(|(_, value)| (*at, *value))), 0.0)
-    });
-    let titles = ["Window", "In flight"];
-    let panels: Vec<Panel<'_>> = (titles.iter().zip(&ours).zip(&theirs))
-        .map(|((title, ours), theirs)| Panel {
-            title: (*title).to_owned(),
-            axis: Axis::new("packets", "Packets"),
-            ours,
-            theirs,
-        })
-        .collect();
-    plot::write(&root.join("out/validation/stacks-qlog.vl.json"), ["quinn's log", "cwnd's samples"], &panels)
-}
-
-/// Deletes a directory.
-fn clear(path: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::File { path: path.to_owned(), source }),
-        _ => Ok(()),
-    }
-}
-
 /// Each name once, in the order in which they come.
 fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let mut once: Vec<&str> = Vec::new();
@@ -235,38 +186,25 @@ fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
     once
 }
 
-/// A column of the flow in a trace, over time.
-fn curve(path: &Path, name: &str) -> Result<Series, Error> {
+/// The window of the flow in a trace, packets.
+fn window(path: &Path) -> Result<Series, Error> {
     let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap_or_default();
     let column = |name: &str| header.iter().position(|found| *found == name);
-    let (Some(time), Some(value)) = (column("time_s"), column(name)) else {
-        let source = io::Error::new(io::ErrorKind::InvalidData, format!("it has no column time_s or {name}"));
+    let (Some(time), Some(window)) = (column("time_s"), column("window_packets")) else {
+        let source = io::Error::new(io::ErrorKind::InvalidData, "it has no column time_s or window_packets");
         return Err(Error::File { path: path.to_owned(), source });
     };
     let number = |line: &[&str], at: usize| line.get(at).and_then(|cell| cell.parse::<f64>().ok());
-    Ok(Series::plotted(lines.filter_map(|line| number(&line, time).zip(number(&line, value))), 0.0))
+    Ok(Series::plotted(lines.filter_map(|line| number(&line, time).zip(number(&line, window))), 0.0))
 }
 
 /// The output of the command with these arguments. It may end with exit code 1, which reports a deviation.
 fn foreign<T: for<'a> Deserialize<'a>>(root: &Path, arguments: &[&str]) -> Result<T, Error> {
-    foreign_logged(root, arguments, None)
-}
-
-/// As [`foreign`]; stacks that can write their own log do so into `logs`.
-fn foreign_logged<T>(root: &Path, arguments: &[&str], logs: Option<&Path>) -> Result<T, Error>
-where
-    T: for<'a> Deserialize<'a>,
-{
     let command = format!("cargo xtask foreign -- {}", arguments.join(" "));
     println!("{command}");
-    let mut cargo = Command::new("cargo");
-    cargo.args(["xtask", "foreign", "--"]).args(arguments).current_dir(root).env_remove("QLOGDIR");
-    if let Some(logs) = logs {
-        cargo.env("QLOGDIR", logs);
-    }
-    let output = cargo.output();
+    let output = Command::new("cargo").args(["xtask", "foreign", "--"]).args(arguments).current_dir(root).output();
     let output = output.map_err(|error| Error::Program { command: command.clone(), reason: error.to_string() })?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -282,9 +220,6 @@ const PICTURE: &str = "\
 One flow of each alone on 20 Mbit/s and 50 ms, its window over time next to that of our algorithm of the same name:
 
 ![Windows over 30 s, a panel for each stack: quinn's CUBIC and Reno, noq's CUBIC and BBRv3, and ours on the same axes](validation/stacks.svg)";
-
-/// Bytes of a full datagram of quinn's: a packet of 1500 bytes without the headers of IPv4 and UDP.
-const DATAGRAM: f64 = 1472.0;
 
 /// The drawn pairs: a stack, and our algorithm for comparison.
 const PAIRS: [(&str, &str); 4] =
