@@ -164,7 +164,8 @@ enum Command {
         /// Rewrites the pages from the records: no stack runs
         #[arg(long, conflicts_with = "only")]
         recorded: bool,
-        /// Judges the stacks whose names begin so, and keeps the records of the others; all if none is given
+        /// Judges the stacks whose names begin so, and keeps the records of the others; all if none is given. `figures` are those of two flows of
+        /// each
         #[arg(long)]
         only: Vec<String>,
         /// Seeds of each check and of each share, where the default of three and five takes too long

@@ -29,27 +29,48 @@ pub(crate) enum Provenance {
     Uncommitted,
 }
 
+/// What runs, so that its files are the sources of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// The simulator and this crate.
+    Own,
+    /// Stacks of others in the simulator, too, with their adapters and lock files.
+    Stacks,
+}
+
 impl Provenance {
-    /// The sources in the work tree.
+    /// The sources of [`Runs::Own`] in the work tree.
     ///
     /// # Errors
     /// git is missing, or `root` is no repository.
     pub(crate) fn here(root: &Path) -> Result<Self, Error> {
+        Self::now(root, Runs::Own)
+    }
+
+    fn now(root: &Path, runs: Runs) -> Result<Self, Error> {
         let changed = git(root, &["status", "--porcelain", "--no-renames", "--untracked-files=all"])?;
-        if changed.lines().any(|line| line.get(3..).is_some_and(is_source)) {
+        if changed.lines().any(|line| line.get(3..).is_some_and(|path| runs.by(path))) {
             return Ok(Self::Uncommitted);
         }
         let revision = git(root, &["rev-parse", "--short=10", "HEAD"])?.trim().to_owned();
-        let hash = hash(root, &revision)?;
+        let hash = hash(root, &revision, runs)?;
         Ok(Self::Clean { revision, hash })
     }
 
-    /// The sources in the work tree, from which a record is to be made.
+    /// The sources of [`Runs::Own`] in the work tree, from which a record is to be made.
     ///
     /// # Errors
     /// They have changes that are not committed, git is missing, or `root` is no repository.
     pub(crate) fn of_record(root: &Path) -> Result<Self, Error> {
-        match Self::here(root)? {
+        Self::of_record_of(root, Runs::Own)
+    }
+
+    /// The sources of what `runs`, from which a record is to be made.
+    ///
+    /// # Errors
+    /// As [`of_record`](Self::of_record).
+    pub(crate) fn of_record_of(root: &Path, runs: Runs) -> Result<Self, Error> {
+        match Self::now(root, runs)? {
             Self::Uncommitted => Err(Error::Uncommitted),
             sources => Ok(sources),
         }
@@ -67,18 +88,25 @@ impl fmt::Display for Provenance {
 }
 
 /// A hash over the paths and contents of the sources of a revision.
-fn hash(root: &Path, revision: &str) -> Result<String, Error> {
+fn hash(root: &Path, revision: &str, runs: Runs) -> Result<String, Error> {
     let tree = git(root, &["ls-tree", "-r", "--full-tree", revision])?;
-    let sources = tree.lines().filter(|line| line.split_once('\t').is_some_and(|(_, path)| is_source(path)));
+    let sources = tree.lines().filter(|line| line.split_once('\t').is_some_and(|(_, path)| runs.by(path)));
     let sources: Vec<&str> = sources.collect();
     Ok(blake3::hash(sources.join("\n").as_bytes()).to_hex()[..16].to_owned())
 }
 
-/// Whether a file decides what a record says: not the records themselves, nor texts. A revision has this crate in one of two places.
-fn is_source(path: &str) -> bool {
-    path == "Cargo.lock"
-        || ["crates/", "evidence/", "validation/"].iter().any(|directory| path.starts_with(directory))
-            && ![".json", ".md"].iter().any(|ending| path.ends_with(ending))
+impl Runs {
+    /// Whether a file decides what a record says: not the records themselves, nor texts. A revision has this crate in one of two places.
+    fn by(self, path: &str) -> bool {
+        let within = |directories: &[&str]| directories.iter().any(|directory| path.starts_with(directory));
+        // Other commands run the museum and the tests.
+        let stacks = || {
+            self == Self::Stacks && within(&["foreign/"]) && !within(&["foreign/museum/"]) && !path.contains("/tests/")
+        };
+        path == "Cargo.lock"
+            || (within(&["crates/", "evidence/", "validation/"]) || stacks())
+                && ![".json", ".md"].iter().any(|ending| path.ends_with(ending))
+    }
 }
 
 /// The output of git.
@@ -134,7 +162,8 @@ mod tests {
                 match sources {
                     Provenance::Clean { revision, hash: recorded } => {
                         git(root(), &["merge-base", "--is-ancestor", &revision, "HEAD"])?;
-                        assert_eq!(hash(root(), &revision)?, recorded, "{file}: {revision}");
+                        let runs = if file.starts_with("stacks/") { Runs::Stacks } else { Runs::Own };
+                        assert_eq!(hash(root(), &revision, runs)?, recorded, "{file}: {revision}");
                     }
                     Provenance::Unknown { committed } => {
                         git(root(), &["rev-parse", "--verify", &format!("{committed}^{{commit}}")])?;
@@ -222,7 +251,22 @@ mod tests {
             ("evidence/ns3/README.md", false),
             ("docs/udt.md", false),
         ] {
-            assert_eq!(is_source(path), source, "{path}");
+            assert_eq!([Runs::Own, Runs::Stacks].map(|runs| runs.by(path)), [source; 2], "{path}");
+        }
+    }
+
+    #[test]
+    fn adapters_and_lock_files_are_sources_of_records_of_stacks_alone() {
+        for (path, source) in [
+            ("foreign/Cargo.lock", true),
+            ("foreign/gvisor/netstack/go.sum", true),
+            ("foreign/boring/src/quiche.rs", true),
+            ("foreign/museum/src/lib.rs", false),
+            ("foreign/tests/digests.txt", false),
+            ("foreign/gvisor/tests/stacks.rs", false),
+            ("foreign/quic/README.md", false),
+        ] {
+            assert_eq!([Runs::Own, Runs::Stacks].map(|runs| runs.by(path)), [false, source], "{path}");
         }
     }
 }

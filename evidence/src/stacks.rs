@@ -12,7 +12,7 @@ use cwnd_report::plot::Axis;
 use serde::Deserialize;
 
 use crate::plot::{self, Panel, Series};
-use crate::provenance::Provenance;
+use crate::provenance::{Provenance, Runs};
 use crate::{Error, page};
 use record::{Causes, Estimate, Judged, Recorded, Share, Verdicts};
 
@@ -55,14 +55,14 @@ struct Judgement {
     checks: Vec<Judged>,
 }
 
-/// Runs the stacks whose names begin with a word of `only` (all if it is empty), or none with `recorded`, and rewrites the tables. Each stack is
-/// recorded before the next one runs.
+/// Runs the stacks whose names begin with a word of `only` (all if it is empty, `figures` for two flows of each), or none with `recorded`, and
+/// rewrites the tables. Each stack is recorded before the next one runs.
 pub(crate) fn validate(root: &Path, only: &[String], seeds: Option<u32>, recorded: bool) -> Result<(), Error> {
     let mut record = Recorded::read(root)?;
     if !recorded {
-        let sources = Provenance::of_record(root)?;
+        let sources = Provenance::of_record_of(root, Runs::Stacks)?;
         let asked = |name: &str| only.is_empty() || only.iter().any(|word| name.starts_with(word.as_str()));
-        if only.is_empty() {
+        if asked("figures") {
             figures(root, &sources)?;
         }
         for subject in SUBJECTS.into_iter().filter(|subject| asked(subject)) {

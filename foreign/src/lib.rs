@@ -45,6 +45,13 @@ pub fn quinn_with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     quinn::with(spec)
 }
 
+/// quinn's CUBIC, whose senders write their qlog into `directory`.
+#[cfg(not(feature = "known-bad"))]
+#[must_use]
+pub fn quinn_logged(directory: &std::path::Path) -> Spec {
+    quinn::logged(directory)
+}
+
 /// The names of the stacks before the colon. `known-bad/` builds the same adapters with releases that are known to be wrong.
 const NAMES: [&str; 3] = if cfg!(feature = "known-bad") {
     ["quinn-0.11.14", "noq-1.1.0", "smoltcp-0.12.0"]

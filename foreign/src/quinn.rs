@@ -3,7 +3,12 @@
 mod plaintext;
 
 use std::fmt;
+#[cfg(not(feature = "known-bad"))]
+use std::fs::File;
+#[cfg(not(feature = "known-bad"))]
+use std::io::BufWriter;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -11,6 +16,8 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use cwnd::{Span, Spec, Time};
 use cwnd_stack::{Connection as Asked, Ecn, Pair, Shown, Stack, StackSpec, Transmit};
+#[cfg(not(feature = "known-bad"))]
+use quinn_proto::QlogConfig;
 use quinn_proto::congestion::{BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint,
@@ -26,8 +33,19 @@ pub(crate) fn stacks(name: &str) -> Vec<Spec> {
         ("reno", Arc::new(|_| Arc::new(NewRenoConfig::default()))),
         ("bbr", Arc::new(|_| Arc::new(BbrConfig::default()))),
     ];
-    let stack = |(controller, factory)| StackSpec::new(&format!("{name}:{controller}"), Quinn { factory }).into_spec();
+    let logs = std::env::var_os("QLOGDIR").map(PathBuf::from);
+    let stack = |(controller, factory)| {
+        let logs = logs.as_ref().map(|directory| directory.join(format!("{name}-{controller}")));
+        StackSpec::new(&format!("{name}:{controller}"), Quinn { factory, logs }).into_spec()
+    };
     factories.into_iter().map(stack).collect()
+}
+
+/// quinn's CUBIC, whose senders write their qlog into `directory`.
+#[cfg(not(feature = "known-bad"))]
+pub(crate) fn logged(directory: &Path) -> Spec {
+    let factory: Factory = Arc::new(|_| Arc::new(CubicConfig::default()));
+    StackSpec::new("quinn:cubic", Quinn { factory, logs: Some(directory.join("quinn-cubic")) }).into_spec()
 }
 
 /// quinn with the algorithm of `spec` as its controller.
@@ -41,7 +59,7 @@ pub(crate) fn with(spec: &Spec) -> Result<Spec, cwnd_quic::Unsupported> {
     let factory: Factory = Arc::new(move |seed| {
         Arc::new(cwnd_quic::quinn::Factory::new(algorithm.clone(), seed).expect("it was accepted before"))
     });
-    Ok(StackSpec::new(&format!("{} in quinn", spec.label()), Quinn { factory }).into_spec())
+    Ok(StackSpec::new(&format!("{} in quinn", spec.label()), Quinn { factory, logs: None }).into_spec())
 }
 
 /// Makes what makes controllers, of a seed.
@@ -50,6 +68,8 @@ type Factory = Arc<dyn Fn(u64) -> Arc<dyn ControllerFactory + Send + Sync> + Sen
 /// quinn with a controller.
 struct Quinn {
     factory: Factory,
+    /// Where senders write their qlog: the begin of its path.
+    logs: Option<PathBuf>,
 }
 
 impl fmt::Debug for Quinn {
@@ -80,12 +100,16 @@ impl Stack for Quinn {
     fn connect(&self, asked: &Asked) -> Pair {
         crate::entropy::seed(asked.seed);
         let in_flight = Arc::new(AtomicU64::new(0));
-        let transport = Arc::new(self.transport(asked, &in_flight));
+        let mut transport = self.transport(asked, &in_flight);
+        if let Some(logs) = &self.logs {
+            let path = format!("{}-{:016x}.sqlog", logs.display(), asked.seed);
+            log(&mut transport, Path::new(&path));
+        }
         let endpoint = |side: u8, server| Endpoint::new(Arc::new(endpoint_config(asked, side)), server, false, None);
         let mut server = ServerConfig::new(Arc::new(Plaintext), Arc::new(Plaintext));
         server.transport_config(Arc::new(self.transport(asked, &Arc::default())));
         let mut client = ClientConfig::new(Arc::new(Plaintext));
-        client.transport_config(transport);
+        client.transport_config(Arc::new(transport));
         let first_id = ConnectionId::new(&asked.seed.to_be_bytes());
         client.initial_dst_cid_provider(Arc::new(move || first_id));
         let mut sender = End::new(endpoint(0, None), SERVER, in_flight);
@@ -111,6 +135,18 @@ impl Quinn {
         config
     }
 }
+
+/// Makes a connection write its qlog to `path`; a run that was asked for a log does not go on without it.
+#[cfg(not(feature = "known-bad"))]
+fn log(config: &mut TransportConfig, path: &Path) {
+    let file = File::create(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut log = QlogConfig::default();
+    log.writer(Box::new(BufWriter::new(file))).start_time(*EPOCH);
+    config.qlog_stream(Some(log.into_stream().expect("it has a writer")));
+}
+
+#[cfg(feature = "known-bad")]
+fn log(_config: &mut TransportConfig, _path: &Path) {}
 
 fn endpoint_config(asked: &Asked, side: u8) -> EndpointConfig {
     let mut config = EndpointConfig::new(Arc::new(Plaintext));

@@ -200,3 +200,46 @@ fn three_processes_give_the_same_digests() {
     assert!(first.lines().count() >= 9, "{first}");
     assert_eq!([process(), process()], [first.clone(), first]);
 }
+
+/// What quinn writes about its window and its data in flight, and what the simulator samples of the same connection. Samples of an instant at
+/// which the connection does something may lie before or after that.
+#[test]
+fn samples_of_quinn_agree_with_its_own_log() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("qlog");
+    fs::create_dir_all(&directory).expect("the directory of the target is writable");
+    let mut setup = setup(&[cwnd_foreign::quinn_logged(&directory)]);
+    setup.sampling = Some(Sampling { interval: Span::from_millis(1), internals: false });
+    let trace = trace(&setup);
+    let log = fs::read_dir(&directory).expect("it exists").map(|entry| entry.expect("it exists").path()).max();
+    let text = fs::read_to_string(log.expect("a log")).expect("a log is text");
+    // Milliseconds, and what holds from then on: bytes of the window, and bytes in flight.
+    let mut states: Vec<(f64, [f64; 2])> = Vec::new();
+    for record in text.split('\u{1e}').skip(1) {
+        let event: serde_json::Value = serde_json::from_str(record).expect("a record is JSON");
+        let Some(at) = event["time"].as_f64() else { continue };
+        let [mut window, mut in_flight] = states.last().map_or([f64::NAN; 2], |(_, state)| *state);
+        window = event["data"]["congestion_window"].as_f64().unwrap_or(window);
+        in_flight = event["data"]["bytes_in_flight"].as_f64().unwrap_or(in_flight);
+        states.push((at, [window, in_flight]));
+    }
+    let flow = &trace.flows[0];
+    let (mut compared, mut apart) = (0, Vec::new());
+    for (index, nanos) in trace.at.iter().enumerate().filter(|(index, _)| flow.window[*index].is_finite()) {
+        let at = *nanos as f64 / 1e6;
+        let first = states.partition_point(|(time, _)| *time < at - 1e-3).saturating_sub(1);
+        let last = states.partition_point(|(time, _)| *time <= at + 1e-3);
+        let same = |[window, in_flight]: [f64; 2]| {
+            (window / DATAGRAM - flow.window[index]).abs() < 1e-6
+                && (in_flight / DATAGRAM).ceil() as u64 == flow.in_flight[index]
+        };
+        compared += 1;
+        if !states[first..last].iter().any(|(_, state)| same(*state)) {
+            apart.push((at, flow.window[index], flow.in_flight[index], states[first..last].to_vec()));
+        }
+    }
+    assert!(compared > 4900, "{compared} samples show a window");
+    assert!(apart.is_empty(), "{} of {compared}: {:?}", apart.len(), apart.first());
+}
+
+/// Bytes of a full datagram of quinn's: a packet of 1500 bytes without the headers of IPv4 and UDP.
+const DATAGRAM: f64 = 1472.0;

@@ -4,6 +4,7 @@ use cwnd::Span;
 use cwnd_sim::{Passing, Setup, SetupError, Simulation};
 use cwnd_trace::Trace;
 
+use crate::testbed::PACKET;
 use crate::unfit::Unfit;
 
 /// The record of a run, as far as a check can see it.
@@ -40,6 +41,8 @@ pub(crate) struct Sent {
     /// Nanoseconds.
     pub(crate) at: u64,
     pub(crate) number: u64,
+    /// Its size with headers.
+    pub(crate) bytes: u32,
     pub(crate) again: bool,
     pub(crate) lost: bool,
 }
@@ -91,7 +94,7 @@ impl Record {
         let trace = simulation.finish(setup, &mut |_| true).map_err(refused)?;
         let data = trace.links[0].passages.iter().filter_map(|passage| match passage.what {
             Passing::Data { number, transmission } if passage.flow == 0 => {
-                Some(Sent { at: passage.at, number, again: transmission > 1, lost: passage.lost })
+                Some(Sent { at: passage.at, number, bytes: passage.bytes, again: transmission > 1, lost: passage.lost })
             }
             _ => None,
         });
@@ -209,9 +212,27 @@ impl Record {
     }
 
     /// Data packets at the bottleneck between two times.
-    pub(crate) fn sent(&self, from: f64, to: f64) -> usize {
+    pub(crate) fn between_data(&self, from: f64, to: f64) -> impl Iterator<Item = &Sent> {
         let nanos = (from.max(0.0) * 1e9) as u64..(to.max(0.0) * 1e9) as u64;
-        self.data.iter().filter(|sent| nanos.contains(&sent.at)).count()
+        self.data.iter().filter(move |sent| nanos.contains(&sent.at))
+    }
+
+    /// Data packets between two times that are no smaller than the most frequent ones.
+    pub(crate) fn usual(&self, from: f64, to: f64) -> impl Iterator<Item = &Sent> {
+        let alike = |bytes: u32| self.between_data(from, to).filter(|sent| sent.bytes == bytes).count();
+        let usual = self.between_data(from, to).map(|sent| sent.bytes).max_by_key(|bytes| alike(*bytes)).unwrap_or(0);
+        self.between_data(from, to).filter(move |sent| sent.bytes >= usual)
+    }
+
+    /// How many data packets are at the bottleneck between two times.
+    pub(crate) fn sent(&self, from: f64, to: f64) -> usize {
+        self.between_data(from, to).count()
+    }
+
+    /// Bytes of data packets at the bottleneck between two times, in packets of full size.
+    pub(crate) fn full(&self, from: f64, to: f64) -> f64 {
+        let bytes: u64 = self.between_data(from, to).map(|sent| u64::from(sent.bytes)).sum();
+        bytes as f64 / f64::from(PACKET.0)
     }
 
     /// The smallest window from the first cut after a time until another time, over the one before the cut.
@@ -227,8 +248,7 @@ impl Record {
 
     /// The numbers of data packets at the bottleneck between two times.
     pub(crate) fn numbers(&self, from: f64, to: f64) -> impl Iterator<Item = u64> {
-        let nanos = (from.max(0.0) * 1e9) as u64..(to * 1e9) as u64;
-        self.data.iter().filter(move |sent| nanos.contains(&sent.at)).map(|sent| sent.number)
+        self.between_data(from, to).map(|sent| sent.number)
     }
 
     /// When slow start begins: the first packet of the first flight, which is one of four packets in half a round trip. What comes before is

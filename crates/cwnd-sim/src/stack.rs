@@ -297,12 +297,14 @@ impl SenderProtocol for Host {
 }
 
 impl SenderState for Host {
-    /// For a stack that does not show acknowledged data: sent data that is neither in flight nor lost.
+    /// Datagrams sent that are neither in flight nor lost, in which the stack counts its window; acknowledged data where it shows none in
+    /// flight.
     fn counts(&self) -> Counts {
         let (sent, shown) = (self.sent[0], self.shown());
         let lost = shown.lost.unwrap_or(0);
-        let settled = || shown.in_flight.map_or(0, |in_flight| sent.saturating_sub(in_flight + lost));
-        let delivered = self.sender.acknowledged().map_or_else(settled, |bytes| bytes / self.payload);
+        let acknowledged = || self.sender.acknowledged().map_or(0, |bytes| bytes / self.payload);
+        let settled = |in_flight| sent.saturating_sub(in_flight + lost);
+        let delivered = shown.in_flight.map_or_else(acknowledged, settled);
         let mut counts = Counts::default();
         (counts.sent, counts.delivered, counts.lost) = (sent, delivered, lost);
         counts

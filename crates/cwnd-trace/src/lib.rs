@@ -161,6 +161,8 @@ pub struct Passage {
     pub flow: u32,
     /// The kind of packet.
     pub what: Passing,
+    /// Its size with headers.
+    pub bytes: u32,
     /// The tap lost it. What the queue then does is not recorded here.
     pub lost: bool,
 }

@@ -200,8 +200,8 @@ impl Endpoint for Host<End> {
         let in_flight = stats.sent_bytes.saturating_sub(stats.acked_bytes + stats.lost_bytes);
         let mut shown = Shown::default();
         shown.window = Some(path.cwnd as f64 / self.end.datagram as f64);
-        // Datagrams are not of full size, and their mean is as good as it gets.
-        shown.in_flight = Some(in_flight * stats.sent as u64 / stats.sent_bytes.max(1));
+        // As the window, which counts bytes: datagrams are not of full size.
+        shown.in_flight = Some(in_flight / self.end.datagram as u64);
         shown.rtt = Some(Span::from_nanos(path.rtt.as_nanos() as u64));
         shown.lost = Some(path.lost as u64);
         shown

@@ -35,7 +35,18 @@ struct End {
     delivered: u64,
     /// The newest acknowledgement of the peer: its number, and the bytes of the application up to it.
     acknowledged: Option<(u32, u64)>,
+    sent: Option<SentData>,
     shown: Shown,
+}
+
+/// The segments with data that an end has sent.
+struct SentData {
+    /// The number after the last byte.
+    next: u32,
+    /// The most data of a segment: the stack counts its window in these.
+    segment: u32,
+    /// Segments that were sent again.
+    again: u64,
 }
 
 impl Stack for Gvisor {
@@ -50,7 +61,7 @@ impl Stack for Gvisor {
             let opened = Host::open(server, self.cubic, connection.datagram, seed, connection.start);
             let host = opened.unwrap_or_else(|reason| panic!("gVisor: {reason}"));
             let (leaving, shown) = (VecDeque::new(), Shown::default());
-            let mut end = End { host, leaving, next: None, delivered: 0, acknowledged: None, shown };
+            let mut end = End { host, leaving, next: None, delivered: 0, acknowledged: None, sent: None, shown };
             // What the host has begun at its start leaves then.
             end.call(connection.start, Event::Submitted(0));
             Box::new(end)
@@ -62,7 +73,14 @@ impl Stack for Gvisor {
 impl End {
     fn call(&mut self, now: Time, event: Event<'_>) {
         let report = self.host.call(now, event).unwrap_or_else(|reason| panic!("gVisor: {reason}"));
+        let before = self.leaving.len();
         self.host.take(report.leaving, &mut self.leaving);
+        for (number, length) in self.leaving.iter().skip(before).filter_map(|packet| data(packet)) {
+            let sent = self.sent.get_or_insert(SentData { next: number, segment: 0, again: 0 });
+            sent.segment = sent.segment.max(length);
+            let end = number.wrapping_add(length);
+            if later(end, sent.next) { sent.next = end } else { sent.again += 1 }
+        }
         self.next = u64::try_from(report.next).ok().map(Time::from_nanos);
         self.delivered = report.read;
         // Before the connection there is no window.
@@ -70,15 +88,39 @@ impl End {
             self.shown.window = Some(report.window.into());
             self.shown.ssthresh = Some(if report.ssthresh < UNKNOWN { report.ssthresh.into() } else { f64::INFINITY });
         }
+        // gVisor does not show its count of packets in flight, nor lost ones: the numbers of the segments do.
+        if let (Some(sent), Some((acknowledged, _))) = (&self.sent, self.acknowledged) {
+            let in_flight = if later(sent.next, acknowledged) { sent.next.wrapping_sub(acknowledged) } else { 0 };
+            self.shown.in_flight = Some(in_flight.div_ceil(sent.segment).into());
+            self.shown.lost = Some(sent.again);
+        }
         self.shown.rtt = u64::try_from(report.rtt).ok().filter(|rtt| *rtt > 0).map(Span::from_nanos);
     }
 }
 
+/// The TCP segment of an IPv4 packet.
+fn segment(packet: &[u8]) -> Option<&[u8]> {
+    packet.get(usize::from(packet.first()? & 0xf) * 4..)
+}
+
 /// The acknowledgement number of an IPv4 packet with a TCP segment, if it has one.
 fn acknowledgement(packet: &[u8]) -> Option<u32> {
-    let segment = packet.get(usize::from(packet.first()? & 0xf) * 4..)?;
+    let segment = segment(packet)?;
     let has_one = segment.get(13)? & 0x10 != 0;
     has_one.then_some(u32::from_be_bytes(*segment[8..].first_chunk()?))
+}
+
+/// The number of the first byte of the data in an IPv4 packet with a TCP segment, and its length, if it has data.
+fn data(packet: &[u8]) -> Option<(u32, u32)> {
+    let segment = segment(packet)?;
+    let headers = usize::from(segment.get(12)? >> 4) * 4;
+    let length = segment.len().checked_sub(headers)? as u32;
+    (length > 0).then_some((u32::from_be_bytes(*segment[4..].first_chunk()?), length))
+}
+
+/// Whether a sequence number comes after another (RFC 9293 section 3.4).
+fn later(one: u32, other: u32) -> bool {
+    one != other && one.wrapping_sub(other) < 1 << 31
 }
 
 impl Endpoint for End {
@@ -91,8 +133,8 @@ impl Endpoint for End {
         if let Some(number) = acknowledgement(datagram) {
             // The first one, of the SYN, is for no data. An older one than the newest does not count.
             let (last, bytes) = self.acknowledged.unwrap_or((number, 0));
-            let newly = number.wrapping_sub(last);
-            self.acknowledged = Some(if newly < 1 << 31 { (number, bytes + u64::from(newly)) } else { (last, bytes) });
+            let newly = u64::from(number.wrapping_sub(last));
+            self.acknowledged = Some(if later(number, last) { (number, bytes + newly) } else { (last, bytes) });
         }
         self.call(now, Event::Arrived(datagram));
     }

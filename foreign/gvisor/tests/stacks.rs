@@ -39,7 +39,8 @@ fn each_fills_a_line_alone() {
     }
 }
 
-/// The last round trip is on its way, and the queue that it fills: a tenth of a second at most.
+/// The last round trip is on its way, and the queue that it fills: a tenth of a second at most. A sender counts segments, which have 1420 bytes and
+/// less at the end of a write, where the receiver counts units of 1460.
 #[test]
 fn a_sender_knows_what_has_arrived() {
     for spec in cwnd_foreign::stacks() {
@@ -49,7 +50,7 @@ fn a_sender_knows_what_has_arrived() {
         let end = simulation.end();
         simulation.advance(end, |_| true);
         let known = simulation.state().flow(0).delivered();
-        assert!((delivered - 86..=delivered).contains(&known), "{}: {known} of {delivered}", spec.label());
+        assert!((delivered - 86..=delivered * 11 / 10).contains(&known), "{}: {known} of {delivered}", spec.label());
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) const CHECKS: &[Check] = &[
         id: "one-loss",
         section: "RFC 5681 section 3.2, RFC 9002 section 6.1",
         requirement: "one loss among a thousand packets is repaired without all the others",
-        measured: "data packets at the bottleneck over those of a run without the loss",
+        measured: "bytes of data at the bottleneck over those of a run without the loss",
         accepted: Range::at_most(1.1),
         basis: "0.1 % more; the rest is left to probes and to repeats after a timeout",
         measure: one_loss,
@@ -216,7 +216,7 @@ fn one_loss(lab: &Lab<'_>) -> Measured {
     let whole = lab.run(&path())?;
     let repaired = lab.run(&path().lose_numbers(&[300]))?;
     need(repaired.losses() == 1, "the packet was not lost")?;
-    Ok(repaired.sent(0.0, END) as f64 / whole.sent(0.0, END) as f64)
+    Ok(repaired.full(0.0, END) / whole.full(0.0, END))
 }
 
 fn unused_window(lab: &Lab<'_>) -> Measured {

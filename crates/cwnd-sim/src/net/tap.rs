@@ -110,7 +110,7 @@ impl Tap {
                 Which::Data { number, transmission, .. } => Passing::Data { number, transmission },
                 Which::Ack { nth, cumulative } => Passing::Ack { nth, cumulative },
             };
-            self.passages.push(Passage { at: now.as_nanos(), flow, what, lost });
+            self.passages.push(Passage { at: now.as_nanos(), flow, what, bytes: packet.size.0, lost });
         }
         lost
     }

@@ -32,9 +32,9 @@ pub(crate) const CHECKS: &[Check] = &[
         requirement: "the first flight has ten packets at most",
         looks: Looks::Wire,
         applies: Applies::All,
-        measured: "packets in the first half round trip of data",
+        measured: "packets of the usual size or larger in the first half round trip of data",
         accepted: Range::at_most(11.0),
-        basis: "one more for a handshake that ends in the same flight",
+        basis: "a handshake that ends in the same flight has smaller packets; one more for it where it has not",
         measure: runs::first_flight,
         ..BASE
     },

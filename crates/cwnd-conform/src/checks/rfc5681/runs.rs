@@ -12,7 +12,7 @@ use crate::unfit::Unfit;
 pub(super) fn first_flight(lab: &Lab<'_>) -> Measured {
     let record = lab.run(&wide(lab, 100, 1.0))?;
     let begin = record.slow_start();
-    Ok(record.sent(begin - 0.001, begin + 0.5 * record.rtt) as f64)
+    Ok(record.usual(begin - 0.001, begin + 0.5 * record.rtt).count() as f64)
 }
 
 pub(super) fn slow_start(lab: &Lab<'_>) -> Measured {
