@@ -4,13 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::licences::{ENGINE, Licences};
+use crate::portability::WASM;
 use crate::workspace::{Workspace, run};
 
 /// Builds `cwnd-wasm` in the profile of modules, and returns where the module is. The licences of its crates lie in the same directory.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
-    let arguments = ["rustc", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", TARGET];
+    let arguments = ["rustc", "--locked", "--package", "cwnd-wasm", "--profile", PROFILE, "--target", WASM];
     run(workspace.cargo(&arguments).args(["--", "-C", SHORT_NUMBERS]))?;
-    let built = workspace.target().join(TARGET).join(PROFILE).join("cwnd_wasm.wasm");
+    let built = workspace.target().join(WASM).join(PROFILE).join("cwnd_wasm.wasm");
     let directory = workspace.target().join("engine");
     let module = directory.join("cwnd.wasm");
     fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -21,7 +22,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf, String> {
     Ok(module)
 }
 
-pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm";
 /// Numbers of functions and addresses have as many bytes as they need, and not the five that a linker can still change.
 const SHORT_NUMBERS: &str = "link-arg=--compress-relocations";

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::engine;
+use crate::portability::WASM;
 use crate::workspace::{Workspace, output, run};
 
 /// Something that is handed on in a compiled form.
@@ -47,7 +47,7 @@ pub(crate) const PYTHON: Product<'_> =
 
 /// The simulator for browsers. The page around it has the licences of its own libraries.
 pub(crate) const ENGINE: Product<'_> =
-    Product { name: "engine", packages: &["cwnd-wasm"], target: Some(engine::TARGET), scripts: &[], system: &[] };
+    Product { name: "engine", packages: &["cwnd-wasm"], target: Some(WASM), scripts: &[], system: &[] };
 
 /// All products.
 pub(crate) const PRODUCTS: [Product<'_>; 3] = [PROGRAMS, PYTHON, ENGINE];

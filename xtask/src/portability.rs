@@ -38,6 +38,8 @@ fn cross(workspace: &Workspace, arguments: &[&str]) -> Command {
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 const MACOS: &str = "aarch64-apple-darwin";
 const ARM: &str = "aarch64-unknown-linux-gnu";
+/// The target of the simulator for browsers.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
 /// The targets, as `rustup` names them.
 pub(crate) const TARGETS: [&str; 3] = [WINDOWS, MACOS, ARM];

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::engine;
 use crate::foreign::NETSTACK;
 use crate::machine::Machine;
 use crate::portability::{self, TARGETS};
@@ -143,8 +142,8 @@ pub(crate) static RUSTFMT: Tool = Tool {
 /// The standard library for modules of WebAssembly.
 pub(crate) static WASM: Tool = Tool {
     name: "the target wasm32-unknown-unknown",
-    present: |_| portability::has_target(engine::TARGET),
-    source: Source::Rustup(&["target", "add", engine::TARGET]),
+    present: |_| portability::has_target(portability::WASM),
+    source: Source::Rustup(&["target", "add", portability::WASM]),
 };
 
 /// The standard libraries of other systems and processors.
