@@ -286,7 +286,7 @@ impl Shape {
         Ok(Arguments { values, placed, named })
     }
 
-    /// What is accepted instead of a value that the form does not build.
+    /// The accepted form, for the error about a value that the form does not build.
     fn refused(&self, arguments: &Arguments<'_>, error: &InvalidParameter) -> String {
         let (InvalidParameter { parameter, reason }, example) = (error, self.example);
         let place = self.parameters.iter().position(|one| one.name == *parameter);

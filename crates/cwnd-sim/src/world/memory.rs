@@ -61,8 +61,7 @@ fn a_million_flows_fit_in_a_gigabyte() {
     assert!(bulk <= 1920 && finite <= 2048, "{bulk} and {finite} bytes");
 }
 
-/// The case `million` of `cwnd bench sim` at a 128th of its size, through the overshoot of its slow starts: what is charged for its packets is not
-/// far from what they need, which is 5 GB in the whole case.
+/// The case `million` of `cwnd bench sim` at a 128th of its size, through the overshoot of its slow starts. The whole case has 5 GB in memory.
 #[test]
 fn the_packets_of_a_million_flows_fit_in_seven_gigabytes() {
     let flows = 1_000_000 / 128;
