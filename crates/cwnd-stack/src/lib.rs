@@ -237,13 +237,13 @@ pub struct Shown {
     pub window: Option<f64>,
     /// Slow-start threshold, packets; infinite before the first congestion.
     pub ssthresh: Option<f64>,
-    /// Packets that it counts as in flight.
+    /// Packets that it counts as in flight. What was sent and is neither in flight nor lost counts as delivered.
     pub in_flight: Option<u64>,
     /// The rate at which it paces, packets per second.
     pub rate: Option<f64>,
     /// Smoothed round-trip time.
     pub rtt: Option<Span>,
-    /// Packets found lost so far.
+    /// Packets found lost so far: all that have left the flight without an acknowledgement, those that a timeout takes out of it too.
     pub lost: Option<u64>,
 }
 

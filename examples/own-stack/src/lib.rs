@@ -152,7 +152,7 @@ impl Sender {
         let number = self.next;
         let length = if number < self.new {
             let (length, _, once) = self.sent.get_mut((number - self.oldest) as usize)?;
-            (*once, self.lost) = (false, self.lost + 1);
+            *once = false;
             *length
         } else {
             let length = self.waiting.min(self.payload as u64) as usize;
@@ -204,7 +204,8 @@ impl Endpoint for Sender {
         }
         self.window = 1.0;
         (self.recover, self.duplicates, self.resend) = (None, 0, None);
-        // All of it again, as the window opens.
+        // All of it is lost, and is sent again as the window opens.
+        self.lost += self.in_flight();
         self.next = self.oldest;
         self.timer.back_off(now);
     }
