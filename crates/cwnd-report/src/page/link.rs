@@ -35,7 +35,7 @@ impl Link {
 
     /// The link of `document` with the flows that were recorded from senders of others, which do not run on the page: of each trace one flow
     /// of each such sender. Ours of the same controller take their places. None if such a controller is not in the registry, or if the link
-    /// would be longer than [`LONGEST`].
+    /// would be longer than 4096 characters.
     #[must_use]
     pub fn replaced(document: &Document, apart: bool, traces: &[&Trace]) -> Option<Self> {
         Self::with(document, apart, &of_others(traces))
