@@ -237,7 +237,7 @@ pub struct Shown {
     pub window: Option<f64>,
     /// Slow-start threshold, packets; infinite before the first congestion.
     pub ssthresh: Option<f64>,
-    /// Packets that it counts as in flight. What was sent and is neither in flight nor lost counts as delivered.
+    /// Packets that it counts as in flight. Those sent that are neither in flight nor lost count as delivered.
     pub in_flight: Option<u64>,
     /// The rate at which it paces, packets per second.
     pub rate: Option<f64>,
