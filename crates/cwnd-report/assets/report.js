@@ -165,7 +165,8 @@
   }
 
   for (const table of document.querySelectorAll('table.sortable')) {
-    for (const head of table.tHead.rows[0].cells) head.querySelector('button').addEventListener('click', () => sort(table, head));
+    // A column of links has no order.
+    for (const head of table.tHead.rows[0].cells) head.querySelector('button')?.addEventListener('click', () => sort(table, head));
   }
 
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 0));
