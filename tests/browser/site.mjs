@@ -405,6 +405,35 @@ await check('it works without its host after the first visit', async () => {
   }
   await visit.close();
 });
+await check('it works without a host that leaves .html out of addresses', async () => {
+  const gone = await host(folder, { clean: true });
+  const visit = await open('', gone.url);
+  await settled(visit);
+  await visit.evaluate(async () => { await navigator.serviceWorker.ready; });
+  gone.end();
+  for (const name of ['figures.html', 'index.html', '']) {
+    await visit.goto(gone.url + name);
+    assert(/^(Papers and models|cwnd live)$/.test(await visit.title()), `${name} is ${await visit.title()}`);
+  }
+  await visit.close();
+});
+await check('on a second visit the page has an answer while it arrives', async () => {
+  const slow = await host(folder, { slow: 'licences.txt' });
+  const visit = await open('', slow.url);
+  await settled(visit);
+  await visit.evaluate(async () => { await navigator.serviceWorker.ready; });
+  await visit.reload();
+  await settled(visit);
+  slow.hold();
+  const early = await visit.evaluate(() => Promise.race([
+    fetch('licences.txt').then((answer) => { globalThis.answer = answer; return answer.ok; }), new Promise((done) => setTimeout(() => done(false), 10_000)),
+  ]));
+  slow.release();
+  const length = await visit.evaluate(async () => globalThis.answer && (await globalThis.answer.text()).length);
+  slow.end();
+  await visit.close();
+  assert(early && length > 10_000, `in ten seconds there was ${early ? `an answer with ${length} characters` : 'no answer'}, whose end was held back`);
+});
 await check('a page from a file says how it is served', async () => {
   const file = await browser.newPage();
   await file.goto(pathToFileURL(join(folder, 'index.html')).href);

@@ -7,20 +7,32 @@ interface Fetching extends Arriving { readonly request: Request; respondWith(ans
 declare const FILES: string[];
 const CACHE = 'cwnd';
 
-addEventListener('install', (event) => (event as Arriving).waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES))));
+addEventListener('install', (event) => (event as Arriving).waitUntil(Promise.all(FILES.map(async (file) => {
+  const fresh = await fetch(file);
+  if (!fresh.ok) throw new Error(`${file}: ${fresh.status}`);
+  await keep(file, fresh);
+}))));
 addEventListener('fetch', (event) => {
   const { request } = event as Fetching;
-  if (request.method === 'GET' && new URL(request.url).origin === location.origin) (event as Fetching).respondWith(answer(request));
+  if (request.method === 'GET' && new URL(request.url).origin === location.origin) (event as Fetching).respondWith(answer(event as Fetching));
 });
 
-async function answer(request: Request): Promise<Response> {
-  const cache = await caches.open(CACHE);
+/** Without the redirection of a host that leaves `.html` out of addresses: a browser opens no page from an answer that was redirected. */
+async function keep(request: Request | string, { body, status, statusText, headers }: Response): Promise<void> {
+  const answer = new Response(body, { status, statusText, headers });
+  await (await caches.open(CACHE)).put(request, answer);
+}
+
+async function answer(event: Fetching): Promise<Response> {
+  const { request } = event;
   try {
     const fresh = await fetch(request);
-    if (fresh.ok) await cache.put(request, fresh.clone());
+    // The page reads the answer while it arrives, and has it also where there is no room to keep it.
+    if (fresh.status === 200) event.waitUntil(keep(request, fresh.clone()).catch(() => undefined));
     return fresh;
   } catch (error) {
-    const kept = await cache.match(request, { ignoreSearch: true });
+    const cache = await caches.open(CACHE);
+    const kept = await cache.match(request, { ignoreSearch: true }) ?? await cache.match(`${new URL(request.url).pathname}.html`);
     if (kept) return kept;
     throw error;
   }
