@@ -167,6 +167,54 @@ await check('a recorded flow is drawn next to the run, until the scenario is ano
   await linked.close();
   return `${fragment.length} characters`;
 });
+/** Before a page: keeps the texts of what it exports. */
+function exporting() {
+  globalThis.exported = [];
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => {
+    void blob.text().then((text) => exported.push(text));
+    return make.call(URL, blob);
+  };
+}
+await check('recorded flows are exported, and stay in an address that was encoded', async () => {
+  const word = recorded('quinn:cubic 1000 1,2,3,4,5,6 -,7,8,9,10,11\nquinn:cubic 1000 6,5,4,3,2,1 -,1,1,1,1,1').split('&')[1];
+  const scenario = recorded('').split('&')[0];
+  for (const fragment of [`${scenario}&${word}`, `#${word}&${scenario.slice(1)}`, `${scenario}%26${word}`.replaceAll('=', '%3D'), `${scenario}%26${word}`.replaceAll('=', '%3d')]) {
+    const linked = await open(fragment, served.url, exporting);
+    await settled(linked);
+    const names = await linked.$$eval('#flows th button', (names) => names.map((one) => one.textContent));
+    assert(names.join() === 'reno,recorded: quinn:cubic,recorded: quinn:cubic (2)', names.join());
+    assert((await linked.evaluate(() => location.hash)).includes(`&${word}&digest=`), `${fragment.slice(-60)} became ${(await linked.evaluate(() => location.hash)).slice(-60)}`);
+    for (const kind of ['csv', 'svg']) await linked.$eval(`[data-take=${kind}]`, (button) => button.click());
+    await until(linked, () => globalThis.exported.length === 2);
+    const [data, drawn] = await linked.evaluate(() => exported.sort((a, b) => a.startsWith('<') - b.startsWith('<')));
+    const rows = data.trim().split('\r\n').map((row) => row.split(','));
+    assert(rows.every(({ length }) => length === rows[0].length), 'rows of the exported data have different lengths');
+    const column = (name) => rows[0].indexOf(name);
+    const at = rows.find((row) => row[column('flow')] === 'recorded: quinn:cubic' && Number(row[column('time_s')]) >= 3);
+    assert(Math.abs(at[column('window_packets')] - 4) < 0.1 && Math.abs(at[column('goodput_mbps')] - 0.009) < 1e-4, `at 3 s: ${at}`);
+    assert(drawn.includes('recorded: quinn:cubic (2)'), 'the picture has no recorded flow');
+    await linked.close();
+  }
+});
+await check('a large recorded window has its size at the axis', async () => {
+  const linked = await open(recorded('x 1000 4294967295,4294967295 4294967295,4294967295'));
+  await settled(linked);
+  // The texts of a canvas are drawn again where they can be read.
+  const [most, widest] = await linked.evaluate(async () => {
+    const texts = [];
+    const fill = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      texts.push([this.measureText(text).width / devicePixelRatio, text]);
+      return fill.call(this, text, ...rest);
+    };
+    document.querySelector('#theme').click();
+    await new Promise((done) => setTimeout(done, 500));
+    return texts.sort(([a], [b]) => b - a)[0];
+  });
+  await linked.close();
+  assert(most <= 43, `${widest} is ${most} pixels wide`);
+});
 await check('an address with the numbers of another version says so, and has the cursor', async () => {
   const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=1');
   const linked = await open(`${link}&at=12.5s&digest=0123456789abcdef`);
@@ -193,6 +241,31 @@ await check('a run can be stopped', async () => {
   await stopping.select('#preset', presets[0]);
   await settled(stopping, before);
   await stopping.close();
+});
+await check('a run that is stopped at its first seed is the scenario as text', async () => {
+  const link = cwnd('link-to', join(SCENARIOS, 'simd.toml'), '--set', 'seeds=3', '--set', 'duration=3600s', '--set', 'dumbbell.rate=1gbit');
+  const stopping = await open();
+  await settled(stopping);
+  await stopping.evaluate((link) => { location.hash = link; }, link);
+  await until(stopping, () => document.querySelector('#status').textContent === 'running' && location.hash.includes('s=1.') && document.querySelector('[aria-label="Rate as text"]').value === '1gbit');
+  await stopping.click('#end');
+  const [text, command] = [await value_of(stopping, '#toml'), await text_of(stopping, '#command')];
+  assert(text.includes('3600s') && text.includes('1gbit') && command.includes('simd'), `${text} by ${command}`);
+  assert(await text_of(stopping, '#digest') === '', 'it has the digest of another run');
+  await stopping.close();
+});
+await check('the events are those of the whole first seed', async () => {
+  for (let visit = 0; visit < 3; visit += 1) {
+    const events = await open();
+    await settled(events);
+    const [before, rows] = await events.evaluate(() => {
+      const [summary, list] = [document.querySelector('#events summary').textContent, document.querySelector('#events')];
+      list.open = true;
+      return new Promise((done) => list.addEventListener('toggle', () => done([summary, list.querySelectorAll('tbody tr').length]), { once: true }));
+    });
+    await events.close();
+    assert(before === `Events (${rows})`, `${before}, and the list has ${rows}`);
+  }
 });
 await check('a run in real time is exported as the scenario that runs', async () => {
   const paced = await open();

@@ -102,6 +102,8 @@ function waiting(on: boolean): void {
 function stop(): void {
   engine.send({ do: 'stop' });
   status(results.id === asked.id ? 'stopped' : 'stopped before its first curve');
+  // The scenario was read, whatever came of it.
+  texts();
   // What is still on its way is of no run any more.
   asked = { ...asked, id: asked.id + 1, moving: false, answered: true, settings: '' };
   again = false;
@@ -189,6 +191,12 @@ function arrive(digest: string): void {
   }
 }
 
+/** The recorded flows of an address as they stand in it, wherever they stand, and with its signs as such. */
+function recorded_word(address: string): string {
+  const [, word] = /[#&](recorded=[^&]*)/.exec(address.replaceAll('%26', '&').replaceAll(/%3d/gi, '=')) ?? [];
+  return word ? `&${word}` : '';
+}
+
 function open_address(): void {
   opening = location.hash;
   engine.send({ do: 'open', id: (asked.id += 1), address: opening });
@@ -227,7 +235,7 @@ function handleAnswer(answer: Answer, columns: Columns): void {
     if (answer.id !== asked.id) return;
     message('');
     load(answer.document, answer.apart, preset_of(answer.document));
-    linked = { settings: asked.settings, cursor: answer.cursor ?? null, digest: answer.digest ?? null, recordings: answer.recorded ?? [], word: /&recorded=[^&]*/.exec(opening)?.[0] ?? '' };
+    linked = { settings: asked.settings, cursor: answer.cursor ?? null, digest: answer.digest ?? null, recordings: answer.recorded ?? [], word: recorded_word(opening) };
     return;
   }
   if (answer.kind === 'error' && (answer.id === undefined || answer.id >= asked.id)) return refuse(answer.message, answer.id === read_id, answer.place);
@@ -382,6 +390,8 @@ function draw(): void {
     const wide = span.read(String(settings.document['duration'] ?? '60s')) ?? 60;
     const whole = results.runs[0]?.description.end ?? end;
     recordings = unchanged() ? recorded(linked.recordings, t) : [];
+    // Events are those of these curves, not of the part of them that was there before.
+    texts_due ||= !pacing;
     plots.draw(results, all, events, recordings, pacing ? [Math.max(0, end - wide), Math.max(wide, end)] : [0, whole]);
     $<HTMLInputElement>('#time').max = String(Math.max(1, t.length - 1));
     // The rest is for the next picture, and while a control moves not for each.
@@ -425,11 +435,20 @@ let rest = 0;
 
 /** What need not follow a control while it moves. */
 function slow_parts(): void {
-  $('#command').textContent = results.command;
-  $('#digest').textContent = results.runs.map((run) => run?.digest ?? '').join(' ');
-  const text = $<HTMLTextAreaElement>('#toml');
-  if (document.activeElement !== text) text.value = results.toml;
+  texts();
   list_events();
+}
+
+/** The run that was asked for last, which may have been stopped before its first curve; the one that is shown until that one was read. */
+const latest = (): Results => (coming.toml ? coming : results);
+
+/** What the scenario is as text, as a command line, and by its digest. */
+function texts(): void {
+  const { command, runs, toml } = latest();
+  $('#command').textContent = command;
+  $('#digest').textContent = runs.map((run) => run?.digest ?? '').join(' ');
+  const text = $<HTMLTextAreaElement>('#toml');
+  if (document.activeElement !== text) text.value = toml;
 }
 
 function shown_time(): Float32Array {
@@ -759,6 +778,7 @@ $('#hold').addEventListener('click', () => {
   const held = $('#hold').getAttribute('aria-pressed') === 'false';
   $('#hold').setAttribute('aria-pressed', String(held));
   engine.send({ do: 'pull', speed: held ? 0 : speed() });
+  status(held ? 'paused' : 'running in real time');
 });
 choose($('#theme'), () => {
   theme = colours();
@@ -806,13 +826,13 @@ $('#take').addEventListener('click', ({ target }) => {
   if (what === 'link') {
     keepLink(true);
     void copy(location.href);
-  } else if (what === 'command') void copy(results.command);
-  else if (what === 'toml') download(file(), results.toml, 'application/toml');
-  else if (what === 'csv') download(`${name}.csv`, csv(results), 'text/csv');
-  else if (what === 'svg') download(`${name}.svg`, picture(results, title, plots.colour, theme), 'image/svg+xml');
+  } else if (what === 'command') void copy(latest().command);
+  else if (what === 'toml') download(file(), latest().toml, 'application/toml');
+  else if (what === 'csv') download(`${name}.csv`, csv(results, recordings), 'text/csv');
+  else if (what === 'svg') download(`${name}.svg`, picture(results, recordings, title, plots.colour, theme), 'image/svg+xml');
   if (what) $<HTMLDetailsElement>('#take').open = false;
 });
-document.querySelector('#take form')?.addEventListener('submit', () => { $<HTMLInputElement>('#take [name=toml]').value = results.toml; });
+document.querySelector('#take form')?.addEventListener('submit', () => { $<HTMLInputElement>('#take [name=toml]').value = latest().toml; });
 document.addEventListener('click', ({ target }) => { if (!(target as HTMLElement).closest('#take')) $<HTMLDetailsElement>('#take').open = false; });
 document.addEventListener('keydown', ({ key }) => {
   const menu = $<HTMLDetailsElement>('#take');

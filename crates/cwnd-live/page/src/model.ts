@@ -83,7 +83,8 @@ export function recorded(all: Recording[], t: Float32Array): Recorded[] {
       const [from, to] = [values[Math.floor(place)], values[Math.min(Math.ceil(place), last)]];
       return from == null || to == null ? NaN : from + (to - from) * (place - Math.floor(place));
     });
-    return { name: `recorded: ${label}`, dash: DASHES[(nth + 1) % DASHES.length]!, window: at(window), goodput: at(goodput) };
+    const before = all.slice(0, nth).filter((one) => one.label === label).length;
+    return { name: `recorded: ${label}${before > 0 ? ` (${before + 1})` : ''}`, dash: DASHES[(nth + 1) % DASHES.length]!, window: at(window), goodput: at(goodput) };
   });
 }
 

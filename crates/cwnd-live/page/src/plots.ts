@@ -184,7 +184,7 @@ export class Plots {
         },
         axes: [
           { ...axis, size: 24, gap: 6, values: (_self, splits) => splits.map((value) => `${+value.toFixed(3)} s`) },
-          { ...axis, size: 46, gap: 3 },
+          { ...axis, size: 46, gap: 3, values: (_self, splits) => splits.map((value) => (value < 1e6 ? value.toLocaleString('en') : value.toExponential())) },
         ],
         series: [{}, ...traces.map(({ colour, dash, width, fill }): uPlot.Series => ({
           stroke: colour, width, points: { show: false }, ...(dash.length > 0 ? { dash } : {}), ...(fill ? { fill } : {}),
