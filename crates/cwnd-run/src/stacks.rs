@@ -74,7 +74,7 @@ fn hint(error: &SpecError) -> &'static str {
 }
 
 /// Names with which those of stacks begin, for the errors of a program without them.
-const FAMILIES: [&str; 5] = ["noq", "quiche", "quinn", "s2n", "smoltcp"];
+const FAMILIES: [&str; 7] = ["gvisor", "noq", "quiche", "quinn", "s2n", "smoltcp", "tquic"];
 
 static INSTALLED: OnceLock<Vec<Spec>> = OnceLock::new();
 

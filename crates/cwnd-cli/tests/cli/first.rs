@@ -59,6 +59,26 @@ fn readme_links_every_page_of_the_documentation() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
+#[test]
+fn each_documented_stack_names_the_program_that_has_it() {
+    let page = std::fs::read_to_string(root().join("docs/foreign.md")).expect("text");
+    let stacks: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .filter(|name| name.contains(':'))
+        .collect();
+    assert!(stacks.len() > 10, "{stacks:?}");
+    let cwnd = Cwnd::new();
+    for stack in stacks {
+        let refused = cwnd.run(&["compare", stack]);
+        assert!(
+            refused.code == Some(2) && refused.err.contains("`cargo xtask foreign --`"),
+            "{stack}: {}",
+            refused.err
+        );
+    }
+}
+
 /// Where README shows what `compare` prints.
 const FIRST_SCREEN: &str = "$ cwnd compare\n";
 
