@@ -1,6 +1,7 @@
 //! The curves of a run as columns of a frame.
 
 use cwnd_report::plot::colour;
+use cwnd_run::address::averaged_over;
 use cwnd_run::measure::{Window, fair_shares, flow_loss_rate, stages};
 use cwnd_trace::{FlowTrace, LinkTrace, Trace};
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ fn shown(trace: &Trace) -> Vec<usize> {
 pub(crate) fn rows(trace: &Trace, bottleneck: usize, from: usize) -> Vec<Vec<f32>> {
     let mut columns = vec![trace.at[from..].iter().map(|at| seconds(*at) as f32).collect()];
     for flow in shown(trace).into_iter().map(|index| &trace.flows[index]) {
-        let back = averaged_over(trace, flow);
+        let back = samples_averaged(trace, flow);
         let rate = |counts: &[u64], bytes: u32| per_second(trace, counts, back, from, f64::from(bytes) * 8e-6);
         columns.push(plain(&flow.window[from..]));
         columns.push(rate(&flow.delivered, flow.payload));
@@ -113,11 +114,10 @@ fn internals(flow: &FlowTrace) -> impl Iterator<Item = (&'static str, &[f64])> {
     shown.map(|(name, values)| (*name, values.as_slice()))
 }
 
-/// Over how many samples a rate is averaged: five round trips without queueing, or 100 ms if that is more, so that it does not show
-/// single bursts.
-fn averaged_over(trace: &Trace, flow: &FlowTrace) -> usize {
+/// Over how many samples a rate is averaged.
+fn samples_averaged(trace: &Trace, flow: &FlowTrace) -> usize {
     let interval = trace.at.get(1).copied().unwrap_or(1).max(1);
-    (5 * flow.base_rtt).max(SHORTEST_AVERAGE).div_ceil(interval).clamp(1, 400) as usize
+    averaged_over(flow).div_ceil(interval).clamp(1, 400) as usize
 }
 
 /// The rise of a cumulative count per second over the last `back` samples, times `unit`.
@@ -154,8 +154,6 @@ fn seconds(nanos: u64) -> f64 {
 
 /// Three times the number of lines that a reader can distinguish on a plot.
 const MAX_SHOWN: usize = 24;
-/// Nanoseconds.
-const SHORTEST_AVERAGE: u64 = 100_000_000;
 
 #[cfg(test)]
 mod tests {

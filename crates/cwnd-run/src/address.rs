@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 mod recording;
 
-pub use recording::{FLOWS as MOST_RECORDINGS, Recording, SIGNS};
+pub use recording::{FLOWS as MOST_RECORDINGS, Recording, SIGNS, averaged_over};
 
 use cwnd::Span;
 use cwnd::quantity::{exact, span};

@@ -13,7 +13,8 @@ pub struct Recording {
     pub every_ms: u32,
     /// The congestion window at each point, packets; none where it is not known.
     pub window: Vec<Option<u32>>,
-    /// The goodput from the point before to each point, kbit/s; none where it is not known. As many as of the window.
+    /// The goodput at each point, kbit/s, over the time before it that [`averaged_over`] gives, or from the point before it if that is longer; none
+    /// where it is not known. As many as of the window.
     pub goodput: Vec<Option<u32>>,
 }
 
@@ -33,10 +34,13 @@ impl Recording {
             let window = flow.window.get(sample(at)?).filter(|window| window.is_finite())?;
             Some(window.round() as u32)
         };
+        let back = averaged_over(flow).max(every * NANOS_PER_MS);
         let goodput = |at: u64| {
-            let from = sample(at.checked_sub(every * NANOS_PER_MS)?)?;
-            let packets = flow.delivered.get(sample(at)?)?.checked_sub(*flow.delivered.get(from)?)?;
-            Some((packets * u64::from(flow.payload) * 8 / every) as u32)
+            let before = at.saturating_sub(back);
+            let packets = flow.delivered.get(sample(at)?)?.checked_sub(*flow.delivered.get(sample(before)?)?)?;
+            let bits = u128::from(packets) * u128::from(flow.payload) * 8;
+            // Bits in a millisecond are kbit in a second.
+            Some((bits * u128::from(NANOS_PER_MS)).checked_div(u128::from(at - before))? as u32)
         };
         let points = (0..=u64::from(points)).map(|nth| nth * every * NANOS_PER_MS);
         Self {
@@ -68,6 +72,13 @@ impl Recording {
         let valid = !label.is_empty() && label.len() <= LONGEST && label.chars().all(known);
         (valid && window.len() == goodput.len()).then(|| Self { label: label.to_string(), every_ms, window, goodput })
     }
+}
+
+/// The time over which the page averages the goodput of a flow, so that it does not show single bursts, nanoseconds: five round trips without
+/// queueing, or 100 ms if that is more.
+#[must_use]
+pub fn averaged_over(flow: &FlowTrace) -> u64 {
+    (5 * flow.base_rtt).max(100 * NANOS_PER_MS)
 }
 
 /// A number of digits alone.
