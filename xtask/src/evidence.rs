@@ -8,7 +8,7 @@ use crate::workspace::{Workspace, run, run_program};
 /// `cargo xtask evidence -- ARGUMENTS`: builds the program, and runs it where the command was given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     let build = workspace.cargo_in(FOLDER, &["build", "--quiet", "--release", "--locked"]);
-    run_program(build, &workspace.target().join("release").join(PROGRAM), arguments)
+    run_program(build, Command::new(workspace.target().join("release").join(PROGRAM)).args(arguments))
 }
 
 /// `cargo xtask papers CHORE`: what the program records of papers.

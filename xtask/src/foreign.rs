@@ -8,10 +8,22 @@ use crate::passed::Part;
 use crate::searches;
 use crate::workspace::{Workspace, output, run, run_program, shown};
 
-/// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
+/// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments and the files in them name, and runs it where the command was
+/// given.
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
-    let names = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)));
-    let (program, name) = if names(&IN_KNOWN_BAD) {
+    let (program, name) = program_of(arguments);
+    let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
+    let mut program = Command::new(target(workspace).join("release").join(name));
+    run_program(build, program.args(arguments).env("CWND_STACKS", releases(workspace)))
+}
+
+/// The directory and the name of the program that has all of what `arguments` name.
+fn program_of(arguments: &[String]) -> (&'static str, &'static str) {
+    let files = arguments.iter().filter(|argument| argument.ends_with(".toml"));
+    let texts: Vec<String> =
+        arguments.iter().cloned().chain(files.filter_map(|file| fs::read_to_string(file).ok())).collect();
+    let names = |names: &[&str]| texts.iter().any(|text| names.iter().any(|name| text.contains(name)));
+    if names(&IN_KNOWN_BAD) {
         (KNOWN_BAD, "cwnd-foreign-known-bad")
     } else if names(&IN_BORING) {
         (BORING, "cwnd-foreign-boring")
@@ -19,9 +31,22 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
         (GVISOR, "cwnd-foreign-gvisor")
     } else {
         ("foreign", "cwnd-foreign")
-    };
-    let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
-    run_program(build, &target(workspace).join("release").join(name), arguments)
+    }
+}
+
+/// The releases of the stacks whose names have none, from the lock files: `quinn=0.11.19,…`. Links name what was recorded by them.
+fn releases(workspace: &Workspace) -> String {
+    let read = |path: &str| fs::read_to_string(workspace.path(path)).unwrap_or_default();
+    let locks = [read("foreign/Cargo.lock"), read("foreign/boring/Cargo.lock")];
+    let locked = PACKAGES.iter().filter_map(|(stack, package)| {
+        let name = format!("name = \"{package}\"\nversion = \"");
+        // Of several releases the newest is the last.
+        let release = locks.iter().find_map(|lock| lock.rsplit_once(&name)?.1.split('"').next())?;
+        Some(format!("{stack}={release}"))
+    });
+    let module = read(&format!("{NETSTACK}/go.mod"));
+    let gvisor = module.split_once("gvisor.dev/gvisor ").and_then(|(_, rest)| rest.split_whitespace().next());
+    locked.chain(gvisor.map(|release| format!("gvisor={release}"))).collect::<Vec<_>>().join(",")
 }
 
 /// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
@@ -198,5 +223,56 @@ const IN_BORING: [&str; 4] = ["quiche-0.26.0:", "quiche-idle:", "quiche:", "tqui
 /// The program with the stack that needs Go, and the beginning of its names.
 const GVISOR: &str = "foreign/gvisor";
 const IN_GVISOR: [&str; 1] = ["gvisor:"];
+/// The stacks that are a package each, by the beginnings of their names.
+const PACKAGES: [(&str, &str); 7] = [
+    ("noq", "noq-proto"),
+    ("quiche", "quiche"),
+    ("quiche-idle", "quiche"),
+    ("quinn", "quinn-proto"),
+    ("s2n", "s2n-quic-core"),
+    ("smoltcp", "smoltcp"),
+    ("tquic", "tquic"),
+];
 /// The end of its adapter that is written in Go.
 pub(crate) const NETSTACK: &str = "foreign/gvisor/netstack";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_those_of_the_documentation() {
+        let workspace = Workspace::here();
+        let page = fs::read_to_string(workspace.path("docs/foreign.md")).expect("text");
+        let (_, table) = page.split_once("| name | release | what runs |\n").expect("the table");
+        let rows = table.lines().take_while(|line| !line.is_empty());
+        let stacks = rows.filter_map(|line| line.strip_prefix("| `")?.split_once(':'));
+        // Names with a release of their own need no other.
+        let stacks = stacks.filter(|(name, _)| !name.contains('.'));
+        let documented: Vec<(&str, &str)> =
+            stacks.filter_map(|(name, rest)| Some((name, rest.split('|').nth(1)?))).collect();
+        let releases = releases(&workspace);
+        assert_eq!(releases.split(',').count(), documented.len(), "{releases} and {documented:?}");
+        for (name, row) in documented {
+            let release = releases.split(',').filter_map(|one| one.split_once('=')).find(|(stack, _)| *stack == name);
+            let (_, release) = release.unwrap_or_else(|| panic!("{name} is none of {releases}"));
+            assert!(row.split([' ', ',']).any(|word| word == release), "{name} {release}: {row}");
+        }
+    }
+
+    #[test]
+    fn the_program_is_that_of_the_stacks_in_arguments_and_scenarios() {
+        let file = std::env::temp_dir().join(format!("cwnd-foreign-{}.toml", std::process::id()));
+        fs::write(&file, "[[flow]]\nalgorithm = \"tquic:cubic\"\n").expect("written");
+        let scenario = file.to_string_lossy().into_owned();
+        let of = |arguments: &[&str]| program_of(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>()).0;
+        let found = [
+            of(&["run", &scenario]),
+            of(&["run", "missing.toml"]),
+            of(&["compare", "gvisor:reno"]),
+            of(&["compare", "quinn-0.11.14:cubic", "cubic"]),
+        ];
+        fs::remove_file(&file).expect("removed");
+        assert_eq!(found, [BORING, "foreign", GVISOR, KNOWN_BAD]);
+    }
+}

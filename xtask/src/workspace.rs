@@ -111,8 +111,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `build`, and then the `program` it leaves with `arguments`; the exit code of the first that fails.
-pub(crate) fn run_program(mut build: Command, program: &Path, arguments: &[String]) -> ExitCode {
+/// Runs `build`, and then the `program` it leaves; the exit code of the first that fails.
+pub(crate) fn run_program(mut build: Command, program: &mut Command) -> ExitCode {
     match build.status() {
         Ok(status) if status.success() => {}
         Ok(_) => return ExitCode::FAILURE,
@@ -121,7 +121,7 @@ pub(crate) fn run_program(mut build: Command, program: &Path, arguments: &[Strin
             return ExitCode::FAILURE;
         }
     }
-    let status = Command::new(program).args(arguments).status();
+    let status = program.status();
     let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
     ExitCode::from(code.unwrap_or(1))
 }

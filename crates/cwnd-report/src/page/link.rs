@@ -19,6 +19,9 @@ pub struct Link {
 /// The environment variable with the address of a page of `cwnd site`.
 pub const SITE: &str = "CWND_SITE";
 
+/// The environment variable with the releases of stacks, such as `quinn=0.11.19,noq=1.4.0`, which `cargo xtask foreign` sets.
+pub const STACKS: &str = "CWND_STACKS";
+
 impl Link {
     /// The link of `document`, each group of flows alone on the path if `apart`. None if the page does not run it: it reads a file, has too many
     /// flows, or its
@@ -38,7 +41,14 @@ impl Link {
     /// would be longer than 4096 characters.
     #[must_use]
     pub fn replaced(document: &Document, apart: bool, traces: &[&Trace]) -> Option<Self> {
-        Self::with(document, apart, &of_others(traces))
+        let releases = env::var(STACKS).unwrap_or_default();
+        let flows: Vec<(String, &Trace, &FlowTrace)> = of_others(traces)
+            .into_iter()
+            .map(|(label, trace, flow)| (with_release(label, &releases), trace, flow))
+            .collect();
+        let flows: Vec<(&str, &Trace, &FlowTrace)> =
+            flows.iter().map(|(label, trace, flow)| (&**label, *trace, *flow)).collect();
+        Self::with(document, apart, &flows)
     }
 
     /// The link of `document` with these flows, each with its label and the trace that it is of, under the same conditions.
@@ -92,6 +102,16 @@ fn is_too_large(document: &Document) -> bool {
 fn ours(label: &str) -> Option<Written<Spec>> {
     let (_, controller) = label.trim().split_once(':')?;
     Spec::parse(controller).is_ok().then(|| controller.parse().ok())?
+}
+
+/// A label with the release of its stack, where that is one of `releases`: `quinn-0.11.19:cubic`. A name may have its release already.
+fn with_release(label: &str, releases: &str) -> String {
+    let known = label.split_once(':').and_then(|(stack, controller)| {
+        let (_, release) =
+            releases.split(',').filter_map(|one| one.split_once('=')).find(|(name, _)| *name == stack)?;
+        Some(format!("{stack}-{release}:{controller}"))
+    });
+    known.unwrap_or_else(|| label.to_string())
 }
 
 /// The first flow of each sender of others in each trace.
@@ -161,6 +181,24 @@ mod tests {
         for unknown in ["quinn", "quinn:bbr2", "own"] {
             assert_eq!(Link::replaced(&with(unknown), false, &[trace]), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn what_was_recorded_has_the_release_of_its_stack() {
+        let releases = "quinn=0.11.19,quiche=0.30.0,gvisor=v0.0.0-20260905035102-160fafc42237";
+        let labels = ["quinn:cubic", "quinn-0.11.14:cubic", "gvisor:reno", "kernel", "noq:bbr3"];
+        let named = labels.map(|label| with_release(label, releases));
+        assert_eq!(
+            named,
+            [
+                "quinn-0.11.19:cubic",
+                "quinn-0.11.14:cubic",
+                "gvisor-v0.0.0-20260905035102-160fafc42237:reno",
+                "kernel",
+                "noq:bbr3"
+            ]
+        );
+        assert_eq!(with_release("quinn:cubic", ""), "quinn:cubic");
     }
 
     #[test]
