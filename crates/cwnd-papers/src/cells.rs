@@ -20,8 +20,8 @@ use super::settings::{Scale, Settings};
 pub struct ResultCells {
     /// The result with its published rows.
     pub result: PublishedResult,
-    /// Its experiments, and where to look: the comments of the files of its scenarios.
-    pub notes: Vec<String>,
+    /// The files of its scenarios with their comments: the experiments, and where to look. Results share files.
+    pub notes: Vec<(String, String)>,
     /// The scenarios that its runner asks for, each once, in the order of asking; at most [`MOST`].
     pub scenarios: Vec<Arc<Scenario>>,
 }
@@ -69,7 +69,7 @@ fn of_result(reproduction: &Reproduction, published: &Published, result: &Publis
         }
     }
     let files = result.scenarios.iter().filter_map(|name| reproduction.scenario(name));
-    let notes = files.map(|(_, text)| comment(text)).collect();
+    let notes = files.map(|(file, text)| (file, comment(text))).collect();
     Ok(ResultCells { result: result.clone(), notes, scenarios: asked.into_inner() })
 }
 

@@ -27,7 +27,7 @@ impl PublishedResult {
     /// Where it is printed, in short: `Table 3`, `section 5.1`.
     #[must_use]
     pub fn place(&self) -> &str {
-        let end = [";", " (", ", section"].iter().filter_map(|end| self.source.find(end)).min();
+        let end = [";", ":", " (", ", section"].iter().filter_map(|end| self.source.find(end)).min();
         self.source[..end.unwrap_or(self.source.len())].trim_end()
     }
 

@@ -312,7 +312,13 @@ impl PublishedRow {
     pub fn published_text(&self) -> String {
         self.published
             .as_ref()
-            .map_or_else(|| "–".to_string(), |value| marked(value.to_string(), self.basis(), self.reading_error))
+            .map_or_else(|| NO_VALUE.to_string(), |value| marked(value.to_string(), self.basis(), self.reading_error))
+    }
+
+    /// The published value with its unit, marked as in [`PublishedRow::published_text`]: `92.5 Mbit/s (derived)`.
+    #[must_use]
+    pub fn published_with_unit(&self) -> String {
+        marked(with_its_unit(self.published.as_ref(), &self.unit), self.basis(), self.reading_error)
     }
 
     /// The reason why ours differs, with the experiment that shows it, or with the open question; none where nothing is recorded.
@@ -368,6 +374,19 @@ impl PublishedRow {
             _ => None,
         }
     }
+}
+
+/// A published value; a statement has no unit.
+pub(super) fn with_its_unit(published: Option<&Value>, unit: &str) -> String {
+    match published {
+        None => NO_VALUE.to_string(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(Value::Number(value)) => with_unit(value.to_string(), unit),
+    }
+}
+
+pub(super) fn with_unit(number: String, unit: &str) -> String {
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
 /// A published value with its basis.
@@ -509,6 +528,8 @@ fn kind(value: &toml::Value) -> &'static str {
         _ => "text",
     }
 }
+
+pub(super) const NO_VALUE: &str = "–";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::computed::Computed;
-use super::published::{Kind, PublishedResult, PublishedRow, Value, marked};
+use super::published::{Kind, NO_VALUE, PublishedResult, PublishedRow, Value, marked, with_its_unit, with_unit};
 use super::recorded::RecordedRow;
 use super::verdict::{Basis, Verdict};
 use cwnd_run::measure::Estimate;
@@ -163,12 +163,7 @@ impl JudgedRow {
     /// The published value with its unit, for people, marked where the paper does not print it: `0.842 (derived)`.
     #[must_use]
     pub fn published_text(&self) -> String {
-        let text = match &self.published {
-            None => NO_VALUE.to_string(),
-            Some(Value::Text(text)) => text.clone(),
-            Some(Value::Number(value)) => with_unit(value.to_string(), &self.unit),
-        };
-        marked(text, self.basis, self.reading_error)
+        marked(with_its_unit(self.published.as_ref(), &self.unit), self.basis, self.reading_error)
     }
 
     /// The computed value with its interval and unit, for people.
@@ -206,10 +201,6 @@ impl JudgedRow {
     pub fn unexplained(&self) -> bool {
         self.verdict == Verdict::Miss && self.reason.as_deref() == Some(UNEXPLAINED)
     }
-}
-
-fn with_unit(number: String, unit: &str) -> String {
-    if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
 fn shown(ours: &Computed) -> Option<Value> {
@@ -263,6 +254,5 @@ fn unsure(ours: Option<&Computed>) -> String {
     }
 }
 
-const NO_VALUE: &str = "–";
 /// The reason of a miss for which none is on record.
 const UNEXPLAINED: &str = "no reason recorded";

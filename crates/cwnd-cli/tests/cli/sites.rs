@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::{Cwnd, SHORT};
+use cwnd_papers::Basis;
 use cwnd_run::address::Linked;
 use cwnd_run::scenario::Scenario;
 
@@ -40,7 +41,7 @@ fn each_figure_of_a_paper_has_a_page_with_links_to_its_scenarios() {
         assert_eq!(next, Some(*file), "the pages are in the order of the index");
         let page = &files[*file];
         next = page.split_once("rel=\"next\" href=\"").and_then(|(_, rest)| rest.split('"').next());
-        let scenarios = links(page, "./#");
+        let scenarios = links(page, "index.html#");
         assert!(!scenarios.is_empty() && page.contains("default-src 'none'; style-src"), "{file}");
         let paper = PAPERS.iter().find(|paper| file.starts_with(&format!("{paper}-"))).expect("a paper");
         for link in scenarios {
@@ -65,10 +66,37 @@ fn each_figure_of_a_paper_has_a_page_with_links_to_its_scenarios() {
         "loss 0.001, algorithm simd:beta=1/16</a>",
         "loss 0.3, algorithm aimd:a=1/5,b=1/8</a>",
         "<th scope=\"row\">SIMD(1/16): smallest ratio</th>",
+        // Fig. 2 has the same file, whose comment is about this one.
+        "<p><code>papers/simd/friendliness.toml</code>: Fig. 5: a single flow",
         "<code>friendliness-rtt=100ms</code>: the round-trip time measured in section 5.2",
     ] {
         assert!(figure.contains(text), "{text}\n{figure}");
     }
+}
+
+#[test]
+fn figures_name_links_apart_and_give_units_to_numbers_alone() {
+    let files = &*SITE;
+    for (file, page) in files.iter().filter(|(_, page)| page.contains("<h2 id=\"runs\">")) {
+        let names: Vec<&str> =
+            page.split("href=\"index.html#").skip(1).filter_map(|rest| rest.split(['>', '<']).nth(1)).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{file}: {names:?}");
+        let settings = names.iter().flat_map(|name| name.split(", "));
+        let raw: Vec<&str> = settings
+            .filter(|one| one.ends_with("000ns") || one.starts_with("rate ") && one.ends_with("000bit"))
+            .collect();
+        assert!(raw.is_empty(), "{file}: {raw:?}");
+    }
+    for mark in Basis::ALL.map(Basis::mark).into_iter().filter(|mark| !mark.is_empty()) {
+        assert!(files["daimd-table-2.html"].contains(&format!("<i>{mark}</i>")), "({mark}) is not explained");
+    }
+    let row =
+        |file: &str, cell: &str| assert!(files[file].contains(&format!("<td>{cell}</td>")), "{cell}\n{}", files[file]);
+    row("starvation-bbr-pair.html", "the flow with the shorter round trip starves");
+    row("starvation-bbr-pair.html", "8.3 Mbit/s");
+    row("daimd-table-3.html", "92.5 Mbit/s (derived)");
+    row("daimd-fig-10.html", "10 us has most (derived)");
+    assert!(files["starvation-copa-width.html"].contains("<title>Section 2 of starvation: "), "the place is in short");
 }
 
 #[test]
@@ -186,7 +214,7 @@ fn exercises_are_links_to_their_presets() {
     let files = &*SITE;
     let page = &files["exercises.html"];
     assert_eq!(page.matches("<li>\n<p>").count() + page.matches("<li><strong>").count(), 5, "{page}");
-    let links: Vec<&str> = page.split("href=\"./#").skip(1).collect();
+    let links: Vec<&str> = page.split("href=\"index.html#").skip(1).collect();
     let titles = links.iter().map(|link| {
         let (fragment, rest) = link.split_once("\">").expect("an end");
         let Linked { toml, .. } = Linked::read(&format!("#{fragment}")).unwrap_or_else(|error| panic!("{error}"));

@@ -11,7 +11,7 @@ use crate::plot::colour::Palette;
 use crate::plot::paper::palette;
 
 /// The page of `exercises`, a text in Markdown. Where the title of one of `presets` is emphasised there, it is a link that runs the preset on
-/// the page `./` of its directory. `others` are further pages: file and title.
+/// the page `index.html` of its directory. `others` are further pages: file and title.
 #[must_use]
 pub fn exercises_html(exercises: &str, presets: &[Document], others: &[(&str, &str)]) -> String {
     let mut events: Vec<Event<'_>> = Parser::new(exercises).collect();
@@ -19,7 +19,7 @@ pub fn exercises_html(exercises: &str, presets: &[Document], others: &[(&str, &s
         let (Event::Start(Tag::Emphasis), Event::Text(title)) = (&events[at - 1], &events[at]) else { continue };
         let preset = presets.iter().find(|preset| preset.title.as_deref() == Some(&**title));
         let Some(link) = preset.and_then(|preset| Link::of(preset, false, None)) else { continue };
-        let dest_url = format!("./{}", link.fragment).into();
+        let dest_url = format!("index.html{}", link.fragment).into();
         events[at - 1] =
             Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title: "".into(), id: "".into() });
         events[at + 1] = Event::End(TagEnd::Link);

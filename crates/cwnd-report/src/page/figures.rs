@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
+use cwnd::quantity::{exact, span};
 use cwnd_papers::{Assumption, MOST, Paper, Published, PublishedRow, Recorded, ResultCells, Scale, Verdict};
 use cwnd_run::VERSION;
 use cwnd_run::scenario::{Document, Scenario};
@@ -14,7 +15,7 @@ use crate::plot::colour::Palette;
 use crate::plot::paper::palette;
 
 /// The files of the pages about the results of `papers`, and their HTML: first the index, which is the file `index`, then the page of each result of which a
-/// run has a link. Links run the scenario on the page `./` of the directory. `record` has the values at the published lengths; `others` are
+/// run has a link. Links run the scenario on the page `index.html` of the directory, which has its name in the link because a browser that opens files lists a directory. `record` has the values at the published lengths; `others` are
 /// further pages: file and title.
 #[must_use]
 pub fn figures_html(
@@ -55,6 +56,8 @@ const PACKETS: f64 = 2e6;
 const SEEDS: u32 = 5;
 /// The most settings in the name of a link, unless names would be equal.
 const NAMED: usize = 3;
+/// The most characters of a value with parameters in the name of a link, unless it needs more to differ.
+const LONGEST: usize = 40;
 
 #[derive(Template)]
 #[template(path = "figures.html")]
@@ -99,7 +102,7 @@ struct OfResult<'a> {
     title: &'a str,
     heading: String,
     source: &'a str,
-    notes: &'a [String],
+    notes: &'a [(String, String)],
     /// Why it is not compared.
     why: Option<&'a str>,
     rows: Vec<OfRow>,
@@ -138,10 +141,9 @@ impl<'a> OfResult<'a> {
         let row = |row: &PublishedRow| {
             let recorded = record.entry(&paper.id, &result.id, &row.id);
             let verdict = recorded.map(|recorded| recorded.verdict);
-            let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
             OfRow {
                 name: published.row_name(result, &row.id),
-                published: row.published_text() + &unit,
+                published: row.published_with_unit(),
                 ours: recorded.map(|recorded| recorded.ours.clone()).unwrap_or_default(),
                 verdict,
                 reason: row.reason_text().filter(|_| verdict == Some(Verdict::Miss)).unwrap_or_default(),
@@ -183,13 +185,18 @@ fn names(documents: &[&Document]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings.iter().flat_map(BTreeMap::keys).collect();
     let differs = |key: &&String| settings.iter().any(|one| one.get(*key) != settings[0].get(*key));
     let differing: Vec<&String> = keys.into_iter().filter(differs).collect();
-    let name = |most: usize, nth: usize| {
-        let own = &settings[nth];
+    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_string();
+    let mut values: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (key, value) in settings.iter().flatten() {
+        values.entry(last(key)).or_default().insert(value);
+    }
+    let name = |most: usize, whole: bool, nth: usize| {
         let mut said: Vec<String> = Vec::new();
         for key in &differing {
-            let last = key.rsplit('.').next().unwrap_or(key);
-            let one = own.get(*key).map(|value| format!("{last} {value}"));
-            said.extend(one.filter(|one| !said.contains(one)));
+            let Some(value) = settings[nth].get(*key) else { continue };
+            let shown = if whole { (*key).clone() } else { last(key) };
+            let one = format!("{shown} {}", shortened(value, &values[&last(key)]));
+            said.extend(Some(one).filter(|one| !said.contains(one)));
         }
         said.truncate(most);
         match (said.is_empty(), &documents[nth].title) {
@@ -198,10 +205,41 @@ fn names(documents: &[&Document]) -> Vec<String> {
             (false, _) => said.join(", "),
         }
     };
-    let named = |most| (0..settings.len()).map(|nth| name(most, nth)).collect::<Vec<String>>();
-    let short = named(NAMED);
-    let are_distinct = short.iter().collect::<BTreeSet<_>>().len() == short.len();
-    if are_distinct { short } else { named(usize::MAX) }
+    // Two flows that change places differ only by their whole keys.
+    let ways = [(NAMED, false), (usize::MAX, false), (usize::MAX, true)];
+    let named = ways.map(|(most, whole)| (0..settings.len()).map(|nth| name(most, whole, nth)).collect::<Vec<_>>());
+    let are_distinct = |names: &&Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    named.iter().find(are_distinct).unwrap_or(&named[2]).clone()
+}
+
+/// A value, of a long list of parameters only those by which it differs from all of `values` with the same name.
+fn shortened(value: &str, values: &BTreeSet<&str>) -> String {
+    let Some((name, list)) = value.split_once(':').filter(|_| value.len() > LONGEST) else { return readable(value) };
+    let lists = values.iter().filter(|other| **other != value).filter_map(|other| other.split_once(':'));
+    let others: Vec<Vec<&str>> =
+        lists.filter(|(other, _)| *other == name).map(|(_, list)| list.split(',').collect()).collect();
+    let mut kept: Vec<&str> = Vec::new();
+    for parameter in list.split(',').filter(|one| others.iter().any(|other| !other.contains(one))) {
+        kept.push(parameter);
+        if others.iter().all(|other| kept.iter().any(|one| !other.contains(one))) {
+            break;
+        }
+    }
+    let kept: String = kept.iter().map(|parameter| format!("{parameter},")).collect();
+    format!("{name}:{kept}…")
+}
+
+/// A time or a rate in the largest unit of which it is a whole number; other text as it is.
+fn readable(text: &str) -> String {
+    if let Ok(time) = span(text) {
+        return exact(time);
+    }
+    let Some(bits) = text.strip_suffix("bit").and_then(|bits| bits.parse::<u64>().ok()) else {
+        return text.to_string();
+    };
+    let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1_000, "kbit")];
+    let (size, unit) = units.into_iter().find(|(size, _)| bits.is_multiple_of(*size)).unwrap_or((1, "bit"));
+    format!("{}{unit}", bits / size)
 }
 
 /// Each setting of a scenario by its key.
@@ -226,5 +264,58 @@ fn flatten(key: &str, value: &toml::Value, into: &mut BTreeMap<String, String>) 
         other => {
             into.insert(key.to_string(), other.to_string());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(flows: &[&str]) -> Vec<String> {
+        let documents = flows.iter().map(|flows| {
+            let text = format!("title = \"t\"\n[dumbbell]\n{flows}");
+            Scenario::read("test.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).document().clone()
+        });
+        let documents: Vec<Document> = documents.collect();
+        names(&documents.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_link_is_named_after_what_differs() {
+        let reno = |start: &str| format!("[[flow]]\nalgorithm = \"reno\"\nstart = \"{start}\"\n");
+        assert_eq!(named(&[&reno("1s"), &reno("1500ms")]), ["start 1s", "start 1500ms"]);
+        assert_eq!(named(&[&reno("2000000000ns"), &reno("3s")]), ["start 2s", "start 3s"]);
+        // Two flows in places of each other.
+        let first = "[[flow]]\nalgorithm = \"reno\"\n";
+        let (after, before) = (first.to_string() + &reno("9s"), reno("9s") + first);
+        assert_eq!(named(&[&after, &before]), ["flow.1.start 9s", "flow.0.start 9s"]);
+        assert_eq!(named(&[first]), ["t"]);
+    }
+
+    #[test]
+    fn long_lists_of_parameters_are_named_by_those_that_differ() {
+        let values = [
+            "udt:profile=paper,lambda=0.875,decrease=per-nak,start=slow-start",
+            "udt:profile=ns2-2.2,lambda=0.875,decrease=once",
+            "udt:profile=paper,lambda=0.875,decrease=per-nak,start=none,naks=once",
+            "cubic",
+            "exp-tcp:gamma=0.05,beta=0.125,small_window=off,pacing=on",
+        ];
+        let all: BTreeSet<&str> = values.into_iter().collect();
+        let short = values.map(|value| shortened(value, &all));
+        assert_eq!(
+            short,
+            [
+                "udt:profile=paper,decrease=per-nak,start=slow-start,…",
+                "udt:profile=ns2-2.2,…",
+                "udt:profile=paper,decrease=per-nak,start=none,…",
+                "cubic",
+                "exp-tcp:…"
+            ]
+        );
+        assert_eq!(
+            ["40000000bit", "1500bit", "7bit", "0.1mbit", "droptail:1bdp"].map(readable),
+            ["40mbit", "1500bit", "7bit", "0.1mbit", "droptail:1bdp"]
+        );
     }
 }
