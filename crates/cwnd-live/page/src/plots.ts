@@ -229,7 +229,7 @@ export class Plots {
   }
 }
 
-/** The rate of the bottleneck; nothing if it is more than twenty times what any flow reaches, whose curve would lie on the axis. */
+/** The rate of the bottleneck; nothing if it is more than twenty times the largest goodput, which would lie on the axis. */
 function bounds(results: Results, all: Line[]): Float32Array | undefined {
   const capacity = results.runs[0]?.columns.get('capacity');
   const most = (columns: (Float32Array | undefined)[]) => columns.reduce((most, values) => values?.reduce((most, value) => (value > most ? value : most), most) ?? most, 0);

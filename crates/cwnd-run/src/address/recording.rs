@@ -20,7 +20,7 @@ pub struct Recording {
 
 impl Recording {
     /// A flow of `trace` called `label` at `points` points. The last of them is at the end, or up to a millisecond for each point after it, and
-    /// has what is known at the end.
+    /// has the values of the end.
     #[must_use]
     pub fn of(trace: &Trace, flow: &FlowTrace, label: &str, points: u32) -> Self {
         let every = trace.end.div_ceil(u64::from(points.max(1))).div_ceil(NANOS_PER_MS).max(1);
