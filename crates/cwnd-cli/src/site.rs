@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cwnd_live::{EXERCISES, FIGURES, PRESETS};
 use cwnd_papers::{Recorded, Scale};
-use cwnd_report::page::{exercises_html, figures_html, scripts, scripts_apart};
+use cwnd_report::page::{LICENCES, exercises_html, figures_html, scripts, scripts_apart};
 use cwnd_run::files::{Directory, read_limited, write_whole};
 use cwnd_run::scenario::{Document, Scenario, ScenarioError};
 use cwnd_text::counted;
@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     pages.extend(models.into_iter().map(|page| (page.file.to_string(), scripts_apart(&page.html, SCRIPT))));
     pages.push((SCRIPT.to_string(), scripts()));
     let pages = pages.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
-    let files = cwnd_live::site(&engine, &String::from_utf8_lossy(&licences), pages);
+    let licences = format!("{}{SCRIPT_BELOW}{LICENCES}", String::from_utf8_lossy(&licences));
+    let files = cwnd_live::site(&engine, &licences, pages);
     for (name, bytes) in &files {
         let path = directory.path().join(name);
         write_whole(&path, bytes).map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;
@@ -72,6 +73,7 @@ fn exercises() -> &'static str {
 
 /// The script of the pages that have plots.
 const SCRIPT: &str = "plots.js";
+const SCRIPT_BELOW: &str = "\n\nThe script of the pages about models, plots.js:\n\n";
 const LIVE: &str = include_str!("../../../docs/live.md");
 
 /// Whether a module has the exports of the simulator: their names stand in it as they are.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::message::Frame;
+use crate::presets::PRESETS;
 
 /// Why a scenario of a page is not run.
 #[derive(Debug, Error)]
@@ -117,17 +118,33 @@ fn check_size(document: &Value) -> Result<(), PageError> {
 /// # Errors
 /// It is no scenario, or none that a page may run.
 pub fn read(text: &str) -> Result<Value, PageError> {
+    checked(text).map(|(document, _)| document)
+}
+
+/// The document of [`read`], and the scenario that it describes.
+fn checked(text: &str) -> Result<(Value, Scenario), PageError> {
     let table = text.parse::<toml::Table>().ok().and_then(|table| serde_json::to_value(table).ok());
     // Text that is no TOML is refused below, with its place.
     let document = table.unwrap_or(Value::Null);
-    scenario("scenario.toml", text, &document, &[])?;
-    Ok(document)
+    let scenario = scenario("scenario.toml", text, &document, &[])?;
+    Ok((document, scenario))
+}
+
+/// The document of a text; that of a preset if both describe one scenario. The links of reports have every key with its default, and the page
+/// compares documents key by key.
+fn recognised(text: &str) -> Result<Value, PageError> {
+    let (document, scenario) = checked(text)?;
+    let title = scenario.document().title.as_deref().unwrap_or_default();
+    let named = PRESETS.iter().filter(|preset| !title.is_empty() && preset.text.contains(title));
+    let mut read = named.filter_map(|preset| checked(preset.text).ok());
+    let described = scenario.document().to_toml();
+    Ok(read.find(|(_, preset)| preset.document().to_toml() == described).map_or(document, |(preset, _)| preset))
 }
 
 /// The answer to a request for the scenario of a text.
 #[must_use]
 pub fn read_text(id: u32, text: &str) -> Frame {
-    document(id, read(text), false)
+    document(id, recognised(text), false)
 }
 
 /// The answer to a request for the scenario of an address.
@@ -135,7 +152,7 @@ pub fn read_text(id: u32, text: &str) -> Frame {
 pub fn read_address(id: u32, address: &str) -> Frame {
     match Linked::read(address) {
         Ok(linked) => {
-            let mut frame = document(id, read(&linked.toml), linked.apart);
+            let mut frame = document(id, recognised(&linked.toml), linked.apart);
             frame.header["cursor"] = json!(linked.cursor.map(Span::as_secs_f64));
             frame.header["recorded"] = linked.recorded.iter().map(recording).collect();
             frame.header["digest"] = json!(linked.digest.map(|digest| format!("{digest:016x}")));

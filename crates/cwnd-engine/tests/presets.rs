@@ -1,6 +1,7 @@
 //! What each preset claims, in numbers that it gives over its seeds.
 
-use cwnd_engine::PRESETS;
+use cwnd_engine::{PRESETS, read, read_address, read_text};
+use cwnd_run::address::Linked;
 use cwnd_run::measure::Estimates;
 use cwnd_run::run::{Runs, run};
 use cwnd_run::scenario::Scenario;
@@ -53,6 +54,23 @@ fn goodputs(runs: &Runs) -> Vec<f64> {
 
 fn delay_ms(runs: &Runs) -> f64 {
     runs.estimates().queue_delay_mean_s.expect("the bottleneck has a queue").mean * 1e3
+}
+
+#[test]
+fn a_preset_is_recognised_with_all_its_defaults_written_out() {
+    for preset in PRESETS {
+        let own = read(preset.text).unwrap_or_else(|error| panic!("{}: {error}", preset.id));
+        let scenario = Scenario::read(preset.id, preset.text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        // As in the reports of commands.
+        let toml = scenario.document().to_toml();
+        assert_ne!(read(&toml).expect("it was read"), own, "{}", preset.id);
+        let address = Linked { toml: toml.clone(), ..Linked::default() }.fragment();
+        assert_eq!(read_address(1, &address).header["document"], own, "{}", preset.id);
+        assert_eq!(read_text(1, &toml).header["document"], own, "{}", preset.id);
+        let other = scenario.document().seeds + 1;
+        let other = toml.replacen(&format!("seeds = {}", other - 1), &format!("seeds = {other}"), 1);
+        assert_eq!(read_text(1, &other).header["document"], read(&other).expect("more seeds"), "{}", preset.id);
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_program_without_stacks_names_the_one_that_has_them() {
-        for name in ["quinn:cubic", "quinn-0.11.14:cubic", "noq:bbr3", "s2n", " smoltcp:reno"] {
+        for name in ["quinn:cubic", "quinn-0.11.14:cubic", "noq:bbr3", "s2n", " smoltcp:reno", "gvisor-mended:reno"] {
             let error = parse(name).expect_err("nothing is installed").to_string();
             assert!(error.contains(name.trim()) && error.contains("cargo xtask foreign --"), "{error}");
         }

@@ -1,6 +1,7 @@
 //! Runs a program, from the words of its command line to its exit code.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -131,7 +132,23 @@ pub fn manual<C: CommandFactory>(directory: &Path) -> Result<String, Failure> {
         Failure::Input(format!("cannot write to `{}`: {error}", one_line(&directory.display().to_string())))
     };
     clap_mangen::generate_to(C::command(), directory).map_err(failed)?;
+    for page in fs::read_dir(directory).map_err(failed)? {
+        let page = page.map_err(failed)?.path();
+        if page.extension().is_some_and(|section| section == "1") {
+            let text = fs::read_to_string(&page).map_err(failed)?;
+            fs::write(&page, with_examples(&text)).map_err(failed)?;
+        }
+    }
     Ok(String::new())
+}
+
+/// A manual page with the examples of the help under a heading of their own, line by line: clap_mangen calls them `EXTRA`, and groff joins
+/// their lines.
+fn with_examples(page: &str) -> String {
+    let Some((before, rest)) = page.split_once("\n.SH EXTRA\n") else { return page.to_owned() };
+    let (text, after) = rest.split_at(rest.find("\n.SH ").unwrap_or(rest.trim_end().len()));
+    let text = text.strip_prefix("Examples:\n").or_else(|| text.strip_prefix("Example:\n")).unwrap_or(text);
+    format!("{before}\n.SH EXAMPLES\n.nf\n{text}\n.fi{after}")
 }
 
 /// The commands under their headings, a line each.
@@ -267,5 +284,20 @@ pub mod check {
             options_with_values(sub, &path)
         });
         own.chain(below).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_page_has_its_examples_line_by_line() {
+        let page = "head\n.SH EXTRA\nExamples:\n  cwnd run a\n  cwnd run b\nA sentence.\n.SH VERSION\nv1\n";
+        let laid_out = "head\n.SH EXAMPLES\n.nf\n  cwnd run a\n  cwnd run b\nA sentence.\n.fi\n.SH VERSION\nv1\n";
+        assert_eq!(with_examples(page), laid_out);
+        assert_eq!(with_examples(laid_out), laid_out);
+        let last = "head\n.SH EXTRA\nRecord on Linux:\n  ss\n";
+        assert_eq!(with_examples(last), "head\n.SH EXAMPLES\n.nf\nRecord on Linux:\n  ss\n.fi\n");
     }
 }

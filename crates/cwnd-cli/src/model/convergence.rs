@@ -53,12 +53,12 @@ impl Convergence {
         self.output.finish(directory, &document, text, &algorithms, page)
     }
 
-    /// The page, which names `command` as its own.
-    pub(super) fn page(&self, command: &str) -> Result<String, Failure> {
+    /// The page, which names `command` as its own, and links to `pages`.
+    pub(super) fn page(&self, command: &str, pages: &[(&str, &str)]) -> Result<String, Failure> {
         let (pair, algorithms) = (self.pair()?, synchronous(&self.algorithms)?);
         let (document, text) = self.computed(&algorithms, pair);
         let walks = model::convergence_walks(&algorithms, pair);
-        Ok(report::convergence(&document, &walks, Printed { command, text: &text, algorithms: &algorithms }))
+        Ok(report::convergence(&document, &walks, Printed { command, text: &text, algorithms: &algorithms, pages }))
     }
 
     fn pair(&self) -> Result<Pair, Failure> {

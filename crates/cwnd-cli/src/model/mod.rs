@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use cwnd::units::Span;
 use cwnd::{Spec, quantity};
 use cwnd_lab::model::{self, Idle, Origin, Setup};
+use cwnd_live::{EXERCISES, FIGURES};
 use cwnd_report::page::model::Printed;
 use cwnd_report::write_model;
 use cwnd_run::files::Directory;
@@ -68,7 +69,7 @@ impl Output {
         page: impl FnOnce(Printed<'_>) -> String,
     ) -> Result<String, Failure> {
         if directory.is_some() || self.figure.is_wanted() {
-            let page = page(Printed { command: &files::command(), text: &text, algorithms });
+            let page = page(Printed { command: &files::command(), text: &text, algorithms, pages: &[] });
             if let Some(directory) = directory {
                 files::publish(directory, |path| write_model(path, document, &page))?;
             }
@@ -99,8 +100,8 @@ pub(crate) fn pages() -> Result<[Page; 2], Failure> {
     let responses: response::Response = parsed(RESPONSES)?;
     let convergence: convergence::Convergence = parsed(CONVERGENCE)?;
     Ok([
-        Page { file: "model-response.html", title: "Response functions", html: responses.page(RESPONSES) },
-        Page { file: "model-convergence.html", title: "Phase planes", html: convergence.page(CONVERGENCE)? },
+        Page { file: "model-response.html", title: "Response functions", html: responses.page(RESPONSES, &PAGES) },
+        Page { file: "model-convergence.html", title: "Phase planes", html: convergence.page(CONVERGENCE, &PAGES)? },
     ])
 }
 
@@ -116,6 +117,9 @@ struct Line<T: Args> {
     arguments: T,
 }
 
+/// The pages of a site to which those about models link.
+const PAGES: [(&str, &str); 3] =
+    [("index.html", "The simulator"), (FIGURES, "Papers and models"), (EXERCISES, "Exercises")];
 const RESPONSES: &str = "cwnd model response reno aimd:b=1/8 iiad simd exp-tcp highspeed scalable udt";
 const CONVERGENCE: &str = "cwnd model convergence reno aimd:b=1/8 iiad simd exp-tcp udt";
 

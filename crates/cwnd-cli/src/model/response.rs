@@ -57,11 +57,11 @@ impl Response {
         self.output.finish(directory, &document, text, &algorithms, page)
     }
 
-    /// The page, which names `command` as its own.
-    pub(super) fn page(&self, command: &str) -> String {
+    /// The page, which names `command` as its own, and links to `pages`.
+    pub(super) fn page(&self, command: &str, pages: &[(&str, &str)]) -> String {
         let algorithms = specs(&self.algorithms);
         let (document, text) = self.computed(&algorithms);
-        report::response(&document, Printed { command, text: &text, algorithms: &algorithms })
+        report::response(&document, Printed { command, text: &text, algorithms: &algorithms, pages })
     }
 
     /// The document, and the text of a terminal.

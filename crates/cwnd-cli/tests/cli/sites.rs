@@ -113,6 +113,10 @@ fn pages_of_models_run_scripts_of_the_site_alone() {
     for name in ["model-response.html", "model-convergence.html"] {
         let page = &files[name];
         assert!(files["figures.html"].contains(&format!("href=\"{name}\"")), "{name}");
+        assert!(
+            page.contains("<li><a href=\"index.html\">The simulator</a></li><li><a href=\"figures.html\">"),
+            "{name}"
+        );
         assert!(page.contains("default-src 'none'; script-src 'self'; style-src 'unsafe-inline'"), "{name}");
         let scripts: Vec<&str> = page.split("<script").skip(1).filter_map(|rest| rest.split('>').next()).collect();
         assert_eq!(
@@ -129,9 +133,16 @@ fn pages_of_models_run_scripts_of_the_site_alone() {
 }
 
 #[test]
+fn rows_of_figures_have_the_tolerance_of_their_verdict() {
+    let row = SITE["simd-fig-5.html"].split("<tr>").find(|row| row.contains(">SIMD(1/16): smallest ratio<"));
+    let row = row.expect("the row");
+    assert!(row.contains("<td>≥ 0.75</td>") && row.contains("match</span>"), "{row}");
+}
+
+#[test]
 fn the_licences_of_the_engine_are_a_part() {
     let licences = &SITE["licences.txt"];
-    assert!(licences.contains("uplot") && licences.ends_with(LICENCES), "{licences}");
+    assert!(licences.contains("uplot") && licences.contains(LICENCES) && licences.contains("vega 6."), "{licences}");
     let cwnd = Cwnd::new();
     std::fs::write(cwnd.path().join("engine.wasm"), ENGINE).expect("written");
     let refused = cwnd.run(&["site", "other", "--engine", "engine.wasm"]);

@@ -63,7 +63,7 @@ const KINDS: Kind[] = [
     id: 'rate',
     traces: (results, all, colour, theme, recordings) => [
       ...recordings.flatMap(({ goodput, dash }) => trace(goodput, theme.text, dash, 1.4)),
-      ...trace(results.runs[0]?.columns.get('capacity'), theme.muted, [4, 4], 1),
+      ...trace(bounds(results, all), theme.muted, [4, 4], 1),
       ...(all.length <= FEW ? all.flatMap((line) => trace(column(results, line, 'rate'), colour(line) + '44', [], 1)) : []),
       ...all.flatMap((line) => trace(column(results, line, 'goodput'), colour(line), line.dash, 1.7)),
     ],
@@ -227,6 +227,13 @@ export class Plots {
   private size(box: HTMLElement): { width: number; height: number } {
     return { width: Math.max(200, box.clientWidth), height: box.clientWidth < 420 ? 170 : 210 };
   }
+}
+
+/** The rate of the bottleneck; nothing if it is more than twenty times the largest goodput, which would lie on the axis. */
+function bounds(results: Results, all: Line[]): Float32Array | undefined {
+  const capacity = results.runs[0]?.columns.get('capacity');
+  const most = (columns: (Float32Array | undefined)[]) => columns.reduce((most, values) => values?.reduce((most, value) => (value > most ? value : most), most) ?? most, 0);
+  return most([capacity]) > 20 * most(all.map((line) => column(results, line, 'goodput'))) ? undefined : capacity;
 }
 
 /** A column as long as that of time: nothing where a run has not come yet. */

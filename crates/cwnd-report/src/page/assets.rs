@@ -64,7 +64,8 @@ fn interpreter() -> String {
 pub(super) const INLINE: &str = "script-src 'unsafe-inline'; ";
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
-pub(super) const LICENCES: &str = include_str!("../../assets/vendor/LICENSE");
+/// The licences of the libraries in [`scripts`].
+pub const LICENCES: &str = include_str!("../../assets/vendor/LICENSE");
 const VEGA: &str = include_str!("../../assets/vendor/vega.min.js");
 const VEGA_LITE: &str = include_str!("../../assets/vendor/vega-lite.min.js");
 const VEGA_INTERPRETER: &str = include_str!("../../assets/vendor/vega-interpreter.js");

@@ -120,6 +120,8 @@ struct OfRow {
     name: String,
     published: String,
     ours: String,
+    /// Which values match; empty if none is compared.
+    tolerance: String,
     verdict: Option<Verdict>,
     /// Why ours differs, where it does.
     reason: String,
@@ -145,6 +147,7 @@ impl<'a> OfResult<'a> {
                 name: published.row_name(result, &row.id),
                 published: row.published_with_unit(),
                 ours: recorded.map(|recorded| recorded.ours.clone()).unwrap_or_default(),
+                tolerance: row.tolerance.as_ref().map(ToString::to_string).unwrap_or_default(),
                 verdict,
                 reason: row.reason_text().filter(|_| verdict == Some(Verdict::Miss)).unwrap_or_default(),
             }

@@ -170,9 +170,15 @@ mod tests {
         let last = recording.window[160].expect("a window");
         assert!((f64::from(last) - flow.window.last().expect("a sample")).abs() <= 0.5, "{last}");
         // Over five round trips of 50 ms, as the page averages that of its own flows: bursts of single points are no goodput.
-        let delivered = |ms: u64| flow.delivered[trace.at.partition_point(|at| *at <= ms * 1_000_000) - 1];
+        // Between two samples packets arrive evenly.
+        let delivered = |ms: u64| {
+            let (at, last) = (ms * 1_000_000, trace.at.len() - 1);
+            let nth = (trace.at.partition_point(|sampled| *sampled <= at) - 1).min(last - 1);
+            let [from, to] = [nth, nth + 1].map(|nth| (trace.at[nth] as f64, flow.delivered[nth] as f64));
+            from.1 + (to.1 - from.1) * (at as f64 - from.0) / (to.0 - from.0)
+        };
         for (nth, from, to) in [(2, 0, 50), (8, 0, 200), (40, 750, 1000), (160, 3750, 4000)] {
-            let bits = (delivered(to) - delivered(from)) * u64::from(flow.payload) * 8;
+            let bits = ((delivered(to) - delivered(from)) * f64::from(flow.payload) * 8.0).round() as u64;
             let [found, expected] = [u64::from(recording.goodput[nth].expect("a goodput")), bits / (to - from)];
             // The round trip without queueing is a little longer than the delays of the links.
             assert!(found.abs_diff(expected) <= expected / 50, "{nth}: {found} and {expected}");

@@ -29,7 +29,7 @@ mod runs;
 mod sweep;
 
 pub use assets::vega as libraries;
-pub use assets::{scripts, scripts_apart};
+pub use assets::{LICENCES, scripts, scripts_apart};
 pub use conform::conformance_html;
 pub(crate) use crossed::{claims_html, tables_html};
 pub use drawn::specifications;

@@ -21,6 +21,8 @@ pub struct Printed<'a> {
     pub text: &'a str,
     /// The algorithms, each with its parameters.
     pub algorithms: &'a [&'a Spec],
+    /// Other pages of its directory: file and name of each.
+    pub pages: &'a [(&'a str, &'a str)],
 }
 
 /// The page of `cwnd model response`.

@@ -31,7 +31,7 @@ pub fn overlay_html(parts: &[Part], command: &str, text: &str, scenario: Option<
         KIND,
         &plots,
         &palette,
-        Printed { command, text, algorithms: &[] },
+        Printed { command, text, algorithms: &[], pages: &[] },
         link.as_ref(),
     )
 }

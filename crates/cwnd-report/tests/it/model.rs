@@ -46,7 +46,8 @@ fn documents_have_the_keys_that_others_read() {
 fn pages_have_the_plots_of_their_results() {
     let algorithms = specs(["reno", "simd", "daimd"]);
     let chosen = algorithms.each_ref();
-    let printed = Printed { command: "cwnd model <b>", text: "a < b", algorithms: &chosen };
+    let printed =
+        Printed { command: "cwnd model <b>", text: "a < b", algorithms: &chosen, pages: &[("index.html", "Start")] };
     let rtt = Span::from_millis(100);
     let response = report::response(&model::responses(&chosen, &[1e-4, 1e-2], rtt, Bytes(1500), 2, &|| true), printed);
     let walks = model::convergence_walks(&chosen, PAIR);
@@ -79,6 +80,10 @@ fn pages_have_the_plots_of_their_results() {
             assert!(page.contains(&format!("data-csv=\"{id}/table\"")), "{id}");
         }
         assert_eq!(outside(page), [""; 0]);
+        assert!(
+            page.contains("<li><a href=\"index.html\">Start</a></li><li><a href=\"#plots\">"),
+            "no link to the other pages"
+        );
         assert!(page.contains("class=\"question\"") && page.contains("class=\"repeat\""));
         assert!(page.contains("cwnd model &#60;b&#62;") && page.contains("a &#60; b"));
         assert!(page.contains("default-src 'none'") && page.len() < 3_000_000, "{} bytes", page.len());

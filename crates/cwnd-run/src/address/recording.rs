@@ -14,33 +14,45 @@ pub struct Recording {
     /// The congestion window at each point, packets; none where it is not known.
     pub window: Vec<Option<u32>>,
     /// The goodput at each point, kbit/s, over the time before it that [`averaged_over`] gives, or from the point before it if that is longer; none
-    /// where it is not known. As many as of the window.
+    /// where it is not known. Between two samples of a trace packets arrive evenly. As many as of the window.
     pub goodput: Vec<Option<u32>>,
 }
 
 impl Recording {
-    /// A flow of `trace` called `label` at `points` points, the last of them at the end or up to a millisecond for each point after it.
+    /// A flow of `trace` called `label` at `points` points. The last of them is at the end, or up to a millisecond for each point after it, and
+    /// has the values of the end.
     #[must_use]
     pub fn of(trace: &Trace, flow: &FlowTrace, label: &str, points: u32) -> Self {
         let every = trace.end.div_ceil(u64::from(points.max(1))).div_ceil(NANOS_PER_MS).max(1);
         let known = |text: char| text.is_ascii_alphanumeric() || SIGNS.contains(text);
         let label = label.chars().map(|one| if known(one) { one } else { '_' }).take(LONGEST).collect();
-        // The last sample up to a time; none before the first one, and after the last one.
-        let sample = |at: u64| {
-            let after = trace.at.partition_point(|sampled| *sampled <= at);
-            trace.at.last().filter(|last| **last >= at).and_then(|_| after.checked_sub(1))
-        };
+        let step = every * NANOS_PER_MS;
+        let end = trace.at.last().copied().unwrap_or_default();
+        // The last sample up to a time; none before the first one.
+        let sample = |at: u64| trace.at.partition_point(|sampled| *sampled <= at).checked_sub(1);
+        // A point, or the end where the point is the first after it.
+        let within = |at: u64| (at < end.saturating_add(step)).then(|| at.min(end));
         let window = |at: u64| {
-            let window = flow.window.get(sample(at)?).filter(|window| window.is_finite())?;
+            let window = flow.window.get(sample(within(at)?)?).filter(|window| window.is_finite())?;
             Some(window.round() as u32)
         };
-        let back = averaged_over(flow).max(every * NANOS_PER_MS);
+        // Points are closer than samples, or lie between them: without a value in between, some points would have the packets of two samples, and
+        // others none.
+        let delivered = |at: u64| {
+            let nth = sample(at)?;
+            let (before, from) = (*trace.at.get(nth)?, *flow.delivered.get(nth)? as f64);
+            let next = trace.at.get(nth + 1).zip(flow.delivered.get(nth + 1));
+            let more = |(after, to): (&u64, &u64)| (*to as f64 - from) * (at - before) as f64 / (after - before) as f64;
+            Some(from + next.map_or(0.0, more))
+        };
+        let back = averaged_over(flow).max(step);
         let goodput = |at: u64| {
-            let before = at.saturating_sub(back);
-            let packets = flow.delivered.get(sample(at)?)?.checked_sub(*flow.delivered.get(sample(before)?)?)?;
-            let bits = u128::from(packets) * u128::from(flow.payload) * 8;
+            let to = within(at)?;
+            let from = to.saturating_sub(back);
+            let packets = delivered(to)? - delivered(from)?;
             // Bits in a millisecond are kbit in a second.
-            Some((bits * u128::from(NANOS_PER_MS)).checked_div(u128::from(at - before))? as u32)
+            let kbits = packets * f64::from(flow.payload) * 8.0 / ((to - from) as f64 / NANOS_PER_MS as f64);
+            (to > from && packets >= 0.0).then(|| kbits.round() as u32)
         };
         let points = (0..=u64::from(points)).map(|nth| nth * every * NANOS_PER_MS);
         Self {
@@ -125,6 +137,33 @@ mod tests {
         };
         let all = vec![one.clone(), Recording { label: "kernel".to_string(), ..one }];
         assert_eq!(read(&write(&all)), Ok(all));
+    }
+
+    /// A flow that delivers `packets` packets of 1000 bytes of payload each 100 ms for ten seconds.
+    fn steady(packets: u64) -> Trace {
+        let at = 0..=100;
+        let flow = FlowTrace {
+            payload: 1000,
+            delivered: at.clone().map(|nth| nth * packets).collect(),
+            window: at.clone().map(|_| 7.0).collect(),
+            ..FlowTrace::default()
+        };
+        let at = at.map(|nth| nth * 100 * NANOS_PER_MS).collect();
+        Trace { at, end: 10_000 * NANOS_PER_MS, flows: vec![flow], ..Trace::default() }
+    }
+
+    #[test]
+    fn a_steady_flow_has_one_goodput_wherever_the_points_lie() {
+        let trace = steady(50);
+        for points in [30, 70, 99, 100, 130, 160] {
+            let Recording { every_ms, window, goodput, .. } = Recording::of(&trace, &trace.flows[0], "steady", points);
+            assert_eq!((goodput.len(), goodput[0]), (points as usize + 1, None));
+            // 50 packets of 8000 bits in 100 ms, up to the end.
+            let last = 10_000_u32.div_ceil(every_ms) as usize;
+            assert!(goodput[1..=last].iter().all(|kbps| *kbps == Some(4000)), "{points} points: {goodput:?}");
+            assert!(window[..=last].iter().all(|window| *window == Some(7)), "{points} points: {window:?}");
+            assert!(goodput[last + 1..].iter().chain(&window[last + 1..]).all(Option::is_none), "{points} points");
+        }
     }
 
     #[test]

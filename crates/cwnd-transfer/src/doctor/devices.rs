@@ -78,7 +78,8 @@ fn offload(name: &str) -> Finding {
             return Finding { interface: Some(name.to_owned()), ..Finding::unknown("device", why) };
         }
         Err(_) => {
-            let finding = Finding::unknown("device", "`ethtool` is not installed, which tells what the device can");
+            let finding =
+                Finding::unknown("device", "`ethtool`, which shows the features of a device, is not installed");
             return Finding { interface: Some(name.to_owned()), ..finding };
         }
     };
