@@ -159,6 +159,13 @@ fn archive(workspace: &Workspace, place: &Path, target: &str, programs: &[Progra
     for file in ["README.md", "CHANGELOG.md"] {
         write(&stage.join(file), &links::absolute(file, &read_text(&workspace.path(file))?, &address, tag))?;
     }
+    // The commands of README run them.
+    let scenarios = output(git(workspace).args(["ls-files", "-z", "scenarios"]))?;
+    for file in scenarios.split_terminator('\0') {
+        let copied = stage.join(file);
+        create(copied.parent().unwrap_or(&stage).to_owned())?;
+        copy(&workspace.path(file), &copied)?;
+    }
     let packages: Vec<&str> = programs.iter().map(|program| program.package).collect();
     let licences = Licences::of(workspace, licences::PROGRAMS.of(&packages, target))?;
     write(&stage.join("THIRD-PARTY.txt"), &licences.text)?;

@@ -153,14 +153,13 @@ impl fmt::Display for Summary {
         }
         let processor: Option<Duration> = self.records.iter().map(|record| record.processor).sum();
         if let Some(processor) = processor {
-            let budgets = self.records.iter().filter_map(|record| budget::of(record.name));
-            let budget: Duration = budgets.sum();
-            writeln!(
-                out,
-                "\n{:.0} s of processor time; the budget is {} s",
-                processor.as_secs_f64(),
-                budget.as_secs()
-            )?;
+            let budgets: Vec<Duration> = self.records.iter().filter_map(|record| budget::of(record.name)).collect();
+            write!(out, "\n{:.0} s of processor time", processor.as_secs_f64())?;
+            // The steps of `--long` have none.
+            if !budgets.is_empty() {
+                write!(out, "; the budget is {} s", budgets.iter().sum::<Duration>().as_secs())?;
+            }
+            writeln!(out)?;
         }
         let skipped = self.count(|outcome| matches!(outcome, Outcome::Skipped(_)));
         if skipped > 0 && self.strict {

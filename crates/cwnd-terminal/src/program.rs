@@ -131,15 +131,26 @@ pub fn manual<C: CommandFactory>(directory: &Path) -> Result<String, Failure> {
     let failed = |error: io::Error| {
         Failure::Input(format!("cannot write to `{}`: {error}", one_line(&directory.display().to_string())))
     };
-    clap_mangen::generate_to(C::command(), directory).map_err(failed)?;
-    for page in fs::read_dir(directory).map_err(failed)? {
-        let page = page.map_err(failed)?.path();
-        if page.extension().is_some_and(|section| section == "1") {
-            let text = fs::read_to_string(&page).map_err(failed)?;
-            fs::write(&page, with_examples(&text)).map_err(failed)?;
-        }
+    let command = C::command();
+    let pages = names_of_pages(&command);
+    clap_mangen::generate_to(command, directory).map_err(failed)?;
+    // The directory may have pages of other programs.
+    for page in pages.into_iter().map(|page| directory.join(page)).filter(|page| page.is_file()) {
+        let text = fs::read_to_string(&page).map_err(failed)?;
+        fs::write(&page, with_examples(&text)).map_err(failed)?;
     }
     Ok(String::new())
+}
+
+/// The file names of the pages of a command and of all below it.
+fn names_of_pages(command: &Command) -> Vec<String> {
+    fn add(command: &Command, name: &str, names: &mut Vec<String>) {
+        names.push(format!("{name}.1"));
+        command.get_subcommands().for_each(|below| add(below, &format!("{name}-{}", below.get_name()), names));
+    }
+    let mut names = Vec::new();
+    add(command, command.get_name(), &mut names);
+    names
 }
 
 /// A manual page with the examples of the help under a heading of their own, line by line: clap_mangen calls them `EXTRA`, and groff joins
@@ -290,6 +301,34 @@ pub mod check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser)]
+    #[command(name = "tool", after_help = "Examples:\n  tool at once")]
+    enum Tool {
+        #[command(after_help = "Example:\n  tool run", subcommand)]
+        Run(Below),
+    }
+
+    #[derive(clap::Subcommand)]
+    enum Below {
+        #[command(after_help = "Example:\n  tool run fast")]
+        Fast,
+    }
+
+    #[test]
+    fn manual_pages_of_other_programs_stay_as_they_are() {
+        let directory = std::env::temp_dir().join(format!("cwnd-manual-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let other = "head\n.SH EXTRA\nExamples:\n  a\n";
+        fs::write(directory.join("tool-kit.1"), other).unwrap();
+        manual::<Tool>(&directory).unwrap();
+        let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
+        let pages = ["tool.1", "tool-run.1", "tool-run-fast.1"].map(read);
+        let kept = read("tool-kit.1");
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(kept, other);
+        assert!(pages.iter().all(|page| page.contains("\n.SH EXAMPLES\n.nf\n  tool")), "{pages:?}");
+    }
 
     #[test]
     fn a_manual_page_has_its_examples_line_by_line() {
