@@ -1,14 +1,16 @@
 //! Released stacks of others, in workspaces of their own below `foreign/`.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
 use crate::searches;
 use crate::workspace::{Workspace, output, run, run_program, shown};
 
-/// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given.
+/// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments name, and runs it where the command was given. The
+/// command `qlog` is [`logged`].
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     let names = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)));
     let (program, name) = if names(&IN_KNOWN_BAD) {
@@ -20,8 +22,47 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     } else {
         ("foreign", "cwnd-foreign")
     };
-    let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
-    run_program(build, &target(workspace).join("release").join(name), arguments)
+    let mut build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
+    let program = target(workspace).join("release").join(name);
+    match arguments {
+        [word, scenario, options @ ..] if word == "qlog" => {
+            match run(&mut build).and_then(|()| logged(workspace, &program, scenario, options)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(reason) => {
+                    eprintln!("error: {reason}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        _ => run_program(build, &program, arguments),
+    }
+}
+
+/// `cargo xtask foreign -- qlog SCENARIO OPTIONS`: runs a scenario with senders that write their own logs, and lays the logs over the samples of the
+/// simulator by `cwnd overlay` with these options.
+fn logged(workspace: &Workspace, program: &Path, scenario: &str, options: &[String]) -> Result<(), String> {
+    let scratch = workspace.scratch().join("qlog");
+    let fault = |error: io::Error| format!("{}: {error}", scratch.display());
+    let [logs, results] = ["logs", "run"].map(|name| scratch.join(name));
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch).map_err(fault)?;
+    }
+    fs::create_dir_all(&logs).map_err(fault)?;
+    let mut once = Command::new(program);
+    once.args(["run", scenario, "--seeds", "1", "--out"]).arg(&results).env("QLOGDIR", &logs).stdout(Stdio::null());
+    run(&mut once)?;
+    let mut files = fs::read_dir(&logs).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(fault)?;
+    if files.is_empty() {
+        return Err(format!("no sender of {scenario} writes a log: those of `quinn:…` do (docs/foreign.md)"));
+    }
+    files.sort_by_key(fs::DirEntry::file_name);
+    let mut overlay = Command::new(program);
+    overlay.arg("overlay").arg(results).args(files.iter().map(fs::DirEntry::path)).args(["--label", "samples"]);
+    match files.len() {
+        1 => overlay.args(["--label", "own log"]),
+        logs => overlay.args((1..=logs).flat_map(|nth| ["--label".to_string(), format!("own log {nth}")])),
+    };
+    run(overlay.args(options))
 }
 
 /// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
