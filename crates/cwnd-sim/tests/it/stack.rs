@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
     AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, Pause, QueueLimit, RateSchedule, RedSetup, Setup,
-    SetupError, Source, Tap, run,
+    SetupError, Source, Tap, Variation, run,
 };
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
@@ -183,6 +183,7 @@ fn the_application_limits_a_stack_while_all_that_it_submitted_is_on_its_way() {
 fn a_pause_in_the_first_flight_stops_a_stack() {
     let mut setup = setup(Batches::default(), &path());
     setup.flows.truncate(1);
+    setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
     let from = setup.flows[0].start + Span::from_millis(15);
     setup.flows[0].pauses = vec![Pause { from, to: from + Span::from_secs(10) }];
     let trace = run(&setup, &mut |_| true).expect("a valid setup");
