@@ -57,12 +57,20 @@ fn logged(workspace: &Workspace, program: &Path, scenario: &str, options: &[Stri
     }
     files.sort_by_key(fs::DirEntry::file_name);
     let mut overlay = Command::new(program);
-    overlay.arg("overlay").arg(results).args(files.iter().map(fs::DirEntry::path)).args(["--label", "samples"]);
-    match files.len() {
-        1 => overlay.args(["--label", "own log"]),
-        logs => overlay.args((1..=logs).flat_map(|nth| ["--label".to_string(), format!("own log {nth}")])),
-    };
+    overlay.arg("overlay").arg(results).args(files.iter().map(fs::DirEntry::path));
+    overlay.args(["--label", "samples", "--offset", "0s"]);
+    for (nth, file) in (1..).zip(&files) {
+        let text = fs::read_to_string(file.path()).map_err(fault)?;
+        let begin = begin_ms(&text).ok_or_else(|| format!("{} has no event", file.path().display()))?;
+        overlay.arg("--label").arg(format!("own log {nth}")).arg("--offset").arg(format!("{begin}ms"));
+    }
     run(overlay.args(options))
+}
+
+/// The time of the first event of a log, milliseconds of the clock of the simulation: that of `cwnd overlay` begins with each log.
+fn begin_ms(log: &str) -> Option<&str> {
+    let (_, event) = log.split_once("\"time\":")?;
+    event.split(',').next()
 }
 
 /// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
@@ -241,3 +249,18 @@ const GVISOR: &str = "foreign/gvisor";
 const IN_GVISOR: [&str; 1] = ["gvisor:"];
 /// The end of its adapter that is written in Go.
 pub(crate) const NETSTACK: &str = "foreign/gvisor/netstack";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_begins_with_its_first_event() {
+        let head = r#"{"qlog_version":"0.3","trace":{"configuration":{"time_offset":0.0}}}"#;
+        let log = format!(
+            "\u{1e}{head}\n\u{1e}{{\"time\":17.465153,\"name\":\"a\"}}\n\u{1e}{{\"time\":18,\"name\":\"b\"}}\n"
+        );
+        assert_eq!(begin_ms(&log), Some("17.465153"));
+        assert_eq!(begin_ms(head), None);
+    }
+}
