@@ -1,7 +1,8 @@
 //! Released stacks of others, in workspaces of their own below `foreign/`.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::passed::Part;
@@ -9,12 +10,23 @@ use crate::searches;
 use crate::workspace::{Workspace, output, run, run_program, shown};
 
 /// `cargo xtask foreign -- ARGUMENTS`: builds the program that has what the arguments and the files in them name, and runs it where the command was
-/// given.
+/// given. The command `qlog` is [`logged`].
 pub(crate) fn command(workspace: &Workspace, arguments: &[String]) -> ExitCode {
     let (program, name) = program_of(arguments);
-    let build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
-    let mut program = Command::new(target(workspace).join("release").join(name));
-    run_program(build, program.args(arguments).env("CWND_STACKS", releases(workspace)))
+    let mut build = cargo(workspace, program, &["build", "--quiet", "--release", "--locked"]);
+    let program = target(workspace).join("release").join(name);
+    match arguments {
+        [word, scenario, options @ ..] if word == "qlog" => {
+            match run(&mut build).and_then(|()| logged(workspace, &program, scenario, options)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(reason) => {
+                    eprintln!("error: {reason}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        _ => run_program(build, Command::new(program).args(arguments).env("CWND_STACKS", releases(workspace))),
+    }
 }
 
 /// The directory and the name of the program that has all of what `arguments` name.
@@ -47,6 +59,41 @@ fn releases(workspace: &Workspace) -> String {
     let module = read(&format!("{NETSTACK}/go.mod"));
     let gvisor = module.split_once("gvisor.dev/gvisor ").and_then(|(_, rest)| rest.split_whitespace().next());
     locked.chain(gvisor.map(|release| format!("gvisor={release}"))).collect::<Vec<_>>().join(",")
+}
+
+/// `cargo xtask foreign -- qlog SCENARIO OPTIONS`: runs a scenario with senders that write their own logs, and lays the logs over the samples of the
+/// simulator by `cwnd overlay` with these options.
+fn logged(workspace: &Workspace, program: &Path, scenario: &str, options: &[String]) -> Result<(), String> {
+    let scratch = workspace.scratch().join("qlog");
+    let fault = |error: io::Error| format!("{}: {error}", scratch.display());
+    let [logs, results] = ["logs", "run"].map(|name| scratch.join(name));
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch).map_err(fault)?;
+    }
+    fs::create_dir_all(&logs).map_err(fault)?;
+    let mut once = Command::new(program);
+    once.args(["run", scenario, "--seeds", "1", "--out"]).arg(&results).env("QLOGDIR", &logs).stdout(Stdio::null());
+    run(&mut once)?;
+    let mut files = fs::read_dir(&logs).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(fault)?;
+    if files.is_empty() {
+        return Err(format!("no sender of {scenario} writes a log: those of `quinn:…` do (docs/foreign.md)"));
+    }
+    files.sort_by_key(fs::DirEntry::file_name);
+    let mut overlay = Command::new(program);
+    overlay.arg("overlay").arg(results).args(files.iter().map(fs::DirEntry::path));
+    overlay.args(["--label", "samples", "--offset", "0s"]);
+    for (nth, file) in (1..).zip(&files) {
+        let text = fs::read_to_string(file.path()).map_err(fault)?;
+        let begin = begin_ms(&text).ok_or_else(|| format!("{} has no event", file.path().display()))?;
+        overlay.arg("--label").arg(format!("own log {nth}")).arg("--offset").arg(format!("{begin}ms"));
+    }
+    run(overlay.args(options))
+}
+
+/// The time of the first event of a log, milliseconds of the clock of the simulation: that of `cwnd overlay` begins with each log.
+fn begin_ms(log: &str) -> Option<&str> {
+    let (_, event) = log.split_once("\"time\":")?;
+    event.split(',').next()
 }
 
 /// The step of `test`: all stacks, or one stack in the simulator if all passed with unchanged inputs.
@@ -274,5 +321,15 @@ mod tests {
         ];
         fs::remove_file(&file).expect("removed");
         assert_eq!(found, [BORING, "foreign", GVISOR, KNOWN_BAD]);
+    }
+
+    #[test]
+    fn a_log_begins_with_its_first_event() {
+        let head = r#"{"qlog_version":"0.3","trace":{"configuration":{"time_offset":0.0}}}"#;
+        let log = format!(
+            "\u{1e}{head}\n\u{1e}{{\"time\":17.465153,\"name\":\"a\"}}\n\u{1e}{{\"time\":18,\"name\":\"b\"}}\n"
+        );
+        assert_eq!(begin_ms(&log), Some("17.465153"));
+        assert_eq!(begin_ms(head), None);
     }
 }

@@ -134,7 +134,7 @@ fn flows(flows: &[OverlaidFlow]) -> Result<Table, Failure> {
     };
     real("from_s", "s", "where its samples begin on the common time", &|flow| Some(flow.from_s));
     real("to_s", "s", "where they end", &|flow| Some(flow.to_s));
-    let goodput = "payload delivered for the first time; null where nothing of it lies after the warm-up";
+    let goodput = "payload delivered for the first time; null where its input does not tell, or nothing of it lies after the warm-up";
     real("goodput_bps", "bit/s", goodput, &|flow| flow.goodput_bps);
     let window = "mean window over time; null where its input does not tell";
     real("window_packets", "packets", window, &|flow| flow.window_packets);

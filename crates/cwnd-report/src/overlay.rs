@@ -37,7 +37,7 @@ pub struct OverlaidFlow {
     pub from_s: f64,
     /// See `from_s`.
     pub to_s: f64,
-    /// Payload delivered for the first time, bit/s; null where nothing of it lies after the warm-up.
+    /// Payload delivered for the first time, bit/s; null where its input does not tell, or nothing of it lies after the warm-up.
     pub goodput_bps: Option<f64>,
     /// The mean window; null where its input does not tell.
     pub window_packets: Option<f64>,
@@ -181,7 +181,7 @@ impl OverlaidFlow {
             algorithm: flow.algorithm.clone(),
             from_s: life.from as f64 * 1e-9,
             to_s: life.to as f64 * 1e-9,
-            goodput_bps: (!window.is_empty()).then(|| goodput(trace, flow, window)).flatten(),
+            goodput_bps: (part.knows_delivered && !window.is_empty()).then(|| goodput(trace, flow, window)).flatten(),
             window_packets: mean(&mut flow.window.iter().copied()),
             in_flight_packets: mean(&mut flow.in_flight.iter().map(|packets| *packets as f64)),
             srtt_s: mean(&mut flow.srtt.iter().copied()),
@@ -258,6 +258,8 @@ mod tests {
         let whole = row(&part);
         assert!((whole.window_packets.expect("known") - 9.2).abs() < 1e-9, "{whole:?}");
         assert_eq!(whole.retransmitted_packets, Some(3), "of four nothing is known");
+        part.knows_delivered = false;
+        assert_eq!((row(&part).goodput_bps, row(&part).window_packets), (None, whole.window_packets));
         part.traces[0].warmup = 950_000_000;
         assert_eq!((row(&part).window_packets, row(&part).retransmitted_packets), (Some(2.0), Some(0)));
     }

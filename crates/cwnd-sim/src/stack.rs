@@ -231,7 +231,12 @@ impl Host {
         // An application that is on and has no end of its own, but may pause: submitted data is sent in any case, so that more than
         // twice the window would leave long after the application has stopped.
         if ahead > ENDLESS {
-            let most = self.sender.shown().window.map_or(AT_ONCE, |window| 2 * window as u64 + LEAST);
+            let most = match self.sender.shown().window {
+                Some(window) => 2 * window as u64 + LEAST,
+                // Before its connection a stack shows none, and its first flight is not more.
+                None if self.delivered() == 0 => LEAST,
+                None => AT_ONCE,
+            };
             ahead = most.saturating_sub(self.submitted - self.delivered());
         }
         if ahead > 0 {

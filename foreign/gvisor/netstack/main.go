@@ -18,7 +18,6 @@ typedef struct {
 import "C"
 
 import (
-	"encoding/binary"
 	"fmt"
 	"runtime"
 	"runtime/cgo"
@@ -57,7 +56,7 @@ func message(failure error, buffer unsafe.Pointer, size C.uint32_t) C.uint32_t {
 // gvisor_open makes a host. If that fails, it returns 0, the buffer has a message, and size its length.
 //
 //export gvisor_open
-func gvisor_open(server, cubic bool, mtu C.uint32_t, seed C.uint64_t, now C.int64_t, buffer unsafe.Pointer, size *C.uint32_t) C.uintptr_t {
+func gvisor_open(server, cubic bool, mtu C.uint32_t, seed C.uint64_t, now C.uint64_t, buffer unsafe.Pointer, size *C.uint32_t) C.uintptr_t {
 	algorithm := "reno"
 	if cubic {
 		algorithm = "cubic"
@@ -78,7 +77,7 @@ func gvisor_open(server, cubic bool, mtu C.uint32_t, seed C.uint64_t, now C.int6
 // that are due if expire is set.
 //
 //export gvisor_call
-func gvisor_call(handle C.uintptr_t, now C.int64_t, packet unsafe.Pointer, length C.uint32_t, submitted C.uint64_t, expire bool, buffer unsafe.Pointer, size C.uint32_t, result *C.report) {
+func gvisor_call(handle C.uintptr_t, now C.uint64_t, packet unsafe.Pointer, length C.uint32_t, submitted C.uint64_t, expire bool, buffer unsafe.Pointer, size C.uint32_t, result *C.report) {
 	h := cgo.Handle(handle).Value().(*host)
 	failure := on(func() error {
 		h.advance(int64(now))
@@ -103,21 +102,14 @@ func gvisor_call(handle C.uintptr_t, now C.int64_t, packet unsafe.Pointer, lengt
 	result.rtt, result.window, result.ssthresh = C.int64_t(info.RTT), C.uint32_t(info.SndCwnd), C.uint32_t(info.SndSsthresh)
 }
 
-// gvisor_take writes the oldest packets that leave to the buffer, as many as it has room for, each after four bytes with its length. It
-// returns the number of bytes.
+// gvisor_take moves the oldest packet that leaves to the buffer, which has room for any, and returns its length.
 //
 //export gvisor_take
 func gvisor_take(handle C.uintptr_t, buffer unsafe.Pointer, size C.uint32_t) C.uint32_t {
 	h := cgo.Handle(handle).Value().(*host)
-	room := unsafe.Slice((*byte)(buffer), size)
-	used := 0
-	for len(h.leaving) > 0 && used+4+len(h.leaving[0]) <= len(room) {
-		packet := h.leaving[0]
-		h.leaving = h.leaving[1:]
-		binary.NativeEndian.PutUint32(room[used:], uint32(len(packet)))
-		used += 4 + copy(room[used+4:], packet)
-	}
-	return C.uint32_t(used)
+	length := copy(unsafe.Slice((*byte)(buffer), size), h.leaving[0])
+	h.leaving = h.leaving[1:]
+	return C.uint32_t(length)
 }
 
 //export gvisor_close

@@ -73,13 +73,15 @@ impl Stack for Gvisor {
 impl End {
     fn call(&mut self, now: Time, event: Event<'_>) {
         let report = self.host.call(now, event).unwrap_or_else(|reason| panic!("gVisor: {reason}"));
-        let before = self.leaving.len();
-        self.host.take(report.leaving, &mut self.leaving);
-        for (number, length) in self.leaving.iter().skip(before).filter_map(|packet| data(packet)) {
-            let sent = self.sent.get_or_insert(SentData { next: number, segment: 0, again: 0 });
-            sent.segment = sent.segment.max(length);
-            let end = number.wrapping_add(length);
-            if later(end, sent.next) { sent.next = end } else { sent.again += 1 }
+        for _ in 0..report.leaving {
+            let packet = self.host.take();
+            if let Some((number, length)) = data(&packet) {
+                let sent = self.sent.get_or_insert(SentData { next: number, segment: 0, again: 0 });
+                sent.segment = sent.segment.max(length);
+                let end = number.wrapping_add(length);
+                if later(end, sent.next) { sent.next = end } else { sent.again += 1 }
+            }
+            self.leaving.push_back(packet);
         }
         self.next = u64::try_from(report.next).ok().map(Time::from_nanos);
         self.delivered = report.read;

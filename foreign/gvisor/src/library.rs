@@ -3,7 +3,8 @@
 //! The program loads it when a stack first runs, and does not link it: threads of Go's runtime start with it, and inherit the signals that are
 //! blocked. Those of a linked library start before `main`, and would take the signals for which `cwnd` has a thread.
 
-use std::collections::VecDeque;
+#![expect(unsafe_code, reason = "the library is of another language")]
+
 use std::ffi::{CStr, CString, c_void};
 use std::mem::transmute;
 use std::ptr::null;
@@ -51,11 +52,10 @@ impl Host {
     /// A host that connects at `now` to that of the `server`, with packets of at most `mtu` bytes.
     pub(crate) fn open(server: bool, cubic: bool, mtu: u16, seed: u64, now: Time) -> Result<Self, String> {
         let mut buffer = vec![0; 1 << 16];
-        let mut size = buffer.len() as u32;
+        let (now, mut size) = (now.as_nanos(), buffer.len() as u32);
         // SAFETY: the buffer has `size` bytes, and both are used during the call only.
-        #[expect(unsafe_code, reason = "the library is of another language")]
         let handle =
-            unsafe { (LIBRARY.open)(server, cubic, mtu.into(), seed, nanos(now), buffer.as_mut_ptr(), &raw mut size) };
+            unsafe { (LIBRARY.open)(server, cubic, mtu.into(), seed, now, buffer.as_mut_ptr(), &raw mut size) };
         if handle == 0 { Err(message(&buffer, size)) } else { Ok(Self { handle, buffer }) }
     }
 
@@ -66,51 +66,33 @@ impl Host {
             Event::Timeout => ([].as_slice(), 0, true),
         };
         let start = if packet.is_empty() { null() } else { packet.as_ptr() };
-        let (length, size) = (packet.len() as u32, self.buffer.len() as u32);
+        let (now, length, size) = (now.as_nanos(), packet.len() as u32, self.buffer.len() as u32);
         let mut report = Report::default();
         // SAFETY: the handle is of an open host; the packet, the buffer and the report are used during the call only.
-        #[expect(unsafe_code, reason = "the library is of another language")]
         unsafe {
             let buffer = self.buffer.as_mut_ptr();
-            (LIBRARY.call)(self.handle, nanos(now), start, length, submitted, expire, buffer, size, &raw mut report);
+            (LIBRARY.call)(self.handle, now, start, length, submitted, expire, buffer, size, &raw mut report);
         }
         if report.failure > 0 { Err(message(&self.buffer, report.failure)) } else { Ok(report) }
     }
 
-    /// Moves the `count` packets that leave.
-    pub(crate) fn take(&mut self, count: u32, leaving: &mut VecDeque<Vec<u8>>) {
-        let wanted = leaving.len() + count as usize;
-        while leaving.len() < wanted {
-            // SAFETY: the handle is of an open host; the buffer is used during the call only.
-            #[expect(unsafe_code, reason = "the library is of another language")]
-            let used = unsafe { (LIBRARY.take)(self.handle, self.buffer.as_mut_ptr(), self.buffer.len() as u32) };
-            let mut rest = &self.buffer[..used as usize];
-            assert!(!rest.is_empty(), "a packet is longer than the buffer");
-            while let Some((length, packets)) = rest.split_first_chunk() {
-                let (packet, others) = packets.split_at(u32::from_ne_bytes(*length) as usize);
-                leaving.push_back(packet.to_vec());
-                rest = others;
-            }
-        }
+    /// The oldest of the packets that leave.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        // SAFETY: the handle is of an open host; the buffer is used during the call only.
+        let length = unsafe { (LIBRARY.take)(self.handle, self.buffer.as_mut_ptr(), self.buffer.len() as u32) };
+        self.buffer[..length as usize].to_vec()
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
         // SAFETY: the handle is of an open host, and nothing uses it afterwards.
-        #[expect(unsafe_code, reason = "the library is of another language")]
-        unsafe {
-            (LIBRARY.close)(self.handle);
-        }
+        unsafe { (LIBRARY.close)(self.handle) }
     }
 }
 
 fn message(buffer: &[u8], length: u32) -> String {
     String::from_utf8_lossy(&buffer[..length as usize]).into_owned()
-}
-
-fn nanos(now: Time) -> i64 {
-    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// The functions of the library, which `netstack/main.go` describes.
@@ -121,12 +103,11 @@ struct Library {
     close: Close,
 }
 
-type Open = unsafe extern "C" fn(bool, bool, u32, u64, i64, *mut u8, *mut u32) -> usize;
-type Call = unsafe extern "C" fn(usize, i64, *const u8, u32, u64, bool, *mut u8, u32, *mut Report);
+type Open = unsafe extern "C" fn(bool, bool, u32, u64, u64, *mut u8, *mut u32) -> usize;
+type Call = unsafe extern "C" fn(usize, u64, *const u8, u32, u64, bool, *mut u8, u32, *mut Report);
 type Take = unsafe extern "C" fn(usize, *mut u8, u32) -> u32;
 type Close = unsafe extern "C" fn(usize);
 
-#[expect(unsafe_code, reason = "functions of a loaded library have the types that the program says")]
 // SAFETY: the library is the one that `build.rs` has built, and the types are those of its functions.
 static LIBRARY: LazyLock<Library> = LazyLock::new(|| unsafe {
     let path = CString::new(env!("NETSTACK")).expect("a path has no zero");

@@ -91,8 +91,7 @@ fn figures_have_their_size_and_no_date() {
     assert_eq!(png[16..24], [400_u32.to_be_bytes(), 240_u32.to_be_bytes()].concat());
 
     let result = cwnd.run(&["overlay", "run", "--out", "five", "--figure", "c.pdf", "--plot", "x"]);
-    let known =
-        "error: --plot: the page has no plot `x`: expected one of `window`, `goodput`, `rtt`, `in-flight`, `queue`\n";
+    let known = "error: --plot: the page has no plot `x`: expected one of `window`, `goodput`, `rtt`, `in-flight`, `flight`, `queue`\n";
     assert_eq!((result.code, result.err.contains(known)), (Some(2), true), "{}", result.err);
     assert!(!cwnd.path().join("five").exists(), "nothing was done before");
     assert!(!cwnd.path().join("c.pdf").exists());

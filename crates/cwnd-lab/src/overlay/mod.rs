@@ -207,7 +207,8 @@ const RECOGNISED: &str = "it is none of what can be laid over a run: a scenario 
 /// Reads the flows of a recording called `file`; segments have `mss` bytes where the source does not report it.
 ///
 /// Connections with less than 1 % of the bytes of the busiest one are dropped: they are receivers, or only control. Of the
-/// others the [`MOST_FLOWS`] with the most bytes are taken.
+/// others the [`MOST_FLOWS`] with the most bytes are taken. Some stacks write no acknowledgements into their qlog: where no connection of a
+/// log has any, those with a window are taken.
 ///
 /// # Errors
 /// `bytes` is no recording, a line has a field that cannot be read, a number is out of its range, or no connection has samples.
@@ -233,7 +234,12 @@ pub fn import(file: &str, bytes: &[u8], mss: u32) -> Result<Recording, ImportErr
     flows.iter_mut().try_for_each(in_order).map_err(|fault| error((None, fault)))?;
     let acked = |flow: &RecordedFlow| flow.samples.last().map_or(0, |sample| sample.acked);
     let busiest = flows.iter().map(acked).max().unwrap_or(0);
-    flows.retain(|flow| acked(flow) > busiest / LITTLE);
+    let has_window = |flow: &RecordedFlow| flow.samples.iter().any(|sample| sample.window.is_finite());
+    if source == Source::Qlog && busiest == 0 {
+        flows.retain(has_window);
+    } else {
+        flows.retain(|flow| acked(flow) > busiest / LITTLE);
+    }
     let left_out = flows.len().saturating_sub(MOST_FLOWS);
     if left_out > 0 {
         let mut busy: Vec<u64> = flows.iter().map(acked).collect();

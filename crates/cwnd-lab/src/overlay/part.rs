@@ -17,6 +17,8 @@ pub struct Part {
     pub path: Option<String>,
     /// Whether it reports retransmissions.
     pub knows_retransmissions: bool,
+    /// Whether it reports delivered data. The qlog of some stacks does not.
+    pub knows_delivered: bool,
     /// A trace for everything that shares its instants: a run, or one recorded flow.
     pub traces: Vec<Trace>,
 }
@@ -26,7 +28,14 @@ impl Part {
     #[must_use]
     pub fn simulated(label: &str, traces: Vec<Trace>, offset: u64) -> Self {
         let traces = traces.into_iter().map(|trace| named(later(trace, offset), label)).collect();
-        Self { label: label.to_string(), source: Source::Simulated, path: None, knows_retransmissions: true, traces }
+        Self {
+            label: label.to_string(),
+            source: Source::Simulated,
+            path: None,
+            knows_retransmissions: true,
+            knows_delivered: true,
+            traces,
+        }
     }
 
     /// Recorded flows, the first sample of which lies at `offset` nanoseconds; what lies after `until` is left out.
@@ -40,7 +49,9 @@ impl Part {
         let traces = traces.filter(|trace| !trace.flows.is_empty()).map(|trace| named(trace, label)).collect();
         let knows_retransmissions =
             flows.iter().flat_map(|flow| &flow.samples).all(|sample| sample.retransmitted.is_some());
-        Self { label: label.to_string(), source, path: None, knows_retransmissions, traces }
+        let knows_delivered =
+            source != Source::Qlog || flows.iter().flat_map(|flow| &flow.samples).any(|sample| sample.acked > 0);
+        Self { label: label.to_string(), source, path: None, knows_retransmissions, knows_delivered, traces }
     }
 
     /// The last instant of it, nanoseconds.

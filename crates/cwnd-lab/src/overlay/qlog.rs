@@ -201,7 +201,10 @@ impl Connection {
     }
 
     fn packet_sent(&mut self, data: &Value) {
-        let length = number(&data["raw"]["length"]).or_else(|| number(&data["header"]["packet_size"])).unwrap_or(0.0);
+        // In version 0.3, and in what quinn writes, the header has it.
+        let header = &data["header"];
+        let length = number(&data["raw"]["length"]).or_else(|| number(&header["packet_size"]));
+        let length = length.or_else(|| number(&header["length"])).unwrap_or(0.0);
         let frames = data["frames"].as_array().map_or(&[][..], Vec::as_slice);
         let streams = frames.iter().filter(|frame| frame["frame_type"] == "stream");
         let payload = |frame: &Value| number(&frame["raw"]["payload_length"]).or_else(|| number(&frame["length"]));
@@ -280,6 +283,9 @@ impl Connection {
 
     fn finish(mut self) -> RecordedFlow {
         self.flow.samples.sort_by_key(|sample| sample.at);
+        if self.flow.mss == 0 {
+            self.flow.mss = self.usual as u32;
+        }
         self.flow
     }
 }

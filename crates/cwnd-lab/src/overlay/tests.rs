@@ -308,6 +308,29 @@ fn qlog_of_others() {
     assert!(said(&logged().replace("48", "{")).starts_with("x.qlog, line 1: no event of qlog 0.3 or later: "));
 }
 
+/// As quinn writes it: lengths in headers of packets, and no acknowledgements.
+#[test]
+fn qlog_without_acknowledgements() {
+    let head = r#"{"qlog_format":"JSON-SEQ","qlog_version":"0.3","trace":{"vantage_point":{"type":"client"}}}"#;
+    let sent = r#"{"time":0,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":0,"length":1472}}}"#;
+    let metrics = |time: u32, window: u32, in_flight: u32| {
+        let data = format!(r#"{{"congestion_window":{window},"bytes_in_flight":{in_flight}}}"#);
+        format!(r#"{{"time":{time},"name":"recovery:metrics_updated","data":{data}}}"#)
+    };
+    let records = [head.to_string(), sent.to_string(), metrics(0, 14_720, 1472), metrics(50, 29_440, 0)];
+    let log: String = records.iter().map(|record| format!("\u{1e}{record}\n")).collect();
+    let flow = only("x.sqlog", &log);
+    let samples: Vec<_> = flow.samples.iter().map(|sample| (sample.at, sample.window, sample.in_flight)).collect();
+    assert_eq!((samples.as_slice(), flow.mss), ([(0, 10.0, 1), (50_000_000, 20.0, 0)].as_slice(), 1448));
+    let knows_delivered = |flow| Part::recorded("log", Source::Qlog, &[flow], 0, None).knows_delivered;
+    assert!(!knows_delivered(flow));
+    assert!(knows_delivered(only("x.qlog", logged())));
+    // Without a window, too, nothing is left to show.
+    let empty = log.replace("congestion_window", "other");
+    let error = import("x.sqlog", empty.as_bytes(), 1448).expect_err("nothing to show");
+    assert_eq!(error.fault, ImportFault::Empty);
+}
+
 /// A capture on Ethernet: SYNs, two segments of 1000 bytes, an acknowledgement 20 ms after the first, the second again, and all acknowledged.
 fn capture() -> Vec<u8> {
     let packet = |millis: u32, forth: bool, number: u32, ack: u32, flags: u8, payload: u16| {

@@ -21,7 +21,7 @@ pub const OF_RUNS: &[&str] = &[
 /// Names of plots of an evaluation.
 pub const OF_EVALUATIONS: &[&str] = &["share", "rtt", "harm", "delay"];
 /// Names of plots of overlaid recordings.
-pub const OF_OVERLAYS: &[&str] = &["window", "goodput", "rtt", "in-flight", "queue"];
+pub const OF_OVERLAYS: &[&str] = &["window", "goodput", "rtt", "in-flight", "flight", "queue"];
 /// Names of plots of `cwnd model response`.
 pub const OF_RESPONSES: &[&str] = &["response"];
 /// Names of plots of `cwnd model convergence` and `cwnd model rounds`.

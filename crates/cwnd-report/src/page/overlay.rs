@@ -21,7 +21,8 @@ pub fn overlay_html(parts: &[Part], command: &str, text: &str, scenario: Option<
     names::check(names::OF_OVERLAYS, &plots);
     let labels = parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
     let question = "How do these runs compare, one laid over the other?";
-    let recorded = parts.iter().filter(|part| part.source != Source::Simulated);
+    // A link has windows and goodputs.
+    let recorded = parts.iter().filter(|part| part.source != Source::Simulated && part.knows_delivered);
     let flows: Vec<(&str, &Trace, &FlowTrace)> = recorded
         .flat_map(|part| part.traces.iter().filter_map(|trace| Some((&*part.label, trace, trace.flows.first()?))))
         .collect();

@@ -24,13 +24,16 @@ pub(crate) fn plots(parts: &[Part], palette: &Palette) -> Vec<Plot> {
     let end = parts.iter().map(Part::end).max().unwrap_or(0);
     let warmup = parts.iter().flat_map(|part| &part.traces).map(|trace| trace.warmup).max().unwrap_or(0);
     let scene = Scene { parts, palette, end, warmup, interval: SHORTEST.max(end / MOST_INTERVALS) };
+    let silent = parts.iter().filter(|part| !part.knows_delivered);
+    let silent: Vec<&str> = silent.flat_map(|part| flows(part).map(|(_, flow)| &*flow.name)).collect();
     let plots = [
         scene.plot("window", "Window", "Packets the algorithm allows in flight.", "window_packets", window),
         scene.plot("goodput", "Goodput", &scene.goodput_caption(), "goodput_bps", |flow, trace| {
-            goodput(flow, trace, scene.interval)
+            if silent.contains(&&*flow.name) { Points::default() } else { goodput(flow, trace, scene.interval) }
         }),
         scene.plot("rtt", "Round-trip time", "Smoothed round-trip time at the sender.", "srtt_s", srtt),
         scene.plot("in-flight", "In flight", "Packets sent and not acknowledged.", "in_flight_packets", in_flight),
+        scene.flights(),
         scene.queues(),
     ];
     plots.into_iter().flatten().collect()
@@ -85,6 +88,21 @@ impl Scene<'_> {
             some => format!(" Not drawn: {}.", counted(some, "flow")),
         };
         self.finish(id, title, &format!("{caption}{more}"), column, drawing)
+    }
+
+    /// The packets in flight of a few flows, each with its window: it fills it, or its application limits it.
+    fn flights(&self) -> Option<Plot> {
+        let groups = groups(self.parts);
+        let flows = groups.iter().flat_map(|group| group.flows.iter().map(|(trace, flow)| (&group.key, *trace, *flow)));
+        let curves = flows.flat_map(|(key, trace, flow)| {
+            let both = [("window", window(flow, trace)), ("in flight", in_flight(flow, trace))];
+            both.map(|(word, points)| (format!("{}, {word}", flow.name), self.palette.variable(key), points))
+        });
+        let lines = curves.enumerate().map(|(nth, (name, colour, (x, y)))| self.line(&name, colour, nth, &x, &y));
+        let lines: Vec<Line> = lines.collect();
+        let caption = "Packets sent and not acknowledged, and packets the algorithm allows in flight.";
+        let few = lines.len() <= 2 * MOST_FLIGHTS;
+        few.then(|| self.finish("flight", "Window and flight", caption, "in_flight_packets", Drawing::Lines(lines)))?
     }
 
     /// The fullest queue of each run.
@@ -247,6 +265,8 @@ fn goodput(flow: &FlowTrace, trace: &Trace, interval: u64) -> Points {
     whole.filter_map(|piece| Some((seconds(piece.from + interval / 2), curve.per_second(piece)? * bits))).unzip()
 }
 
+/// Flows whose windows and flights one plot can show.
+const MOST_FLIGHTS: usize = 4;
 /// More inputs and algorithms than this cannot be told apart.
 const MOST: usize = 12;
 /// The text of a caption about bands.
@@ -306,5 +326,21 @@ mod tests {
         let (lines, caption) = names(&single);
         assert_eq!(lines.len(), MOST);
         assert!(caption.contains("Not drawn: 3 flows."), "{caption}");
+    }
+
+    #[test]
+    fn a_few_flows_have_their_windows_and_flights_in_one_plot() {
+        let drawn = |parts: &[Part], id: &str| {
+            let keys = keys(parts);
+            let plots = plots(parts, &Palette::new(keys.iter().map(String::as_str)));
+            let plot = plots.into_iter().find(|plot| plot.id == id)?;
+            Some(plot.data[0].groups.iter().map(|group| group.texts[0].clone()).collect::<Vec<_>>())
+        };
+        let log = Part { knows_delivered: false, ..part("log", &["reno"]) };
+        let both = [part("a", &["reno"]), log];
+        let names = ["a: a: 0, window", "a: a: 0, in flight", "log: log: 0, window", "log: log: 0, in flight"];
+        assert_eq!(drawn(&both, "flight"), Some(names.map(str::to_string).to_vec()));
+        assert_eq!(drawn(&both, "goodput"), Some(vec!["a: a: 0".to_string()]), "the log does not tell");
+        assert_eq!(drawn(&[part("a", &["reno"; 5])], "flight"), None);
     }
 }

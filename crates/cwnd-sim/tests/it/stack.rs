@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwnd::{Bytes, Span, Spec, Time};
 use cwnd_sim::{
-    AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, QueueLimit, RateSchedule, RedSetup, Setup, SetupError,
-    Source, Tap, run,
+    AckEcho, Discipline, Dumbbell, Era, Fault, LinkId, Loss, Pause, QueueLimit, RateSchedule, RedSetup, Setup,
+    SetupError, Source, Tap, Variation, run,
 };
 use cwnd_stack::{Connection, Ecn, Endpoint, Pair, Shown, Stack, StackSpec, Transmit};
 
@@ -176,6 +176,19 @@ fn the_application_limits_a_stack_while_all_that_it_submitted_is_on_its_way() {
     // 146 kB leave within 0.16 s.
     let finite = share(Source::Packets(100));
     assert!((0.9..0.96).contains(&finite), "{finite}");
+}
+
+/// An application that may pause hands over 64 packets before the first of them arrives, after 20 ms, and none after its pause has begun.
+#[test]
+fn a_pause_in_the_first_flight_stops_a_stack() {
+    let mut setup = setup(Batches::default(), &path());
+    setup.flows.truncate(1);
+    setup.variation = Variation { start: Some(Span::ZERO), rtt: 0.0, jitter: 0.0 };
+    let from = setup.flows[0].start + Span::from_millis(15);
+    setup.flows[0].pauses = vec![Pause { from, to: from + Span::from_secs(10) }];
+    let trace = run(&setup, &mut |_| true).expect("a valid setup");
+    // Of 93,440 bytes nine batches have 9500 in ten datagrams, and the last has eight.
+    assert_eq!(trace.flows[0].sent.last(), Some(&98));
 }
 
 #[test]

@@ -318,7 +318,7 @@ pub(crate) const CHECKS: &[Check] = &[
         level: Level::Step,
         requirement: "in recovery no more is sent than the reduced window allows",
         looks: Looks::Wire,
-        measured: "packets sent in the second round trip after the loss was found over those in the one before",
+        measured: "bytes sent in the second round trip after the loss was found over those in the one before",
         applies: Applies::Loss,
         accepted: Range::within(0.3, 0.85),
         basis: "0.5 for Reno and 0.7 for CUBIC, with growth of a round trip and a tenth for where round trips begin",

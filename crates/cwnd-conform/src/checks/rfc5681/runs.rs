@@ -103,8 +103,10 @@ pub(super) fn restart_threshold(lab: &Lab<'_>) -> Measured {
 
 pub(super) fn backoff(lab: &Lab<'_>) -> Measured {
     let (record, from, to) = outage(lab, 50, 40.0, 0.5)?;
-    let inside = ((from + 1.0) * 1e9) as u64..(to * 1e9) as u64;
-    let mut at: Vec<u64> = record.data.iter().map(|sent| sent.at).filter(|at| inside.contains(at)).collect();
+    // An end also answers the probes of its peer, by packets without data.
+    let largest = record.between_data(from + 1.0, to).map(|sent| sent.bytes).max().unwrap_or(0);
+    let probes = record.between_data(from + 1.0, to).filter(|sent| 2 * sent.bytes > largest);
+    let mut at: Vec<u64> = probes.map(|sent| sent.at).collect();
     // Probes of two packets are one.
     at.dedup_by(|later, earlier| *later - *earlier < 10_000_000);
     // A bound of a minute or more is allowed (RFC 6298 section 2.5), and 64 timeouts, as this program's hosts have it, are less where
@@ -142,7 +144,7 @@ pub(super) fn recovery_rate(lab: &Lab<'_>) -> Measured {
         return Err(Unfit::NotApplicable("it shows no losses"));
     }
     let found = found.ok_or_else(|| Unfit::Absent("the loss is not found".to_string()))?.at;
-    let before = record.sent(found - record.rtt, found);
-    need(before > 10, "too little is sent")?;
-    Ok(record.sent(found + record.rtt, found + 2.0 * record.rtt) as f64 / before as f64)
+    let before = record.full(found - record.rtt, found);
+    need(before > 10.0, "too little is sent")?;
+    Ok(record.full(found + record.rtt, found + 2.0 * record.rtt) / before)
 }

@@ -137,6 +137,13 @@ pub(super) fn limited_clock(lab: &Lab<'_>) -> Measured {
         record.cut(at)?;
         let before = record.window(begin)?;
         if record.smallest(begin, end)? > 0.6 * before {
+            // An application hands more than a window over where windows are small.
+            let sent: Vec<f64> = record.data.iter().map(|sent| sent.at as f64 / 1e9).collect();
+            let inside = sent.windows(2).filter(|pair| pair[0] > begin && pair[1] < end);
+            need(
+                inside.map(|pair| pair[1] - pair[0]).any(|gap| gap > record.rtt),
+                "its bursts follow each other at once",
+            )?;
             return Ok(record.window(end + 6.0 * record.rtt)? / before);
         }
     }
