@@ -46,7 +46,8 @@ fn program_of(arguments: &[String]) -> (&'static str, &'static str) {
     }
 }
 
-/// The releases of the stacks whose names have none, from the lock files: `quinn=0.11.19,…`. Links name what was recorded by them.
+/// The releases of the stacks whose names have none, from the lock files: `quinn=0.11.19,…`. They are a part of the names of recorded
+/// flows in links.
 fn releases(workspace: &Workspace) -> String {
     let read = |path: &str| fs::read_to_string(workspace.path(path)).unwrap_or_default();
     let locks = [read("foreign/Cargo.lock"), read("foreign/boring/Cargo.lock")];
