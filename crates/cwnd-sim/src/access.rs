@@ -140,8 +140,11 @@ impl AccessLine {
     /// This one leaves next. When is drawn only now: until then nobody asks.
     #[inline(always)]
     fn bring_to_front(&mut self, packet: Departure) {
-        let jitter = Span::from_nanos(self.stream.below(self.jitter));
-        self.last = (packet.sent_at + self.delay + jitter).max(self.last);
+        let mut leaves = packet.sent_at + self.delay;
+        if self.jitter > 0 {
+            leaves = leaves + Span::from_nanos(self.stream.below(self.jitter));
+        }
+        self.last = leaves.max(self.last);
         (self.next, self.front) = (self.last, packet);
     }
 }

@@ -34,7 +34,7 @@ struct CachedControl {
 }
 
 /// The view that an algorithm gets.
-#[inline]
+#[inline(always)]
 fn shown(facts: &Facts, timer: &RetransmissionTimer, moment: &Moment) -> View {
     let mut view = facts.view(moment);
     view.timeout = Some(timer.timeout(&facts.rtt));
@@ -536,12 +536,12 @@ impl<R: Recovery> Sender<R> {
         Moment::new(now, self.next(), in_flight).with_recovery(self.recovery.in_recovery())
     }
 
-    #[inline]
+    #[inline(never)]
     fn view(&self, now: Time, in_flight: u64) -> View {
         self.shown(&self.moment(now, in_flight))
     }
 
-    #[inline]
+    #[inline(never)]
     fn shown(&self, moment: &Moment) -> View {
         shown(&self.facts, &self.timer, moment)
     }

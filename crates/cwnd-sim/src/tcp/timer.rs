@@ -89,22 +89,20 @@ impl RetransmissionTimer {
 
     /// Takes in the round-trip time of the oldest packet newly acknowledged (RFC 7323 section 4.3), and forgets all doublings (Karn). The
     /// algorithm's sample, `newest`, is that of the newest packet, which no delay of the acknowledgement prolongs; `exact` is without it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sample(&mut self, oldest: Span, newest: Span, exact: &RttEstimator) {
         self.backoff = 0;
-        if self.own.is_none() && oldest != newest {
-            self.part_from(exact);
-        }
-        if let Some(Own { tick, rtt }) = self.own.as_deref_mut() {
-            let ticks = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
-            rtt.on_sample(if *tick > Span::ZERO { ticks(*tick) } else { oldest }, Span::ZERO);
+        if self.own.is_some() || oldest != newest {
+            self.sample_own(oldest, exact);
         }
     }
 
-    /// From now on its samples are others than the algorithm's.
-    #[cold]
-    fn part_from(&mut self, exact: &RttEstimator) {
-        self.own = Some(Box::new(Own { tick: Span::ZERO, rtt: *exact }));
+    /// A sample that the algorithm does not have, or an earlier one was of that kind.
+    #[inline(never)]
+    fn sample_own(&mut self, oldest: Span, exact: &RttEstimator) {
+        let Own { tick, rtt } = self.own.get_or_insert_with(|| Box::new(Own { tick: Span::ZERO, rtt: *exact })).as_mut();
+        let ticks = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
+        rtt.on_sample(if *tick > Span::ZERO { ticks(*tick) } else { oldest }, Span::ZERO);
     }
 
     /// The round-trip time by RFC 6298, without ticks: what a sender of TCP knows as SRTT.

@@ -35,7 +35,7 @@ impl RttEstimator {
 
     /// A sample; `ack_delay` is how much of it the receiver reports as its own delay of the acknowledgement. It is passed on,
     /// not subtracted.
-    #[inline]
+    #[inline(always)]
     pub fn on_sample(&mut self, sample: Span, ack_delay: Span) {
         let weighed = |old: Span, new: Span, shares: u64| (old * (shares - 1) + new) / shares;
         let Some(rtt) = &mut self.rtt else {
