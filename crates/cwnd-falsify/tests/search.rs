@@ -37,7 +37,7 @@ fn with_threads<R>(threads: usize, work: impl FnOnce(Executor<'_>) -> R) -> R {
 fn outcomes(space: &Space, strategy: Strategy, threads: usize, most: usize, to: usize) -> Vec<Evaluated> {
     with_threads(threads, |executor| {
         let mut search = Search::start(space, strategy, 1).expect("it runs on a dumbbell");
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         while search.outcomes().len() < to {
             search.advance(&subject, most.min(to - search.outcomes().len())).expect("nothing interrupts it");
         }
@@ -65,7 +65,7 @@ fn a_search_continues_from_its_corpus() {
     corpus.write(&whole[..51]).expect("it can be written");
     let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
     search.replay(corpus.read(&space).expect("as written"));
-    with_threads(2, |executor| search.advance(&Subject { executor, promise: space.promise() }, 5))
+    with_threads(2, |executor| search.advance(&Subject::new(executor, space.promise()), 5))
         .expect("nothing interrupts it");
     assert_eq!(search.outcomes(), whole);
     let other = Corpus::new(&path, &space, Strategy::Elites, 2).read(&space).expect_err("it is of another seed");
@@ -131,7 +131,7 @@ fn failures_are_kept_with_their_paths_across_an_interruption() {
     let space = Space::new(Profile::Home, fragile, promise("steady-loss"));
     let corpus = Corpus::new(&directory.path().join("corpus"), &space, Strategy::Elites, 1);
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
         search.advance(&subject, 12).expect("a panic is no interruption");
         let failures: Vec<usize> = search.failures().iter().map(|tried| tried.index).collect();
@@ -183,7 +183,7 @@ fn the_clock_of_htcp_breaks_the_bound_of_slow_start_and_reno_keeps_it() {
     let text = std::fs::read_to_string(file).expect("it is there");
     let judged = |text: &str| {
         let (promise, scenario) = read("htcp-clock.toml", text).expect("a scenario with a property");
-        with_threads(1, |executor| regress(&Subject { executor, promise: &promise }, &scenario))
+        with_threads(1, |executor| regress(&Subject::new(executor, &promise), &scenario))
             .expect("nothing interrupts it")
     };
     let htcp = judged(&text);
@@ -288,7 +288,7 @@ fn the_unused_window_of_a_stack_is_that_which_its_application_does_not_fill() {
         assert!(case.parts().eq([Part::Source]));
         let scenario = space.read(&case, 1).expect("a scenario");
         with_threads(1, |executor| {
-            let subject = Subject { executor, promise: space.promise() };
+            let subject = Subject::new(executor, space.promise());
             subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0].clone()
         })
     };
@@ -353,7 +353,7 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
         let case = space.decode(&vec![coordinate; Space::dimensions()]);
         let scenario = space.read(&case, 1).expect("a scenario");
         with_threads(1, |executor| {
-            let subject = Subject { executor, promise: space.promise() };
+            let subject = Subject::new(executor, space.promise());
             let outcome = &subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0];
             (outcome.value.unwrap_or_else(|| panic!("{outcome:?}")), outcome.is_broken())
         })
@@ -372,7 +372,7 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
 fn a_path_that_few_seeds_break_is_no_answer() {
     let space = Space::new(Profile::Home, written("bbr"), promise("completion"));
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Elites, 2).expect("it runs on a dumbbell");
         while search.outcomes().len() < 48 {
             search.advance(&subject, 48).expect("nothing interrupts it");
@@ -400,7 +400,7 @@ fn a_path_that_few_seeds_break_is_no_answer() {
 fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
     let space = Space::new(Profile::Anything, written("bbr"), promise("starvation"));
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Random, 1).expect("it runs on a dumbbell");
         let mut found = None;
         while found.is_none() && search.outcomes().len() < 96 {
@@ -428,7 +428,7 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         assert!(read("answer.toml", &marked).is_ok_and(|(promise, _)| promise.to_string() == "starvation > 0.1"));
         let mended = answer.toml.replace("starvation > 0.1", "starvation > 0");
         let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
-        let subject = Subject { executor, promise: &promise };
+        let subject = Subject::new(executor, &promise);
         assert!(kept(&regress(&subject, &scenario).expect("nothing interrupts it")), "{mended}");
     });
 }
