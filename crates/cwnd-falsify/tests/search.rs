@@ -1,5 +1,6 @@
 //! Searches with fixed seeds, from the first point to the shrunk counterexample.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use cwnd::window::{Window, WindowRule};
 use cwnd::{Bytes, CongestionControl, Maker, Spec, Start, Time, View};
 use cwnd_falsify::answer::{Answer, kept, number as answer_number, read, regress};
 use cwnd_falsify::corpus::Corpus;
-use cwnd_falsify::findings::Findings;
+use cwnd_falsify::findings::{Findings, counterexamples, has_counterexample};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::shrink::{Shrunk, seeds_of, shrink};
@@ -377,7 +378,12 @@ fn a_path_that_few_seeds_break_is_no_answer() {
         while search.outcomes().len() < 48 {
             search.advance(&subject, 48).expect("nothing interrupts it");
         }
+        let answers = counterexamples(&search, &subject, 3, 1, &mut |_| ()).expect("nothing interrupts it");
+        let mut luck = BTreeSet::new();
+        let has = has_counterexample(&search, &subject, 3, &mut luck).expect("nothing interrupts it");
+        assert!(search.has_broken() && has != answers.is_empty());
         let broken = search.broken();
+        assert!(broken.iter().take(luck.len()).all(|tried| luck.contains(&tried.index)));
         let lucky = broken.iter().find_map(|tried| {
             let shrunk = shrink(&space, &subject, &tried.case, 1).expect("nothing interrupts it")?;
             let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
