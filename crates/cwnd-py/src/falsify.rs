@@ -14,7 +14,6 @@ use cwnd_falsify::{MOST_MEMORY, Subject};
 use cwnd_run::execute::RunError;
 use cwnd_run::files::to_json;
 use cwnd_run::run::Runs as LabRuns;
-use cwnd_text::size;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
@@ -82,8 +81,9 @@ pub(crate) fn falsify(
     let strategy = Strategy::find(search).ok_or_else(|| unknown("search", search, names()))?;
     let memory = work::memory(memory)?;
     if memory.is_some_and(|bytes| bytes < MOST_MEMORY) {
-        let least = size(MOST_MEMORY);
-        return Err(Failure::Argument(format!("memory: an evaluation may use {least}: expected that or more")));
+        return Err(Failure::Argument(format!(
+            "memory: an evaluation may use {MOST_MEMORY} bytes: expected that or more"
+        )));
     }
     let algorithm = written("algorithm", &algorithm, &errors)?;
     let outside = algorithm.value().is_outside();
