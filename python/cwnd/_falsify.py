@@ -193,14 +193,15 @@ def falsify(
     evaluations : int
         The budget, 1 to 10000000 runs.
     first : bool
-        Stop at the first path that breaks the property.
+        Stop at the first counterexample.
     seeds : int
         How many seeds of the simulator each counterexample is run with, 1 to 100; all of them break the property, and,
         from 2 on, ten others.
     answers : int
         The most counterexamples, 1 to 100.
     memory : str, optional
-        Memory for packets and samples of all runs together, such as ``4GB``; half of the machine's if not given.
+        Memory for packets and samples of all runs together, such as ``4GB``, at least 64 MB; half of the machine's if
+        not given.
     corpus : path, optional
         A file for the outcomes, also of a search that is interrupted. The same call continues from it, with as many
         evaluations or more. It needs an algorithm and a property as text.

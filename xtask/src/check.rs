@@ -11,6 +11,7 @@ use crate::workspace::{OPTIONAL, WITHOUT_ARROW, run};
 /// The packages of the repository that its workspace does not have.
 const OTHER_PACKAGES: &[&str] = &[
     "evidence",
+    "evidence/optimisers",
     "examples/noq-copy",
     "examples/own-controller",
     "examples/own-stack",

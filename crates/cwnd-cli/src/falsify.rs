@@ -1,5 +1,7 @@
 //! `cwnd falsify`
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,24 +10,24 @@ use clap::Args;
 use cwnd::Spec;
 use cwnd_falsify::answer::{junit, kept, number, read, regress, verdict};
 use cwnd_falsify::corpus::Corpus;
-use cwnd_falsify::findings::{Finding, Findings, Found, counterexamples};
+use cwnd_falsify::findings::{Finding, Findings, Found, counterexamples, has_counterexample};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
-use cwnd_falsify::{Evaluated, Subject, reference};
+use cwnd_falsify::{Evaluated, MOST_MEMORY, Shard, Subject, Workers, reference, work};
 use cwnd_report::{json, write_run};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Progress, RunError, Threads};
 use cwnd_run::files::{read_text, to_json, write_named, write_whole};
 use cwnd_run::run::run as run_all;
 use cwnd_run::scenario::{Scenario, Written};
-use cwnd_text::{counted, one_line};
+use cwnd_text::{counted, one_line, size};
 
 use crate::arguments::whole;
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Interrupts;
+use crate::progress::{Interrupts, memory};
 
 /// Arguments of `cwnd falsify`.
 #[derive(Args, Debug)]
@@ -38,10 +40,10 @@ Examples:
 docs/falsify.md explains properties, profiles and answers. The exit code of --regress is 1 unless each property is kept.")]
 pub(crate) struct Arguments {
     /// The algorithm under test, such as `bbr` or `aimd:b=1/8`
-    #[arg(required_unless_present_any = ["list", "regress"])]
+    #[arg(required_unless_present_any = ["list", "regress", "worker"])]
     algorithm: Option<Written<Spec>>,
     /// A property of --list, or measures with a bound: `starvation`, `steady-loss < 0.2`, `utilisation - 2*loss_rate > 0.4`
-    #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress"], allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROPERTY", required_unless_present_any = ["list", "regress", "worker"], allow_hyphen_values = true)]
     property: Option<Promise>,
     /// Paths: home, mobile, datacentre, satellite, anything
     #[arg(long, value_name = "PROFILE", default_value = "home", value_parser = profile)]
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     /// Stop after this many minutes
     #[arg(long, value_name = "M", value_parser = minutes)]
     minutes: Option<f64>,
-    /// Stop at the first path that breaks the property
+    /// Stop at the first answer
     #[arg(long)]
     first: bool,
     /// Run each answer with this many seeds; it breaks the property with each and, from 2 on, with ten others
@@ -73,6 +75,12 @@ pub(crate) struct Arguments {
     /// Record the outcomes in this file; continue from it if it exists
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
+    /// Store runs in this directory, and take those that are there
+    #[arg(long, value_name = "DIR", conflicts_with = "regress")]
+    store: Option<PathBuf>,
+    /// Share the runs with machines that have the other shards and the same --store, such as 3/8
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "store", conflicts_with = "regress")]
+    shard: Option<Shard>,
     /// Print one JSON document; write no files unless --out is given
     #[arg(long, conflicts_with = "regress")]
     json: bool,
@@ -86,8 +94,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "regress", conflicts_with_all = SEARCHING)]
     junit: Option<PathBuf>,
     /// List the properties
-    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit", "json", "out"])]
+    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit", "json", "out", "store", "shard"])]
     list: bool,
+    /// Evaluate what another process asks for
+    #[arg(long, hide = true, conflicts_with_all = SEARCHING, conflicts_with_all = ["regress", "threads", "junit", "json", "out", "shard", "list"])]
+    worker: bool,
 }
 
 /// What only a search has.
@@ -109,16 +120,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.list {
         return Ok(reference::list());
     }
+    let cells = arguments.store.as_deref().map_or_else(Cells::default, Cells::stored);
+    if arguments.worker {
+        work(&cells).map_err(|error| Failure::run(format!("--worker: {error}")))?;
+        return Ok(String::new());
+    }
     let progress = Interrupts::listen()?;
-    let cells = Cells::default();
+    if memory().is_some_and(|bytes| bytes < MOST_MEMORY) {
+        return Err(Failure::input(format!(
+            "--memory: an evaluation may use {}: expected that or more",
+            size(MOST_MEMORY)
+        )));
+    }
+    let workers = workers(arguments)?;
     let executor = Executor::new(&cells, &progress);
     let threads = arguments.threads.and_then(|count| NonZeroUsize::new(count as usize));
     let executor = threads.map_or(executor, |count| executor.on(Threads::Own(count)));
     let (Some(algorithm), Some(promise)) = (&arguments.algorithm, &arguments.property) else {
-        return judge_again(arguments, executor);
+        return judge_again(arguments, executor, &workers);
     };
     let space = Space::new(arguments.profile, algorithm.clone(), promise.clone());
-    let subject = Subject { executor, promise };
+    let subject = Subject::new(executor, promise).in_processes(&workers);
+    let subject = arguments.shard.map_or(subject, |shard| subject.beginning_with(shard));
     let mut search = Search::start(&space, arguments.search, arguments.seed)
         .map_err(|error| Failure::input(format!("{algorithm}: {error}")))?;
     let corpus = arguments.corpus.as_deref().map(|path| Corpus::new(path, &space, arguments.search, arguments.seed));
@@ -131,7 +154,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         search.replay(recorded);
     }
-    let directory = files::directory(arguments.out.as_deref(), "falsify", !arguments.json)?;
+    // A search of hours that is killed leaves no unfinished directory: it begins once the answers are known.
+    drop(files::directory(arguments.out.as_deref(), "falsify", !arguments.json)?);
     let searched = advance(arguments, &subject, &mut search, corpus.as_ref());
     if let Some(corpus) = &corpus {
         corpus.write(search.outcomes()).map_err(|error| at_corpus(arguments, &error))?;
@@ -144,7 +168,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         .map_err(|_| Failure::stopped(format!("interrupted while shrinking after {}", evaluations(&search))))?;
     let findings = Findings::of(&search, arguments.seeds, &found);
     let mut text = findings.text();
-    if let Some(directory) = directory {
+    if let Some(directory) = files::directory(arguments.out.as_deref(), "falsify", !arguments.json)? {
         write_findings(directory.path(), &findings, &found, &progress)?;
         let path = files::publish(directory, |_| Ok(()))?;
         let place = |file: &str| one_line(&path.join(file).display().to_string());
@@ -187,12 +211,19 @@ fn advance(
     let mut batches = 0;
     let mut written = Stopwatch::start();
     let in_time = || time.is_none_or(|time| watch.elapsed() < time);
-    while search.outcomes().len() < most && in_time() && !(arguments.first && search.has_broken()) {
+    let stopped = |search: &Search<'_>| {
+        let kept = if corpus.is_some() { "; the same command continues from the corpus" } else { "" };
+        Failure::stopped(format!("interrupted after {}{kept}", evaluations(search)))
+    };
+    let mut luck = BTreeSet::new();
+    while search.outcomes().len() < most && in_time() {
+        if arguments.first
+            && has_counterexample(search, subject, arguments.seeds, &mut luck).map_err(|_| stopped(search))?
+        {
+            break;
+        }
         let left = most - search.outcomes().len();
-        search.advance(subject, left).map_err(|_| {
-            let kept = if corpus.is_some() { "; the same command continues from the corpus" } else { "" };
-            Failure::stopped(format!("interrupted after {}{kept}", evaluations(search)))
-        })?;
+        search.advance(subject, left).map_err(|_| stopped(search))?;
         batches += 1;
         let due = batches % WRITE_EVERY == 0 || written.elapsed() >= WRITE_WITHIN;
         if let Some(corpus) = corpus.filter(|_| due) {
@@ -248,7 +279,7 @@ fn write_findings(
 }
 
 /// Judges the files of `--regress`.
-fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, Failure> {
+fn judge_again(arguments: &Arguments, executor: Executor<'_>, workers: &Workers) -> Result<String, Failure> {
     exists_around("--junit", arguments.junit.as_deref())?;
     let read = |path: &PathBuf| -> Result<(String, Promise, Scenario), Failure> {
         let name = one_line(&path.display().to_string());
@@ -262,7 +293,8 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
     let files: Vec<(String, Promise, Scenario)> = arguments.regress.iter().map(read).collect::<Result<_, _>>()?;
     let mut judged: Vec<(String, Promise, Evaluated)> = Vec::new();
     for (name, promise, scenario) in files {
-        let evaluated = regress(&Subject { executor, promise: &promise }, &scenario).map_err(RunError::from)?;
+        let subject = Subject::new(executor, &promise).in_processes(workers);
+        let evaluated = regress(&subject, &scenario).map_err(RunError::from)?;
         judged.push((name, promise, evaluated));
     }
     if let Some(path) = &arguments.junit {
@@ -290,6 +322,18 @@ fn judge_again(arguments: &Arguments, executor: Executor<'_>) -> Result<String, 
     Err(Failure::run(faults.join("; ")))
 }
 
+/// Processes of this program that evaluate.
+fn workers(arguments: &Arguments) -> Result<Workers, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::run(format!("this program has no path: {error}")))?;
+    let mut command = vec![program.into_os_string()];
+    command.extend(["falsify", "--worker"].map(OsString::from));
+    if let Some(directory) = &arguments.store {
+        command.extend([OsString::from("--store"), directory.clone().into_os_string()]);
+    }
+    Ok(Workers::new(command, PATIENCE))
+}
+
 /// Refuses a file to be written whose directory is not there.
 fn exists_around(flag: &str, path: Option<&Path>) -> Result<(), Failure> {
     let directory = path.and_then(Path::parent).filter(|directory| !directory.as_os_str().is_empty());
@@ -315,6 +359,12 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     Strategy::find(text).ok_or_else(|| format!("accepted are {}", Strategy::ALL.map(Strategy::name).join(", ")))
 }
 
+fn shard(text: &str) -> Result<Shard, String> {
+    let read = |(index, count): (&str, &str)| Shard::new(index.parse().ok()?, count.parse().ok()?);
+    let shard = text.split_once('/').and_then(read);
+    shard.ok_or_else(|| "expected a shard and how many there are, such as `1/8`, from `1/8` to `8/8`".to_string())
+}
+
 fn minutes(text: &str) -> Result<f64, String> {
     let accepted = "expected a number of minutes above 0 and at most 10000";
     text.parse().ok().filter(|minutes| *minutes > 0.0 && *minutes <= 1e4).ok_or_else(|| accepted.to_string())
@@ -325,5 +375,7 @@ const DEFAULT_EVALUATIONS: usize = 1000;
 const WRITE_EVERY: usize = 8;
 /// unless these take longer: a process that is killed loses the evaluations of that time.
 const WRITE_WITHIN: Duration = Duration::from_secs(5);
+/// How long a run may show no progress: the simulator reports some several times within each run, which takes seconds at most.
+const PATIENCE: Duration = Duration::from_secs(60);
 const FILE: &str = "counterexample.toml";
 const CLOSEST: &str = "closest.toml";

@@ -248,7 +248,7 @@ impl Streamed<'_> {
 impl Reduce for Streamed<'_> {
     type Reduction = ();
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         // Runs of equal scenarios are two lines on the page.
         LIVE[self.run % MAX_RUNS]
     }

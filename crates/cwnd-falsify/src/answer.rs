@@ -8,7 +8,8 @@ use cwnd_run::scenario::{FlowGroup, Scenario, ScenarioError};
 use cwnd_text::{counted, decimal, one_line};
 use thiserror::Error;
 
-use crate::evaluate::{Evaluated, Subject, worst};
+use crate::evaluate::Subject;
+use crate::evaluated::{Evaluated, worst};
 use crate::observed::COMPETITOR;
 use crate::property::{Promise, PropertyError};
 use crate::search::says;

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use cwnd_run::cells::SOURCES;
 use cwnd_run::files::{read_text, write_named};
-use cwnd_text::{exact, one_line};
+use cwnd_text::one_line;
 use thiserror::Error;
 
-use crate::evaluate::Evaluated;
+use crate::evaluated::Evaluated;
 use crate::refused::short;
 use crate::search::Strategy;
+use crate::sources::OWN;
 use crate::space::Space;
 
 /// The corpus of a search.
@@ -106,14 +107,7 @@ impl Corpus {
             if found != evaluation {
                 return Err(CorpusError::Order { line, found, evaluation });
             }
-            if let Some(error) = text.strip_prefix("error: ") {
-                return Ok(Evaluated::failed(&error));
-            }
-            if let Some(silence) = text.strip_prefix("- ") {
-                return Ok(Evaluated::silent(&silence));
-            }
-            let value = text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(no_outcome)?;
-            Ok(Evaluated { value: Some(value), margin: Some(space.promise().margin(value)), ..Evaluated::default() })
+            Evaluated::read(text, space.promise()).ok_or_else(no_outcome)
         };
         let outcomes = (1..).zip(lines).map(outcome).collect::<Result<Vec<Evaluated>, CorpusError>>()?;
         if text.ends_with('\n') { Ok(outcomes) } else { Err(CorpusError::Cut(text.lines().count())) }
@@ -126,60 +120,8 @@ impl Corpus {
     pub fn write(&self, outcomes: &[Evaluated]) -> io::Result<()> {
         let mut text = self.head.clone();
         for (evaluation, outcome) in (1..).zip(outcomes) {
-            let _ = match outcome {
-                Evaluated { error: Some(error), .. } => writeln!(text, "{evaluation} error: {}", one_line(error)),
-                Evaluated { value: Some(value), .. } => writeln!(text, "{evaluation} {}", exact(*value)),
-                Evaluated { silence, .. } => {
-                    writeln!(text, "{evaluation} - {}", one_line(silence.as_deref().unwrap_or_default()))
-                }
-            };
+            let _ = writeln!(text, "{evaluation} {}", outcome.words());
         }
         write_named(&self.path, text.as_bytes())
-    }
-}
-
-/// The hash of some texts (FNV-1a).
-const fn hash(texts: &[&str]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut at = 0;
-    while at < texts.len() {
-        let bytes = texts[at].as_bytes();
-        let mut byte = 0;
-        while byte < bytes.len() {
-            hash = (hash ^ bytes[byte] as u64).wrapping_mul(0x0100_0000_01b3);
-            byte += 1;
-        }
-        at += 1;
-    }
-    hash
-}
-
-macro_rules! sources {
-    ($($name:literal)*) => {
-        /// The hash of the code that proposes paths and judges runs.
-        const OWN: u64 = hash(&[$(include_str!($name)),*]);
-        #[cfg(test)]
-        const NAMES: &[&str] = &[$($name),*];
-    };
-}
-
-sources! { "bound.rs" "evaluate.rs" "formula.rs" "measured.rs" "observed.rs" "parts.rs" "profile.rs" "property.rs" "search.rs" "space.rs" }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sources_are_those_that_decide_outcomes() {
-        /// What reads, shows and shrinks outcomes.
-        const OTHERS: [&str; 7] =
-            ["answer.rs", "corpus.rs", "findings.rs", "lib.rs", "reference.rs", "refused.rs", "shrink.rs"];
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let files = std::fs::read_dir(directory).expect("the sources are there");
-        let names = files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8"));
-        let mut decisive: Vec<String> = names.filter(|name| !OTHERS.contains(&name.as_str())).collect();
-        decisive.sort();
-        assert_eq!(decisive, NAMES);
-        assert!(hash(&["ab"]) != hash(&["ac"]) && hash(&["ac"]) != hash(&["ca"]));
     }
 }

@@ -2,48 +2,114 @@
 
 use std::sync::Arc;
 
+use cwnd_run::cells::{CellKey, Cells, StoreError};
 use cwnd_run::execute::{Executor, Interrupted, Job, Outcome, Reduce};
+use cwnd_run::probe::Reduction;
 use cwnd_run::scenario::{Scenario, ScenarioError};
 use cwnd_text::one_line;
 use cwnd_trace::Trace;
 
+use crate::evaluated::Evaluated;
 use crate::property::Promise;
+use crate::sources::OWN;
+use crate::workers::{Request, Workers};
 
 /// The algorithm that is judged, and the property.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// How runs are executed.
-    pub executor: Executor<'a>,
+    executor: Executor<'a>,
     /// The property with its bound.
-    pub promise: &'a Promise,
+    pub(crate) promise: &'a Promise,
+    /// Which processes execute them; none for the threads of this one.
+    workers: Option<&'a Workers>,
+    /// Which evaluations come first.
+    shard: Shard,
 }
 
-/// The outcome of an evaluation.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Evaluated {
-    /// The number of the property; none where the run says nothing.
-    pub value: Option<f64>,
-    /// By how much the property is kept, in units of its bound; negative if it is broken.
-    pub margin: Option<f64>,
-    /// Why a run failed.
-    pub error: Option<String>,
-    /// Why the run says nothing.
-    pub silence: Option<String>,
+/// One of several machines with the same search and a common store. Each makes all evaluations, its own first, and finds those
+/// of the others in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0.
+    index: u32,
+    count: u32,
 }
 
-impl Subject<'_> {
+impl Shard {
+    /// The shard with an index from 1 to `count`; none outside.
+    #[must_use]
+    pub fn new(index: u32, count: u32) -> Option<Self> {
+        (1..=count).contains(&index).then(|| Self { index: index - 1, count })
+    }
+
+    /// Whether the evaluation at a place is its own.
+    fn has(self, place: usize) -> bool {
+        place % self.count as usize == self.index as usize
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// Judges runs of `executor` by a property, on its threads.
+    #[must_use]
+    pub fn new(executor: Executor<'a>, promise: &'a Promise) -> Self {
+        Self { executor, promise, workers: None, shard: Shard { index: 0, count: 1 } }
+    }
+
+    /// Runs in processes, as many as the executor has threads, with stores of their own. A run that never returns or ends its process has
+    /// failed then. The algorithms and the property need to be known by their texts.
+    #[must_use]
+    pub fn in_processes(self, workers: &'a Workers) -> Self {
+        Self { workers: Some(workers), ..self }
+    }
+
+    /// Begins with the evaluations of a shard.
+    #[must_use]
+    pub fn beginning_with(self, shard: Shard) -> Self {
+        Self { shard, ..self }
+    }
+
     /// Runs every scenario with all of its seeds, and judges each seed.
     ///
     /// # Errors
     /// The work was interrupted.
     pub fn judge_all(&self, scenarios: &[Scenario]) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        match self.workers {
+            Some(workers) => self.judge_in(workers, scenarios),
+            None => self.judge_here(scenarios),
+        }
+    }
+
+    /// Judges in processes: the evaluations of the shard first, and of these the longest.
+    fn judge_in(&self, workers: &Workers, scenarios: &[Scenario]) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        let texts: Vec<String> = scenarios.iter().map(Scenario::to_toml).collect();
+        let each = scenarios.iter().zip(&texts).flat_map(|(scenario, text)| {
+            scenario.seeds().map(|seed| (scenario.packets(), Request { scenario: text.clone(), seed }))
+        });
+        let mut requests: Vec<(usize, (f64, Request))> = each.enumerate().collect();
+        requests.sort_by(|(a, (of_a, _)), (b, (of_b, _))| {
+            let own = self.shard.has(*b).cmp(&self.shard.has(*a));
+            own.then(of_b.total_cmp(of_a)).then(a.cmp(b))
+        });
+        let (places, requests): (Vec<usize>, Vec<Request>) =
+            requests.into_iter().map(|(place, (_, request))| (place, request)).unzip();
+        let executor = self.executor.with_memory_of_each(MOST_MEMORY);
+        let judged = workers.judge(self.promise, &requests, executor.width(), &|| executor.should_continue())?;
+        let mut judged: Vec<(usize, Evaluated)> = places.into_iter().zip(judged).collect();
+        judged.sort_by_key(|(place, _)| *place);
+        let mut judged = judged.into_iter().map(|(_, evaluated)| evaluated);
+        Ok(scenarios.iter().map(|scenario| judged.by_ref().take(scenario.seeds().len()).collect()).collect())
+    }
+
+    fn judge_here(&self, scenarios: &[Scenario]) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        let name = format!("{} {OWN:016x}", self.promise);
         let mut jobs = Vec::new();
         let mut refused = Vec::new();
         for scenario in scenarios {
             let own = self.variants(scenario);
             refused.push(own.as_ref().err().cloned());
             for (scenario, seed) in own.into_iter().flatten() {
-                jobs.push(Job { scenario, seed, keep: Judge { promise: self.promise, seed } });
+                jobs.push(Job { scenario, seed, keep: Judge { promise: self.promise, name: &name, seed } });
             }
         }
         let mut outcomes = self.executor.with_memory_of_each(MOST_MEMORY).run_each(jobs)?.into_iter();
@@ -90,53 +156,11 @@ impl Subject<'_> {
         };
         let best = rivals.iter().filter_map(|rival| rival.as_ref().ok()?.as_ref().ok().copied()).reduce(f64::min);
         match (rivals, best) {
-            ([], _) => self.of(own),
-            (_, Some(best)) => self.of(own / best),
+            ([], _) => Evaluated::of(own, self.promise),
+            (_, Some(best)) => Evaluated::of(own / best, self.promise),
             (_, None) => Evaluated::silent(&"no rival has a number"),
         }
     }
-
-    fn of(&self, value: f64) -> Evaluated {
-        Evaluated { value: Some(value), margin: Some(self.promise.margin(value)), ..Evaluated::default() }
-    }
-}
-
-impl Evaluated {
-    /// The outcome of a run that failed, with the reason on one line as a corpus has it.
-    pub(crate) fn failed(error: &impl ToString) -> Self {
-        Self { error: Some(one_line(&error.to_string())), ..Self::default() }
-    }
-
-    /// The outcome of a run that says nothing, with the reason on one line.
-    pub(crate) fn silent(reason: &impl ToString) -> Self {
-        Self { silence: Some(one_line(&reason.to_string())), ..Self::default() }
-    }
-
-    /// Whether the property is broken.
-    #[must_use]
-    pub fn is_broken(&self) -> bool {
-        self.margin.is_some_and(|margin| margin < 0.0)
-    }
-
-    /// The margin as an order among all outcomes.
-    fn rank(&self) -> f64 {
-        match (&self.error, self.margin) {
-            (Some(_), _) => f64::NEG_INFINITY,
-            (None, margin) => margin.unwrap_or(f64::INFINITY),
-        }
-    }
-}
-
-/// The seed with the smallest margin; one that failed comes first, one that says nothing last.
-#[must_use]
-pub fn worst(seeds: &[Evaluated]) -> Evaluated {
-    seeds.iter().min_by(|a, b| a.rank().total_cmp(&b.rank())).cloned().unwrap_or_default()
-}
-
-/// The seed with the largest margin; one that says nothing comes first, one that failed last.
-#[must_use]
-pub fn mildest(seeds: &[Evaluated]) -> Evaluated {
-    seeds.iter().max_by(|a, b| a.rank().total_cmp(&b.rank())).cloned().unwrap_or_default()
 }
 
 /// The scenario with another algorithm in the place of the first.
@@ -149,18 +173,35 @@ fn with_algorithm(scenario: &Scenario, name: &str) -> Result<Scenario, ScenarioE
 #[derive(Clone, Copy)]
 struct Judge<'a> {
     promise: &'a Promise,
+    /// The property, and the sources that judge by it.
+    name: &'a str,
     seed: u64,
 }
 
 impl Reduce for Judge<'_> {
     type Reduction = Result<f64, String>;
 
-    fn name(&self) -> &'static str {
-        "property"
+    fn name(&self) -> &str {
+        self.name
     }
 
     fn reduce(&self, scenario: &Scenario, trace: Trace) -> Result<f64, String> {
         self.promise.number_of(scenario, self.seed, trace)
+    }
+
+    fn find(&self, cells: &Cells, key: CellKey) -> Option<Result<f64, String>> {
+        let kept = cells.find(key)?;
+        let silence = || kept.iter().find_map(|(name, _)| name.strip_prefix(SILENCE)).map(str::to_string);
+        kept.one(NUMBER).map(Ok).or_else(|| Some(Err(silence()?)))
+    }
+
+    fn store(&self, cells: &Cells, key: CellKey, kept: &Result<f64, String>) -> Result<(), StoreError> {
+        let mut reduction = Reduction::default();
+        match kept {
+            Ok(number) => reduction.keep(NUMBER, [*number]),
+            Err(silence) => reduction.keep(format!("{SILENCE}{}", one_line(silence)), []),
+        }
+        cells.keep(key, &reduction)
     }
 }
 
@@ -171,7 +212,7 @@ struct Digest;
 impl Reduce for Digest {
     type Reduction = u64;
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "digest"
     }
 
@@ -183,4 +224,7 @@ impl Reduce for Digest {
 /// The most packets that the bottleneck of an evaluation may carry.
 pub(crate) const MOST_PACKETS: f64 = 2e6;
 /// What a run of an evaluation may use for packets and samples, bytes: about ten times what the largest paths of the profiles need.
-const MOST_MEMORY: u64 = 64_000_000;
+pub const MOST_MEMORY: u64 = 64_000_000;
+/// The names of a stored outcome.
+const NUMBER: &str = "number";
+const SILENCE: &str = "silence: ";

@@ -1,14 +1,17 @@
 //! The findings of a search: its answers, and the document that the command prints and Python reads.
 
+use std::collections::BTreeSet;
+
 use cwnd_run::execute::Interrupted;
 use cwnd_text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Answer, number};
-use crate::evaluate::{Evaluated, Subject};
+use crate::evaluate::Subject;
+use crate::evaluated::Evaluated;
 use crate::search::{Search, Tried};
-use crate::shrink::{Shrunk, seeds_of, shrink};
+use crate::shrink::{Shrunk, is_broken, seeds_of, shrink};
 
 /// The outcome of a search.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -137,6 +140,28 @@ pub fn counterexamples(
         }
     }
     Ok(found)
+}
+
+/// Whether [`counterexamples`] would have an answer. `luck` remembers the paths that other seeds keep, by their index.
+///
+/// # Errors
+/// The work was interrupted.
+pub fn has_counterexample(
+    search: &Search<'_>,
+    subject: &Subject<'_>,
+    seeds: u32,
+    luck: &mut BTreeSet<usize>,
+) -> Result<bool, Interrupted> {
+    for tried in search.broken().into_iter().take(CHECKED_PER_ANSWER) {
+        if luck.contains(&tried.index) {
+            continue;
+        }
+        if is_broken(search.space(), subject, &tried.case, seeds)? {
+            return Ok(true);
+        }
+        luck.insert(tried.index);
+    }
+    Ok(false)
 }
 
 /// The search that found a path: the command, unless the property has no text.

@@ -45,6 +45,10 @@ pub enum Part {
     Detour,
     /// An application that is slow first, and has bulk data then.
     SlowThenBulk,
+    /// A rate that changes at each point of a trace.
+    RateTrace,
+    /// A delay that changes at each point of a trace.
+    DelayTrace,
 }
 
 /// A number of a path.
@@ -98,6 +102,14 @@ impl Part {
 
     pub(crate) fn knobs(self) -> &'static [Knob] {
         self.entry().knobs
+    }
+
+    /// How many of its numbers count, the first of them: a trace has as many values as points.
+    pub(crate) fn used(self, values: &[f64]) -> usize {
+        match (self, values) {
+            (Self::RateTrace | Self::DelayTrace, [points, ..]) => (1 + *points as usize).min(values.len()),
+            _ => values.len(),
+        }
     }
 
     fn entry(self) -> &'static PartEntry {
@@ -341,7 +353,25 @@ pub(crate) static PARTS: &[PartEntry] = &[
             Knob::new("slow for a share of the run", [0.5, 0.8], 0.5),
         ],
     },
+    PartEntry {
+        part: Part::RateTrace,
+        name: "rate-trace",
+        title: "another rate at each point of a trace, which are equally far apart",
+        knobs: &[POINTS, FACTOR, FACTOR, FACTOR, FACTOR, FACTOR, FACTOR, FACTOR, FACTOR],
+    },
+    PartEntry {
+        part: Part::DelayTrace,
+        name: "delay-trace",
+        title: "another delay at each point of a trace, which are equally far apart",
+        knobs: &[POINTS, ADDITION, ADDITION, ADDITION, ADDITION, ADDITION, ADDITION, ADDITION, ADDITION],
+    },
 ];
+
+/// The points of a trace, at most as many as it has values.
+const POINTS: Knob = Knob::new("points", [2.0, 8.0], 2.0).whole();
+const FACTOR: Knob =
+    Knob::new("factor at each", [0.2, 2.0], 1.0).log().by(&[(Mobile, [0.1, 4.0]), (Anything, [0.05, 4.0])]);
+const ADDITION: Knob = Knob::new("addition at each in round trips", [0.0, 1.0], 0.0).by(&[(Anything, [0.0, 4.0])]);
 
 #[cfg(test)]
 mod tests {
@@ -355,6 +385,7 @@ mod tests {
     #[test]
     fn a_value_keeps_its_digits() {
         assert_eq!([rounded(12.3456, 3), rounded(0.012_345, 2), rounded(987.0, 1)], [12.3, 0.012, 1000.0]);
+        assert_eq!(Part::RateTrace.used(&[3.0, 0.5, 0.6, 0.7, 0.8]), 4);
         let kind = &Part::Discipline.knobs()[0];
         assert_eq!([0.0, 0.3, 0.999, 1.0].map(|at| kind.at(Profile::Home, at)), [0.0, 1.0, 3.0, 3.0]);
     }

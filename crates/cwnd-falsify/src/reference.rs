@@ -38,7 +38,9 @@ pub fn parts() -> String {
     for part in Part::all() {
         let range = |[low, high]: [f64; 2]| format!("{low} to {high}");
         let knobs = part.knobs().iter().map(|knob| format!("{}: {}", knob.name, range(knob.range(Profile::Home))));
-        let _ = writeln!(text, "| `{}` | {} | {} |", part.name(), part.title(), knobs.collect::<Vec<_>>().join("; "));
+        let mut knobs: Vec<String> = knobs.collect();
+        knobs.dedup();
+        let _ = writeln!(text, "| `{}` | {} | {} |", part.name(), part.title(), knobs.join("; "));
     }
     text
 }

@@ -15,7 +15,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
 
-use crate::evaluate::{Evaluated, Subject, worst};
+use crate::evaluate::Subject;
+use crate::evaluated::{Evaluated, worst};
 use crate::parts::PATH;
 use crate::property::Promise;
 use crate::space::{CHANCE, Case, Part, Space};

@@ -3,7 +3,8 @@
 use cwnd_run::execute::Interrupted;
 use cwnd_run::scenario::Scenario;
 
-use crate::evaluate::{Evaluated, Subject, mildest};
+use crate::evaluate::Subject;
+use crate::evaluated::{Evaluated, mildest};
 use crate::parts::{DIGITS, rounded};
 use crate::space::{Case, Part, Space};
 
@@ -42,29 +43,8 @@ pub struct Without {
 /// # Errors
 /// The work was interrupted.
 pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> Result<Option<Shrunk>, Interrupted> {
-    let judge = |cases: &[Case], from: u32, to: u32| -> Result<Vec<Vec<Evaluated>>, Interrupted> {
-        let of = |case: &Case| Some(space.read(case, to).ok()?.with_seeds(u64::from(from) + 1, to - from));
-        let read: Vec<Option<Scenario>> = cases.iter().map(of).collect();
-        let scenarios: Vec<Scenario> = read.iter().flatten().cloned().collect();
-        let mut judged = subject.judge_all(&scenarios)?.into_iter();
-        let of = |read: &Option<Scenario>| read.as_ref().and_then(|_| judged.next());
-        Ok(read.iter().map(of).map(Option::unwrap_or_default).collect())
-    };
-    let all = seeds_of(seeds);
-    // The first of some cases that each seed breaks, and the seed with the largest margin.
-    let first_broken = |cases: &[Case]| -> Result<Option<(usize, Evaluated)>, Interrupted> {
-        for (nth, judged) in judge(cases, 0, seeds)?.into_iter().enumerate() {
-            let mut judged = judged;
-            if mildest(&judged).is_broken() && all > seeds {
-                judged.extend(judge(&cases[nth..=nth], seeds, all)?.pop().unwrap_or_default());
-            }
-            let evaluated = mildest(&judged);
-            if evaluated.is_broken() {
-                return Ok(Some((nth, evaluated)));
-            }
-        }
-        Ok(None)
-    };
+    let judging = Judging { space, subject, seeds };
+    let first_broken = |cases: &[Case]| judging.first_broken(cases);
     let mut case = case.clone();
     let Some((_, mut evaluated)) = first_broken(std::slice::from_ref(&case))? else { return Ok(None) };
     let mut steps = Vec::new();
@@ -85,7 +65,7 @@ pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> 
     }
     let apart: Vec<(Part, Case)> = case.parts().filter_map(|part| Some((part, without(space, &case, part)?))).collect();
     let cases: Vec<Case> = apart.iter().map(|(_, case)| case.clone()).collect();
-    let outcomes = judge(&cases, 0, all)?;
+    let outcomes = judging.judge(&cases, 0, seeds_of(seeds))?;
     let of = |((part, _), seeds): ((Part, Case), Vec<Evaluated>)| Without {
         part,
         evaluated: mildest(&seeds),
@@ -93,6 +73,49 @@ pub fn shrink(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> 
     };
     let without = apart.into_iter().zip(outcomes).map(of).collect();
     Ok(Some(Shrunk { case, evaluated, steps, without }))
+}
+
+/// Whether each seed breaks the property on a path, so that [`shrink`] has an answer.
+///
+/// # Errors
+/// The work was interrupted.
+pub fn is_broken(space: &Space, subject: &Subject<'_>, case: &Case, seeds: u32) -> Result<bool, Interrupted> {
+    Ok(Judging { space, subject, seeds }.first_broken(std::slice::from_ref(case))?.is_some())
+}
+
+/// Paths that are judged with several seeds.
+struct Judging<'a> {
+    space: &'a Space,
+    subject: &'a Subject<'a>,
+    seeds: u32,
+}
+
+impl Judging<'_> {
+    /// The first of some paths on which each seed breaks the property, and the seed with the largest margin.
+    fn first_broken(&self, cases: &[Case]) -> Result<Option<(usize, Evaluated)>, Interrupted> {
+        let all = seeds_of(self.seeds);
+        for (nth, judged) in self.judge(cases, 0, self.seeds)?.into_iter().enumerate() {
+            let mut judged = judged;
+            if mildest(&judged).is_broken() && all > self.seeds {
+                judged.extend(self.judge(&cases[nth..=nth], self.seeds, all)?.pop().unwrap_or_default());
+            }
+            let evaluated = mildest(&judged);
+            if evaluated.is_broken() {
+                return Ok(Some((nth, evaluated)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The outcomes of some paths with the seeds after `from` up to `to`.
+    fn judge(&self, cases: &[Case], from: u32, to: u32) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        let of = |case: &Case| Some(self.space.read(case, to).ok()?.with_seeds(u64::from(from) + 1, to - from));
+        let read: Vec<Option<Scenario>> = cases.iter().map(of).collect();
+        let scenarios: Vec<Scenario> = read.iter().flatten().cloned().collect();
+        let mut judged = self.subject.judge_all(&scenarios)?.into_iter();
+        let of = |read: &Option<Scenario>| read.as_ref().and_then(|_| judged.next());
+        Ok(read.iter().map(of).map(Option::unwrap_or_default).collect())
+    }
 }
 
 /// The number of seeds, from 1 on, with which a path that is shrunk with `seeds` breaks the property.

@@ -107,6 +107,8 @@ impl Space {
                 Part::SlowThenBulk => &[Part::Source, Part::Pauses],
                 Part::Marks => &[Part::Discipline],
                 Part::Detour => &[Part::DelayStep],
+                Part::RateTrace => &[Part::RateStep],
+                Part::DelayTrace => &[Part::DelayStep, Part::Detour],
                 _ => &[],
             };
             let clashes = earlier.iter().any(|part| parts.contains_key(part));
@@ -167,14 +169,20 @@ impl Space {
 impl Case {
     /// Its numbers, each with its entry.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&'static Knob, f64)> + '_ {
-        let of_parts = self.parts.iter().flat_map(|(part, values)| part.knobs().iter().zip(values.iter().copied()));
+        let of_part = |(part, values): (&Part, &'_ Vec<f64>)| {
+            (part.knobs().iter().zip(values.clone())).take(part.used(values)).collect::<Vec<_>>()
+        };
+        let of_parts = self.parts.iter().flat_map(of_part);
         PATH.iter().zip(self.path).chain(of_parts)
     }
 
     /// This path with the number at an index of [`numbers`](Self::numbers) changed.
     pub(crate) fn with_number(&self, index: usize, value: f64) -> Self {
         let mut case = self.clone();
-        let of_parts = case.parts.values_mut().flatten();
+        let of_parts = case.parts.iter_mut().flat_map(|(part, values)| {
+            let used = part.used(values);
+            &mut values[..used]
+        });
         if let Some(number) = case.path.iter_mut().chain(of_parts).nth(index) {
             *number = value;
         }
@@ -276,6 +284,16 @@ impl Path<'_> {
         if let Some([at, factor, length]) = self.part(Part::RateStep) {
             step(*at, format!("rate = \"{}mbit\"", rounded(rate * factor, DIGITS)));
             step(at + length, format!("rate = \"{rate}mbit\""));
+        }
+        if let Some([points, factors @ ..]) = self.part(Part::RateTrace) {
+            for (nth, factor) in (0..*points as u32).zip(factors) {
+                step(f64::from(nth) / points, format!("rate = \"{}mbit\"", rounded(rate * factor, DIGITS)));
+            }
+        }
+        if let Some([points, additions @ ..]) = self.part(Part::DelayTrace) {
+            for (nth, trips) in (0..*points as u32).zip(additions) {
+                step(f64::from(nth) / points, format!("extra_delay = \"{}ms\"", rounded(trips * rtt, DIGITS)));
+            }
         }
         if let Some([at, trips]) = self.part(Part::DelayStep).or_else(|| self.part(Part::Detour)) {
             step(*at, format!("extra_delay = \"{}ms\"", rounded(trips * rtt, DIGITS)));
@@ -439,20 +457,55 @@ mod tests {
     #[test]
     fn a_new_part_leaves_the_coordinates_of_the_older_ones() {
         let space = Space::new(Profile::Home, written("cubic"), "utilisation > 0.5".parse().expect("a measure"));
+        let gate = |part: Part| {
+            let before = Part::all().take_while(|other| *other != part).map(|part| 1 + part.knobs().len());
+            PATH.len() + before.sum::<usize>()
+        };
+        let latest = [Part::DelayTrace, Part::RateTrace, Part::SlowThenBulk, Part::Detour, Part::Wake];
         let mut point = vec![0.1; Space::dimensions()];
         // With these parts there would be no new ones.
-        for clashing in [Part::DelayStep, Part::Source, Part::Pauses] {
-            let before = Part::all().take_while(|part| *part != clashing).map(|part| 1 + part.knobs().len());
-            point[PATH.len() + before.sum::<usize>()] = 1.0;
+        for clashing in [Part::DelayStep, Part::Source, Part::Pauses, Part::RateStep] {
+            point[gate(clashing)] = 1.0;
         }
-        let mut gate = point.len();
-        for part in [Part::SlowThenBulk, Part::Detour, Part::Wake] {
+        for (nth, part) in latest.into_iter().enumerate() {
+            let mut point = point.clone();
+            latest[..nth].iter().for_each(|later| point[gate(*later)] = 1.0);
+            if part == Part::DelayTrace {
+                point[gate(Part::Detour)] = 1.0;
+            }
             let with = space.decode(&point);
-            gate -= 1 + part.knobs().len();
-            point[gate] = 1.0;
+            point[gate(part)] = 1.0;
             let mut without = with.clone();
             without.parts.remove(&part);
             assert!(with != without && space.decode(&point) == without, "{part:?}");
+            assert!(nth > 0 || gate(part) + 1 + part.knobs().len() == point.len(), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn a_trace_is_a_schedule_and_costs_its_points_alone() {
+        let space = Space::new(Profile::Home, written("htcp"), "utilisation > 0.5".parse().expect("a measure"));
+        let calm = space.decode(&vec![1.0; Space::dimensions()]);
+        let of = |points: f64, factors: [f64; 8], additions: [f64; 8]| {
+            let trace = |values: [f64; 8]| [&[points][..], &values].concat();
+            let parts = [(Part::RateTrace, trace(factors)), (Part::DelayTrace, trace(additions))];
+            Case { path: [20.0, 40.0, 1.0], parts: parts.into(), ..calm.clone() }
+        };
+        let case = of(2.0, [0.5, 2.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], [0.25, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        let text = space.scenario(&case, 1);
+        let steps = "{ at = \"0ms\", rate = \"10mbit\", extra_delay = \"10ms\" }, \
+                     { at = \"10000ms\", rate = \"40mbit\", extra_delay = \"0ms\" }";
+        assert!(text.contains(&format!("schedule = {{ steps = [{steps}] }}")), "{text}");
+        assert!(space.read(&case, 1).is_ok(), "{text}");
+        let others = of(2.0, [0.5, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], [0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert!((space.cost(&case) - space.cost(&others)).abs() < 1e-12);
+        let more = of(3.0, [0.5, 2.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], [0.25, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert!(space.cost(&more) > space.cost(&case) + 0.4);
+        // The number at an index is that which is listed there.
+        for (nth, (knob, value)) in case.numbers().enumerate() {
+            let changed = case.with_number(nth, value + 1.0);
+            let of_changed: Vec<f64> = changed.numbers().map(|(_, value)| value).take(nth + 1).collect();
+            assert_eq!(of_changed.last(), Some(&(value + 1.0)), "{}", knob.name);
         }
     }
 

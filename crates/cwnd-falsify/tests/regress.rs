@@ -11,7 +11,7 @@ const FILE: &str = include_str!("../../../scenarios/counterexamples/htcp-clock.t
 fn is_mended(text: &str) -> Result<(), String> {
     let (promise, scenario) = read("counterexample.toml", text).expect("a counterexample");
     let cells = Cells::default();
-    let subject = Subject { executor: Executor::new(&cells, &()), promise: &promise };
+    let subject = Subject::new(Executor::new(&cells, &()), &promise);
     let judged = regress(&subject, &scenario).expect("nothing interrupts it");
     if kept(&judged) { Ok(()) } else { Err(number(&judged)) }
 }

@@ -1,5 +1,6 @@
 //! Searches with fixed seeds, from the first point to the shrunk counterexample.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use cwnd::window::{Window, WindowRule};
 use cwnd::{Bytes, CongestionControl, Maker, Spec, Start, Time, View};
 use cwnd_falsify::answer::{Answer, kept, number as answer_number, read, regress};
 use cwnd_falsify::corpus::Corpus;
-use cwnd_falsify::findings::Findings;
+use cwnd_falsify::findings::{Findings, counterexamples, has_counterexample};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::shrink::{Shrunk, seeds_of, shrink};
@@ -37,7 +38,7 @@ fn with_threads<R>(threads: usize, work: impl FnOnce(Executor<'_>) -> R) -> R {
 fn outcomes(space: &Space, strategy: Strategy, threads: usize, most: usize, to: usize) -> Vec<Evaluated> {
     with_threads(threads, |executor| {
         let mut search = Search::start(space, strategy, 1).expect("it runs on a dumbbell");
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         while search.outcomes().len() < to {
             search.advance(&subject, most.min(to - search.outcomes().len())).expect("nothing interrupts it");
         }
@@ -65,7 +66,7 @@ fn a_search_continues_from_its_corpus() {
     corpus.write(&whole[..51]).expect("it can be written");
     let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
     search.replay(corpus.read(&space).expect("as written"));
-    with_threads(2, |executor| search.advance(&Subject { executor, promise: space.promise() }, 5))
+    with_threads(2, |executor| search.advance(&Subject::new(executor, space.promise()), 5))
         .expect("nothing interrupts it");
     assert_eq!(search.outcomes(), whole);
     let other = Corpus::new(&path, &space, Strategy::Elites, 2).read(&space).expect_err("it is of another seed");
@@ -131,7 +132,7 @@ fn failures_are_kept_with_their_paths_across_an_interruption() {
     let space = Space::new(Profile::Home, fragile, promise("steady-loss"));
     let corpus = Corpus::new(&directory.path().join("corpus"), &space, Strategy::Elites, 1);
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Elites, 1).expect("it runs on a dumbbell");
         search.advance(&subject, 12).expect("a panic is no interruption");
         let failures: Vec<usize> = search.failures().iter().map(|tried| tried.index).collect();
@@ -183,7 +184,7 @@ fn the_clock_of_htcp_breaks_the_bound_of_slow_start_and_reno_keeps_it() {
     let text = std::fs::read_to_string(file).expect("it is there");
     let judged = |text: &str| {
         let (promise, scenario) = read("htcp-clock.toml", text).expect("a scenario with a property");
-        with_threads(1, |executor| regress(&Subject { executor, promise: &promise }, &scenario))
+        with_threads(1, |executor| regress(&Subject::new(executor, &promise), &scenario))
             .expect("nothing interrupts it")
     };
     let htcp = judged(&text);
@@ -288,7 +289,7 @@ fn the_unused_window_of_a_stack_is_that_which_its_application_does_not_fill() {
         assert!(case.parts().eq([Part::Source]));
         let scenario = space.read(&case, 1).expect("a scenario");
         with_threads(1, |executor| {
-            let subject = Subject { executor, promise: space.promise() };
+            let subject = Subject::new(executor, space.promise());
             subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0].clone()
         })
     };
@@ -353,7 +354,7 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
         let case = space.decode(&vec![coordinate; Space::dimensions()]);
         let scenario = space.read(&case, 1).expect("a scenario");
         with_threads(1, |executor| {
-            let subject = Subject { executor, promise: space.promise() };
+            let subject = Subject::new(executor, space.promise());
             let outcome = &subject.judge_all(&[scenario]).expect("nothing interrupts it")[0][0];
             (outcome.value.unwrap_or_else(|| panic!("{outcome:?}")), outcome.is_broken())
         })
@@ -372,12 +373,17 @@ fn prague_keeps_both_promises_of_a_dual_queue_and_a_greedy_sender_neither() {
 fn a_path_that_few_seeds_break_is_no_answer() {
     let space = Space::new(Profile::Home, written("bbr"), promise("completion"));
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Elites, 2).expect("it runs on a dumbbell");
         while search.outcomes().len() < 48 {
             search.advance(&subject, 48).expect("nothing interrupts it");
         }
+        let answers = counterexamples(&search, &subject, 3, 1, &mut |_| ()).expect("nothing interrupts it");
+        let mut luck = BTreeSet::new();
+        let has = has_counterexample(&search, &subject, 3, &mut luck).expect("nothing interrupts it");
+        assert!(search.has_broken() && has != answers.is_empty());
         let broken = search.broken();
+        assert!(broken.iter().take(luck.len()).all(|tried| luck.contains(&tried.index)));
         let lucky = broken.iter().find_map(|tried| {
             let shrunk = shrink(&space, &subject, &tried.case, 1).expect("nothing interrupts it")?;
             let scenario = space.read(&shrunk.case, seeds_of(3)).expect("a scenario");
@@ -400,7 +406,7 @@ fn a_path_that_few_seeds_break_is_no_answer() {
 fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
     let space = Space::new(Profile::Anything, written("bbr"), promise("starvation"));
     with_threads(2, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut search = Search::start(&space, Strategy::Random, 1).expect("it runs on a dumbbell");
         let mut found = None;
         while found.is_none() && search.outcomes().len() < 96 {
@@ -428,7 +434,7 @@ fn random_search_finds_a_starved_bbr_which_shrinks_to_its_cause() {
         assert!(read("answer.toml", &marked).is_ok_and(|(promise, _)| promise.to_string() == "starvation > 0.1"));
         let mended = answer.toml.replace("starvation > 0.1", "starvation > 0");
         let (promise, scenario) = read("answer.toml", &mended).expect("still a scenario");
-        let subject = Subject { executor, promise: &promise };
+        let subject = Subject::new(executor, &promise);
         assert!(kept(&regress(&subject, &scenario).expect("nothing interrupts it")), "{mended}");
     });
 }

@@ -1,15 +1,16 @@
 //! Searches for counterexamples.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cwnd_falsify::Subject;
 use cwnd_falsify::corpus::Corpus;
-use cwnd_falsify::findings::{Findings, counterexamples};
+use cwnd_falsify::findings::{Findings, counterexamples, has_counterexample};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{BATCH, Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
+use cwnd_falsify::{MOST_MEMORY, Subject};
 use cwnd_run::execute::RunError;
 use cwnd_run::files::to_json;
 use cwnd_run::run::Runs as LabRuns;
@@ -79,6 +80,11 @@ pub(crate) fn falsify(
     let names = || Strategy::ALL.map(Strategy::name).to_vec();
     let strategy = Strategy::find(search).ok_or_else(|| unknown("search", search, names()))?;
     let memory = work::memory(memory)?;
+    if memory.is_some_and(|bytes| bytes < MOST_MEMORY) {
+        return Err(Failure::Argument(format!(
+            "memory: an evaluation may use {MOST_MEMORY} bytes: expected that or more"
+        )));
+    }
     let algorithm = written("algorithm", &algorithm, &errors)?;
     let outside = algorithm.value().is_outside();
     let space = Space::new(profile, algorithm, promise);
@@ -105,11 +111,17 @@ pub(crate) fn falsify(
         None => Ok(()),
     };
     let found = work::executing(py, outside, memory, &errors, |executor| {
-        let subject = Subject { executor, promise: space.promise() };
+        let subject = Subject::new(executor, space.promise());
         let mut searched = Ok(());
-        while searched.is_ok() && search.outcomes().len() < most_evaluations && !(first && search.has_broken()) {
+        let mut luck = BTreeSet::new();
+        while searched.is_ok() && search.outcomes().len() < most_evaluations {
+            let ends = if first { has_counterexample(&search, &subject, seeds, &mut luck) } else { Ok(false) };
             let left = most_evaluations - search.outcomes().len();
-            searched = search.advance(&subject, left);
+            searched = match ends {
+                Ok(true) => break,
+                Ok(false) => search.advance(&subject, left),
+                Err(interrupted) => Err(interrupted),
+            };
             // Also after an interruption.
             if searched.is_err() || search.outcomes().len().is_multiple_of(WRITE_EVERY) {
                 keep(&search)?;

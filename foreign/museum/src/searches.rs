@@ -98,7 +98,7 @@ impl Wanted {
         let algorithm = subject.parse().unwrap_or_else(|error| panic!("{subject}: {error}"));
         let space = Space::new(profile, algorithm, promise);
         let cells = Cells::default();
-        let judge = Subject { executor: Executor::new(&cells, &()), promise: space.promise() };
+        let judge = Subject::new(Executor::new(&cells, &()), space.promise());
         let mut search = Search::start(&space, strategy, seed).unwrap_or_else(|error| panic!("{subject}: {error}"));
         let mut found = None;
         while search.outcomes().len() < evaluations && found.is_none() {

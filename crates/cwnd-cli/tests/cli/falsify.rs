@@ -43,6 +43,19 @@ fn a_counterexample_is_written_and_judged_again() {
 }
 
 #[test]
+fn shards_with_one_store_have_the_answers_of_one_search() {
+    let cwnd = Cwnd::new();
+    let search = ["falsify", "reno", "--property", "backlog-utilisation", "--evaluations", "32", "--answers", "1"];
+    let whole = cwnd.succeed(&[&search[..], &["--corpus", "whole", "--json"]].concat());
+    let corpus = |name: &str| std::fs::read_to_string(cwnd.path().join(name)).expect("it was written");
+    for [shard, name] in [["2/2", "second"], ["1/2", "first"]] {
+        let of_shard = ["--json", "--store", "cells", "--shard", shard, "--corpus", name];
+        assert_eq!(cwnd.succeed(&[&search[..], &of_shard].concat()), whole, "{shard}");
+        assert_eq!(corpus(name), corpus("whole"), "{shard}");
+    }
+}
+
+#[test]
 fn nothing_found_names_the_closest_path() {
     let cwnd = Cwnd::new();
     let text = cwnd.succeed(&["falsify", "reno", "--property", "jain > 0.5", "--evaluations", "3", "--out", "found"]);
@@ -149,6 +162,18 @@ fn wrong_arguments_are_refused() {
             "error: invalid value '-2*los_rate > -1' for '--property <PROPERTY>': unknown measure `los_rate`; did you mean `loss_rate`?",
         ),
         (&["--regress", "nowhere.toml"], "error: cannot read `nowhere.toml`: "),
+        (
+            &["reno", "--property", "progress", "--memory", "63MB"],
+            "error: --memory: an evaluation may use 64.0 MB: expected that or more",
+        ),
+        (
+            &["reno", "--property", "progress", "--shard", "1/2"],
+            "error: the following required arguments were not provided:\n  --store <DIR>",
+        ),
+        (
+            &["reno", "--property", "progress", "--store", "cells", "--shard", "3/2"],
+            "error: invalid value '3/2' for '--shard <I/N>': expected a shard and how many there are, such as `1/8`",
+        ),
         (&["--junit", "x.xml", "--list"], "error: the argument '--junit <FILE>' cannot be used with '--list'"),
     ];
     let long = format!("jain + {} > 1", "x".repeat(5000));

@@ -49,6 +49,25 @@ fn two_signals_at_once_lose_no_outcome() {
     assert!(std::fs::read_to_string(cwnd.path().join("corpus")).is_ok_and(|corpus| corpus.lines().count() >= 22));
 }
 
+/// Nobody can tidy up after SIGKILL: a search has nothing unfinished until its answers are known.
+#[cfg(unix)]
+#[test]
+fn a_search_that_is_killed_leaves_its_corpus_alone() {
+    let cwnd = Cwnd::new();
+    let search = ["falsify", "reno", "--property", "progress", "--evaluations", "1000000", "--corpus", "corpus"];
+    let mut command = cwnd.command(&[&search[..], &["--threads", "1", "--out", "out"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    // A line comes after the first batch.
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+    lines.read_line(&mut String::new()).expect("its output is text");
+    wait_until("the corpus is written", || cwnd.path().join("corpus").exists());
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert_eq!(cwnd.files(), ["corpus"]);
+    // Its processes have the other end of this pipe, too, and end with it.
+    lines.read_to_end(&mut Vec::new()).expect("it is read");
+}
+
 /// When the runs are over nothing looks for signals any more: here the command waits for someone to read its results.
 #[cfg(unix)]
 #[test]

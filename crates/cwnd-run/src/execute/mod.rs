@@ -74,7 +74,7 @@ pub trait Reduce: Copy + Send + Sync {
     /// The kept values.
     type Reduction: Clone + Send;
     /// Identifies this reduction among others of the same run.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// The number of observations of a run before its end, at equal distances of simulated time.
     fn observations(&self) -> u32 {
         0
@@ -100,7 +100,7 @@ pub trait Reduce: Copy + Send + Sync {
 impl Reduce for Probe {
     type Reduction = Reduction;
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.name
     }
 
@@ -126,7 +126,7 @@ pub struct WholeTrace;
 impl Reduce for WholeTrace {
     type Reduction = (Trace, Summary);
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "whole trace"
     }
 
@@ -222,6 +222,12 @@ impl<'a> Executor<'a> {
             Threads::Calling => Threads::Calling,
         };
         Self { each: Some(bytes), ..self.on(threads) }
+    }
+
+    /// Whether the work goes on.
+    #[must_use]
+    pub fn should_continue(&self) -> bool {
+        self.progress.should_continue()
     }
 
     /// What all jobs together may use, bytes.

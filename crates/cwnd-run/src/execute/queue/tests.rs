@@ -262,7 +262,7 @@ struct Looked<'a> {
 impl Reduce for Looked<'_> {
     type Reduction = Trace;
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "looked"
     }
 
