@@ -72,7 +72,7 @@ pub(crate) const STEPS: &[Step] = &[
         run: |workspace| {
             let check = ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
             // The programs with stacks of others have a list of their own: foreign/deny.toml.
-            [".", "evidence", "foreign", "foreign/boring", "foreign/gvisor", "foreign/known-bad"]
+            [".", "evidence", "evidence/optimisers", "foreign", "foreign/boring", "foreign/gvisor", "foreign/known-bad"]
                 .into_iter()
                 .try_for_each(|directory| {
                     run(checker(workspace, "cargo-deny").args(check).current_dir(workspace.path(directory)))

@@ -33,7 +33,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<(), String> {
 
 /// The step of `test --long`: whether alternatives of assumptions agree with the records.
 pub(crate) fn test_long(workspace: &Workspace) -> Result<(), String> {
-    run(&mut workspace.cargo_in(FOLDER, &["test", "--locked", "--release", "papers", "--", "--ignored"]))
+    run(&mut workspace.cargo_in(FOLDER, &["test", "--locked", "--release", "papers", "--", "--ignored"]))?;
+    run(&mut workspace.cargo_in("evidence/optimisers", &["check", "--locked"]))
 }
 
 /// The step of `test` that plays scenarios with libudt.
