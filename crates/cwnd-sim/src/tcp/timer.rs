@@ -100,7 +100,8 @@ impl RetransmissionTimer {
     /// A sample that the algorithm does not have, or an earlier one was of that kind.
     #[inline(never)]
     fn sample_own(&mut self, oldest: Span, exact: &RttEstimator) {
-        let Own { tick, rtt } = self.own.get_or_insert_with(|| Box::new(Own { tick: Span::ZERO, rtt: *exact })).as_mut();
+        let Own { tick, rtt } =
+            self.own.get_or_insert_with(|| Box::new(Own { tick: Span::ZERO, rtt: *exact })).as_mut();
         let ticks = |tick: Span| tick * ((oldest + tick / 2).as_nanos() / tick.as_nanos()).max(1);
         rtt.on_sample(if *tick > Span::ZERO { ticks(*tick) } else { oldest }, Span::ZERO);
     }
