@@ -142,7 +142,7 @@ impl AccessLine {
     fn bring_to_front(&mut self, packet: Departure) {
         let mut leaves = packet.sent_at + self.delay;
         if self.jitter > 0 {
-            leaves = leaves + Span::from_nanos(self.stream.below(self.jitter));
+            leaves += Span::from_nanos(self.stream.below(self.jitter));
         }
         self.last = leaves.max(self.last);
         (self.next, self.front) = (self.last, packet);
