@@ -34,7 +34,7 @@ use crate::progress::{Interrupts, memory};
 #[command(after_help = "\
 Examples:
   cwnd falsify bbr --property starvation
-  cwnd falsify cubic --property 'utilisation > 0.5' --profile mobile --minutes 10 --corpus cubic.corpus
+  cwnd falsify cubic --property 'utilisation > 0.5' --profile mobile --corpus cubic.corpus
   cwnd falsify --regress out/falsify-2026-11-28-1/1/counterexample.toml --junit junit.xml
   cwnd falsify --list
 docs/falsify.md explains properties, profiles and answers. The exit code of --regress is 1 unless each property is kept.")]
@@ -51,10 +51,10 @@ pub(crate) struct Arguments {
     /// Vary the paths closest to a failure (elites), or draw random paths (random)
     #[arg(long, value_name = "SEARCH", default_value = "elites", value_parser = strategy)]
     search: Strategy,
-    /// The seed of the search: with another one it draws other paths
+    /// The seed of the search: another one draws other paths
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
-    /// Stop after this many evaluations [default: 1000, or none with --minutes]
+    /// Stop after this many evaluations [default: 1000, none with --minutes]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000_000))]
     evaluations: Option<u32>,
     /// Stop after this many minutes
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Maximum number of answers, which differ in their parts
     #[arg(long, value_name = "N", default_value = "3", value_parser = whole::<u32>(1..=100))]
     answers: u32,
-    /// Evaluations in parallel; results do not depend on it [default: one per core]
+    /// Evaluations in parallel, without effect on results [default: one per core]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     threads: Option<u32>,
     /// Record the outcomes in this file; continue from it if it exists
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     /// Store runs in this directory, and take those that are there
     #[arg(long, value_name = "DIR", conflicts_with = "regress")]
     store: Option<PathBuf>,
-    /// Share the runs with machines that have the other shards and the same --store, such as 3/8
+    /// Share the runs with other shards, which have the same --store, such as 3/8
     #[arg(long, value_name = "I/N", value_parser = shard, requires = "store", conflicts_with = "regress")]
     shard: Option<Shard>,
     /// Print one JSON document; write no files unless --out is given
