@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use cwnd_conform::{Check, checks};
+
 use crate::Line;
 use crate::searches;
 use crate::table::{Fault, Museum, Shown};
@@ -24,7 +26,7 @@ pub fn page(lines: &[Line]) -> Result<String, String> {
                 format!("[{scenario}](../foreign/museum/{scenario})")
             }
         };
-        let found = fault.found.as_ref().map_or_else(|| "none known".to_string(), |check| format!("`{check}`"));
+        let found = fault.found.as_ref().map_or_else(|| "none known".to_string(), |check| described(check));
         let falsified = searches::found(&searched, &fault.issue).unwrap_or_else(|| "not tried".to_string());
         let Fault { issue, link, wrong, property, state, .. } = fault;
         let _ = writeln!(
@@ -37,6 +39,14 @@ pub fn page(lines: &[Line]) -> Result<String, String> {
         let _ = writeln!(text, "| [{}]({}) | {} |", missing.issue, missing.link, missing.reason);
     }
     if wrong.is_empty() { Ok(text) } else { Err(wrong.join("\n")) }
+}
+
+/// A check with its measured quantity and the accepted range, which give the numbers of a row their meaning.
+fn described(check: &str) -> String {
+    let Some(Check { measured, accepted, .. }) = checks().find(|one| one.id == check) else {
+        panic!("there is no check `{check}`")
+    };
+    format!("`{check}`: {measured}; accepted: {accepted}")
 }
 
 /// The stacks of a cell with their measured values. Outcomes other than those of the table are added to `wrong`.
@@ -64,8 +74,8 @@ const HEAD: &str = "\
 Each row is a fault of congestion control in a released stack, reproduced with that release in the simulator. It is published there or, in the rows
 without a number, [drafted here](upstream/README.md). `cargo xtask museum` runs
 all rows, writes this page, and fails unless each release *before* the fix breaks the property and each one *after* keeps it. The data are in
-[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks. The searches of the
-last column are those of [falsify.md](falsify.md#published-faults).
+[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks. A number without a unit is that of
+the check in its row, where the number is explained. The searches of the last column are those of [falsify.md](falsify.md#published-faults).
 
 | issue | fault | property | before | after | state | shown by | found by `conform` | found by `falsify` |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -106,6 +116,7 @@ mod tests {
         {
             assert_eq!(page.matches(&format!("| [{issue}](")).count(), 1, "{issue}");
         }
+        assert!(page.contains("| `9438-increment`: growth between 8 and 13 s"), "{page}");
     }
 
     #[test]
