@@ -44,7 +44,8 @@ class OverlaidFlow:
     from_s, to_s : float
         Where its samples begin and end, seconds of the common time.
     goodput_bps : float or None
-        Payload delivered for the first time, bit/s; None where its input does not tell, or nothing of it lies after the warm-up.
+        Payload delivered for the first time, bit/s; None where its input does not tell, or nothing of it lies after
+        the warm-up.
     window_packets : float or None
         The mean window; None where its input does not tell.
     in_flight_packets : float or None
