@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use cwnd_udt::wire::{Handshake, Request};
 use cwnd_udt::{Control, Packet, Seq};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -16,8 +17,8 @@ use crate::interop::Error;
 pub(crate) enum Kind {
     /// A data packet.
     Data,
-    /// A handshake.
-    Handshake,
+    /// A server accepts a client, or a client returns its cookie.
+    Acceptance,
     /// A loss report.
     Nak,
     /// Any other.
@@ -31,8 +32,10 @@ pub(crate) struct Datagram {
     pub(crate) to_target: bool,
     /// Its kind.
     pub(crate) kind: Kind,
-    /// How many of its kind have passed this way before it.
+    /// How many of its kind came this way before it.
     pub(crate) nth: u64,
+    /// Whether data came this way before it.
+    pub(crate) after_data: bool,
 }
 
 /// A proxy for one client on a thread of its own. It ends when this goes out of scope.
@@ -134,9 +137,15 @@ impl Rule {
         match self {
             Self::Discard { lose, passed } => {
                 let kind = kind(datagram);
-                let nth = &mut passed[usize::from(to_target)][kind as usize];
-                *nth += 1;
-                !lose(&Datagram { to_target, kind, nth: *nth - 1 })
+                let passed = &mut passed[usize::from(to_target)];
+                let datagram = Datagram {
+                    to_target,
+                    kind,
+                    nth: passed[kind as usize],
+                    after_data: passed[Kind::Data as usize] > 0,
+                };
+                passed[kind as usize] += 1;
+                !lose(&datagram)
             }
             Self::Renumber { first, by } => {
                 if by.is_none()
@@ -155,7 +164,9 @@ impl Rule {
 fn kind(datagram: &[u8]) -> Kind {
     match Packet::parse(datagram) {
         Ok(Packet::Data(..)) => Kind::Data,
-        Ok(Packet::Control { control: Control::Handshake(_), .. }) => Kind::Handshake,
+        Ok(Packet::Control { control: Control::Handshake(Handshake { request: Request::Response, .. }), .. }) => {
+            Kind::Acceptance
+        }
         Ok(Packet::Control { control: Control::Nak(_), .. }) => Kind::Nak,
         _ => Kind::Other,
     }
