@@ -22,8 +22,18 @@ export const PATIENCE = 120_000;
 
 export const results = { passed: 0, failed: 0 };
 
+/** The check that runs, or ran last. */
+let running = 'before the first check';
+
+/** A list of the faults that a browser reports, each with the check and the address at which it was reported. */
+export function fault_list() {
+  const faults = [];
+  return { faults, report: (page, text) => faults.push(`${text} (${running}, ${page.url().slice(0, 100)})`) };
+}
+
 /** Runs one check and prints a line about it. */
 export async function check(name, body) {
+  running = name;
   try {
     const detail = await body();
     results.passed += 1;
