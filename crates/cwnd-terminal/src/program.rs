@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::Shell;
@@ -26,7 +27,8 @@ pub fn command<C: CommandFactory>(groups: &[Group]) -> Command {
     let command = arranged(C::command());
     let list = list(&command, groups);
     let template = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}");
-    command.help_template(template)
+    // With no longer text, `--help` of the program is its `-h`. The manual page has all examples.
+    command.help_template(template).after_long_help(Resettable::Reset)
 }
 
 /// Reads the words of the command line.
@@ -227,7 +229,7 @@ pub mod check {
     }
 
     /// Checks that the help of the program has every visible command once. It fits a screen, 40 lines of 100 columns, as does that of each
-    /// command with `-h`; `--help` has more lines, not wider ones.
+    /// command with `-h`; `--help` of a command has more lines, not wider ones.
     ///
     /// # Panics
     /// A check fails.
@@ -237,6 +239,8 @@ pub mod check {
         let visible = whole.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
         assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), visible.collect(), "the groups of the help");
         assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a command is listed twice");
+        let [short, long] = ["-h", "--help"].map(|flag| whole.clone().try_get_matches_from(["", flag]));
+        assert_eq!(long.map_err(|help| help.to_string()), short.map_err(|help| help.to_string()));
         whole.build();
         fits_a_screen(&mut whole);
     }

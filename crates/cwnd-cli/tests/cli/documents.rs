@@ -85,7 +85,7 @@ fn collect(value: &Value, path: &str, keys: &mut Vec<String>) {
 fn help_has_examples() {
     let cwnd = Cwnd::new();
     for (arguments, examples) in [
-        (&["--help"][..], &["cwnd compare", "cwnd algorithms simd", "cwnd run scenarios/dumbbell.toml"][..]),
+        (&["--help"][..], &["cwnd live", "cwnd compare", "cwnd algorithms simd"][..]),
         (
             &["compare", "--help"],
             &["--versus reno", "--queue droptail:0.5bdp", "--ecn per-packet", "[default: 100mbit]", "[default: 5]"],
