@@ -5,7 +5,7 @@ use crate::links;
 use crate::packages;
 use crate::prose;
 use crate::step::Step;
-use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker, oldest_cargo};
+use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
 use crate::workspace::{OPTIONAL, WITHOUT_ARROW, run};
 
 /// The packages of the repository that its workspace does not have.
@@ -87,12 +87,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "features",
         needs: &[&PYTHON, &CHECKERS, &OLDEST_RUST],
-        // By the oldest Rust that the workspace declares: each published crate alone, with every pair of its features, and then all crates at once,
-        // without features. Nobody compiles the others alone, and the steps before and after turn their features on.
+        // By the oldest Rust that the workspace declares: each published crate alone, with every pair of its features. The step `oldest` compiles
+        // the others.
         run: |workspace| {
             let check = ["hack", "check", "--rust-version", "--feature-powerset", "--depth", "2", "--locked"];
-            run(checker(workspace, "cargo-hack").args(check).args(["--workspace", "--ignore-private"]))?;
-            run(oldest_cargo(workspace).args(["check", "--locked"]).args(WITHOUT_ARROW))
+            run(checker(workspace, "cargo-hack").args(check).args(["--workspace", "--ignore-private"]))
         },
     },
     Step {

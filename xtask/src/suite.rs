@@ -9,7 +9,8 @@ use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CROSS, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
-    OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
+    OLDEST_RUST, OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
+    oldest_cargo,
 };
 use crate::workspace::{OPTIONAL, WITHOUT_ARROW, Workspace, run};
 use crate::{evidence, packages, python};
@@ -158,6 +159,12 @@ pub(crate) const LONG: &[Step] = &[
     Step { name: "portability", needs: &[&OTHER_TARGETS, &CROSS], run: crate::portability::check },
     Step { name: "stranger", needs: &[], run: packages::use_them },
     Step { name: "api", needs: &[&PUBLIC_API], run: crate::api::check },
+    Step {
+        name: "oldest",
+        needs: &[&OLDEST_RUST],
+        // All crates at once, without features, by the oldest Rust that the workspace declares. What others depend on is in the step `features`.
+        run: |workspace| run(oldest_cargo(workspace).args(["check", "--locked"]).args(WITHOUT_ARROW)),
+    },
     Step {
         name: "advisories",
         needs: &[&PYTHON, &CHECKERS, &ADVISORIES],

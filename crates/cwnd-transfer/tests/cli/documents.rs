@@ -31,7 +31,7 @@ fn every_json_key_of_the_doctor_is_documented() {
 fn help_has_examples() {
     let udt = Udt::new();
     for (arguments, examples) in [
-        (&["--help"][..], &["udt send photos", "udt perf --server", "udt link 127.0.0.1:9001"][..]),
+        (&["--help"][..], &["udt send photos", "udt perf --server"][..]),
         (&["send", "--help"], &["--to 192.0.2.1:9001", "--path lossy", "no_answer"]),
         (&["link", "--help"], &["--tun --rate 50mbit", "--queue <QUEUE>"]),
         (&["serve", "--help"], &["--writable", "--libudt --at 9000"]),
