@@ -26,7 +26,7 @@ const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
 /** The file of a preset. */
 const file_of = (preset) => ['live', '', 'access'].map((directory) => join(SCENARIOS, '..', directory, `${preset}.toml`)).find(existsSync);
 /** The most that the module may take as it is sent. */
-const LARGEST = 935_000;
+const LARGEST = 930_000;
 const served = await host(folder);
 const browser = await launch_either(executablePath).catch((error) => {
   console.error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);
@@ -525,6 +525,8 @@ for (const [width, height] of [[360, 740], [1280, 900], [2560, 1400]]) {
     await sized.setViewport({ width, height });
     await settled(sized);
     await overflow(sized);
+    const [right, columns] = await sized.$eval('#plots .grid', (grid) => [grid.getBoundingClientRect().right, getComputedStyle(grid).gridTemplateColumns.split(' ').length]);
+    assert(width - right < 60 && 6 % columns === 0, `${columns} columns of plots end ${width - right} pixels before the right edge`);
     const found = await axe_violations(sized);
     await sized.close();
     return found;
@@ -540,6 +542,10 @@ await check('a figure of a paper has a page, and runs from it', async () => {
   await figures.click('main li a');
   await settled(figures);
   const title = /^title = .*$/m.exec(await value_of(figures, '#toml'));
+  const said = await text_of(figures, '#lesson');
+  assert(/^fig\. 5 of simd: /i.test(said) && !said.includes('modified'), `the page is called ${said}`);
+  await figures.select('#controls .group:first-of-type .head select', 'cubic');
+  await figures.waitForFunction(() => document.querySelector('#lesson').textContent.endsWith('modified'));
   await figures.close();
   return `${pages.length} pages; of ${links.length} links of one, the first: ${title}`;
 });

@@ -20,7 +20,8 @@ use super::settings::{Scale, Settings};
 pub struct ResultCells {
     /// The result with its published rows.
     pub result: PublishedResult,
-    /// The files of its scenarios with their comments: the experiments, and where to look. Results share files.
+    /// The files of its scenarios with their comments: the experiments, and where to look. Results share files, so the comments come without the
+    /// places of the paper that they begin with.
     pub notes: Vec<(String, String)>,
     /// The scenarios that its runner asks for, each once, in the order of asking; at most [`MOST`].
     pub scenarios: Vec<Arc<Scenario>>,
@@ -73,8 +74,36 @@ fn of_result(reproduction: &Reproduction, published: &Published, result: &Publis
     Ok(ResultCells { result: result.clone(), notes, scenarios: asked.into_inner() })
 }
 
-/// The comment that a file begins with, as one paragraph.
+/// The comment that a file begins with, as one paragraph, without the figures or tables of the experiment.
 fn comment(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.starts_with("#:"));
-    lines.map_while(|line| line.strip_prefix('#')).map(str::trim).collect::<Vec<_>>().join(" ")
+    let text = lines.map_while(|line| line.strip_prefix('#')).map(str::trim).collect::<Vec<_>>().join(" ");
+    match text.split_once(": ") {
+        Some((places, rest)) if PLACES.iter().any(|place| places.starts_with(place)) => rest.to_string(),
+        _ => text,
+    }
+}
+
+/// How the places of a paper begin.
+const PLACES: [&str; 5] = ["Environments ", "Fig", "Section", "Table", "\""];
+
+#[cfg(test)]
+mod tests {
+    use super::comment;
+
+    #[test]
+    fn a_comment_of_a_shared_file_names_no_other_result() {
+        let of = |text: &str| comment(&format!("#:schema x\n# {text}\n# Watch it.\n\n# Not this.\n"));
+        assert_eq!(of("Fig. 5: a single flow: alone."), "a single flow: alone. Watch it.");
+        assert_eq!(of("Section III and Fig. 3: rate control."), "rate control. Watch it.");
+        assert_eq!(of("\"Promises\", its abstract: two flows."), "two flows. Watch it.");
+        assert_eq!(of("One flow. Is it: slow?"), "One flow. Is it: slow? Watch it.");
+        for (published, results) in super::cells().unwrap_or_else(|error| panic!("{error}")) {
+            for (file, note) in results.iter().flat_map(|cells| &cells.notes) {
+                let begins = note.split_whitespace().next().unwrap_or_default();
+                let is_place = ["Fig.", "Figs.", "Table", "Tables", "Section", "Sections"].contains(&begins);
+                assert!(!is_place && !note.contains(" the same with "), "{} {file}: {note}", published.paper.id);
+            }
+        }
+    }
 }

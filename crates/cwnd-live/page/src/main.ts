@@ -66,7 +66,7 @@ function changed(moving: boolean): void {
 /** Titles and captions are of what is shown: with other algorithms it is another scenario than the one it began as. */
 function follow(): void {
   const preset = hello?.presets.find(({ id }) => id === settings.preset);
-  if (!preset) return;
+  if (!preset) return lesson();
   const algorithms = (document: Table) => JSON.stringify(((document['flow'] ?? []) as Table[]).map((group) => group['algorithm']));
   if (algorithms(preset.document) !== algorithms(settings.document)) {
     if (settings.document['title'] === preset.document['title']) delete settings.document['title'];
@@ -214,11 +214,16 @@ function load(document: Table, apart: boolean, preset: string): void {
   else ask(false);
 }
 
+/** The scenario as it was taken, and as it is. */
+let taken = '';
+const settled = () => JSON.stringify([settings.document, settings.apart]);
+
 /** Shows a scenario in the controls, and does not run it. */
 function take(document: Table, apart: boolean, preset: string): void {
   settings.document = structuredClone(document);
   settings.apart = apart;
   settings.preset = preset;
+  taken = settled();
   hidden.clear();
   // Its text is another one now.
   $('#toml').blur();
@@ -654,13 +659,16 @@ function list_events(): void {
 }
 $('#events').addEventListener('toggle', list_events);
 
+/** The name of the scenario, and of a preset its lesson. */
 function lesson(): void {
   const preset = hello?.presets.find(({ id }) => id === settings.preset);
   const box = $('#lesson');
-  box.hidden = !preset?.claim;
-  const altered = preset && (settings.apart !== preset.apart || JSON.stringify(settings.document) !== JSON.stringify(preset.document));
+  const title = String((preset ?? settings).document['title'] ?? '');
+  box.hidden = preset ? !preset.claim : !title;
+  const altered = settled() !== (preset ? JSON.stringify([preset.document, preset.apart]) : taken);
+  box.innerHTML = `<h2>${escape(title)}${altered ? ' <small>modified</small>' : ''}</h2>`;
   if (preset) {
-    box.innerHTML = `<h2>${escape(String(preset.document['title'] ?? ''))}${altered ? ' <small>modified</small>' : ''}</h2><p></p><p><b>Look for</b> </p>`;
+    box.insertAdjacentHTML('beforeend', '<p></p><p><b>Look for</b> </p>');
     box.querySelector('p')!.append(...marked(preset.claim));
     box.querySelector('p:last-child')!.append(...marked(preset.look));
   }

@@ -115,7 +115,7 @@ impl<'a> Setting<'a> {
             traffic: &row.traffic,
             measure: row.heading(),
             cells: contenders.estimates(row).map(|(_, estimate)| cell(estimate, row.shown.scale)).collect(),
-            link: row.scenario.as_ref().and_then(|scenario| Link::of(scenario.document(), false, row.digest)),
+            link: row.scenario.as_ref().and_then(|scenario| Link::without_curves(scenario.document(), row.digest)),
         }
     }
 }

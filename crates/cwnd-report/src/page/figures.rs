@@ -102,7 +102,8 @@ struct OfResult<'a> {
     title: &'a str,
     heading: String,
     source: &'a str,
-    notes: &'a [(String, String)],
+    /// The files of its scenarios, and what each says of the experiment.
+    notes: Vec<(&'a str, String)>,
     /// Why it is not compared.
     why: Option<&'a str>,
     rows: Vec<OfRow>,
@@ -162,7 +163,7 @@ impl<'a> OfResult<'a> {
             title: &result.title,
             heading: format!("{} of {}: {}", capitalised(result.place()), paper.id, result.title),
             source: &result.source,
-            notes: &cells.notes,
+            notes: cells.notes.iter().map(|(file, note)| (&**file, capitalised(note))).collect(),
             why: result.why.as_deref(),
             rows: result.rows.iter().map(row).collect(),
             assumptions: assumptions.map(|one| (&*one.key, one.text(Scale::Full), one)).collect(),

@@ -14,6 +14,8 @@ pub struct Link {
     pub fragment: String,
     /// The address of the page before it, from the environment variable [`SITE`]; empty if that is not set.
     pub site: String,
+    /// The labels of senders of others in whose places ours run, without a recording of them.
+    pub replaced: Vec<String>,
 }
 
 /// The environment variable with the address of a page of `cwnd site`.
@@ -28,12 +30,30 @@ impl Link {
     /// senders are not in the registry. `digest` is that of its first seed, where it was run.
     #[must_use]
     pub fn of(document: &Document, apart: bool, digest: Option<u64>) -> Option<Self> {
-        let flows = document.flow.iter().map(|group| group.algorithm.text());
-        let flow_arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
-        if is_too_large(document) || flows.chain(flow_arrivals).any(|algorithm| Spec::parse(algorithm).is_err()) {
+        if is_too_large(document) || senders(document).any(|algorithm| Spec::parse(algorithm).is_err()) {
             return None;
         }
         Self::linked(&Linked { toml: document.to_toml(), apart, digest, ..Linked::default() })
+    }
+
+    /// The link of a run of which no curves are left, each flow on the same path: as [`Self::of`], or else with ours of the same controller in
+    /// place of the senders of others, which the title says. None if a controller is not in the registry too.
+    #[must_use]
+    pub fn without_curves(document: &Document, digest: Option<u64>) -> Option<Self> {
+        let mut replaced: Vec<String> = Vec::new();
+        for label in senders(document).filter(|algorithm| Spec::parse(algorithm).is_err()) {
+            let label = label.trim().to_string();
+            if !replaced.contains(&label) {
+                replaced.push(label);
+            }
+        }
+        if replaced.is_empty() {
+            return Self::of(document, false, digest);
+        }
+        let what = format!("ours in place of {}", replaced.join(", "));
+        let title = document.title.as_ref().map_or_else(|| what.clone(), |title| format!("{title}: {what}"));
+        let link = Self::with(&Document { title: Some(title), ..document.clone() }, false, &[])?;
+        Some(Self { replaced, ..link })
     }
 
     /// The link of `document` with the flows that were recorded from senders of others, which do not run on the page: of each trace one flow
@@ -88,8 +108,14 @@ impl Link {
     pub(super) fn to(fragment: String) -> Self {
         let site = env::var(SITE).ok().filter(|site| site.starts_with("https://") || site.starts_with("http://"));
         let site = site.as_deref().map(|site| site.split('#').next().unwrap_or_default().to_string());
-        Self { fragment, site: site.unwrap_or_default() }
+        Self { fragment, site: site.unwrap_or_default(), replaced: Vec::new() }
     }
+}
+
+/// The algorithm of each group of flows.
+fn senders(document: &Document) -> impl Iterator<Item = &str> {
+    let arrivals = document.arrivals.iter().map(|group| group.algorithm.text());
+    document.flow.iter().map(|group| group.algorithm.text()).chain(arrivals)
 }
 
 /// Whether it has more flows than the page runs.
@@ -187,6 +213,34 @@ mod tests {
         for unknown in ["quinn", "quinn:bbr2", "own"] {
             assert_eq!(Link::replaced(&with(unknown), false, &[trace]), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn a_run_of_senders_of_others_without_curves_has_a_link_that_runs_ours() {
+        let text = "seeds = 1\n[dumbbell]\nrate = \"7mbit\"\n[[flow]]\nalgorithm = \"reno\"\n[[flow]]\nalgorithm = \"cubic\"\n";
+        let with = |label: &str, title: Option<&str>| {
+            let mut document = document(text);
+            document.title = title.map(str::to_string);
+            document.flow[1].algorithm = Spec::stack(label, Arc::new(())).into();
+            document
+        };
+        let said = |title: Option<&str>| {
+            let link = Link::without_curves(&with("quinn:cubic", title), Some(7)).expect("a link");
+            let linked = Linked::read(&link.fragment).expect("its own link");
+            assert_eq!(
+                (linked.recorded.len(), linked.digest, link.replaced),
+                (0, None, vec!["quinn:cubic".to_string()])
+            );
+            let scenario = Scenario::read("link.toml", &linked.toml, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let read = scenario.document();
+            assert_eq!(senders(read).collect::<Vec<_>>(), ["reno", "cubic"]);
+            read.title.clone().expect("a title")
+        };
+        assert_eq!(said(None), "ours in place of quinn:cubic");
+        assert_eq!(said(Some("A fast path")), "A fast path: ours in place of quinn:cubic");
+        assert_eq!(Link::without_curves(&with("quiche:bbr2", None), None), None);
+        let own = document(text);
+        assert_eq!(Link::without_curves(&own, Some(7)), Link::of(&own, false, Some(7)));
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl Row {
             failed: point.failed,
             id: format!("point-{}", point.point),
             link: linked
-                .then(|| Link::of(sweep.scenario(&sweep.points()[point.point]).document(), false, point.digest))
+                .then(|| Link::without_curves(sweep.scenario(&sweep.points()[point.point]).document(), point.digest))
                 .flatten(),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use cwnd_sim::SetupError;
-use cwnd_text::{counted, one_line};
+use cwnd_text::{counted, exact, one_line};
 use thiserror::Error;
 
 use super::quantity::unknown;
@@ -151,6 +151,8 @@ fn cut(line: &str, column: usize) -> (Cow<'_, str>, usize) {
     (Cow::Owned(format!("{before}{part}{after}")), column - first + before.chars().count())
 }
 
+/// Characters of a number that an error repeats as it was given: more are the digits of a very large or small one.
+const LONGEST_NUMBER: usize = 24;
 /// Characters of a line that an error shows.
 const MOST_SHOWN: usize = 200;
 /// Characters of a reason that an error shows.
@@ -165,6 +167,9 @@ impl std::error::Error for ScenarioError {
 /// The sentence about a value that is not accepted, without its key: `cannot be 0: accepted is …`, or `cannot be 2 without …` where no
 /// value is.
 fn refusal(given: &str, accepted: &str) -> String {
+    // Of 1e-308 TOML writes 308 digits.
+    let number = given.parse().ok().filter(|_| given.len() > LONGEST_NUMBER).map(exact);
+    let given = number.as_deref().unwrap_or(given);
     match accepted.strip_prefix("none ") {
         Some(condition) => format!("cannot be {given} {condition}"),
         None => format!("cannot be {given}: accepted is {accepted}"),
@@ -251,6 +256,14 @@ mod tests {
         let place = Place::in_file("x.toml", "a", 7..9);
         let expected = Excerpt { name: "x.toml".into(), line: 1, column: 2, text: "a".into(), width: 1 };
         assert_eq!(place, Place::File(Box::new(expected)));
+    }
+
+    #[test]
+    fn a_number_of_many_digits_is_written_as_a_power_of_ten() {
+        let text = "[dumbbell]\nrate = \"1mbit\"\n[[flow]]\nalgorithm = \"reno\"\nmax_window = 1e-308\n";
+        let shown = crate::scenario::Scenario::read("x.toml", text, &[]).expect_err("no window").to_string();
+        assert!(shown.contains("`max_window` cannot be 1e-308: accepted is"), "{shown}");
+        assert_eq!(refusal("0.25", "1"), "cannot be 0.25: accepted is 1");
     }
 
     #[test]

@@ -113,6 +113,8 @@ pub const RULE: Entry<Window<Rule>> = Entry {
                     Err(InvalidParameter::new(name, format!("{accepted}, where this is always undefined")))
                 }
                 Some(value) if !(least..=most).contains(&value) => {
+                    // The digits of a large number say less than its power of ten.
+                    let value = if value.abs() < 1e15 { format!("{value}") } else { format!("{value:e}") };
                     Err(InvalidParameter::new(name, format!("{accepted}, where this is always {value}")))
                 }
                 _ => Ok(read),
@@ -245,7 +247,14 @@ mod tests {
     #[test]
     fn constants_that_no_window_can_have_are_refused() {
         let error = |text: &str| Spec::parse(text).expect_err(text).to_string();
-        for (given, always) in [("1/0", "inf"), ("exp(1000)", "inf"), ("ln(-1)", "undefined"), ("100", "100")] {
+        for (given, always) in [
+            ("1/0", "inf"),
+            ("exp(1000)", "inf"),
+            ("ln(-1)", "undefined"),
+            ("100", "100"),
+            ("1e308", "1e308"),
+            ("1e14", "100000000000000"),
+        ] {
             let expected =
                 format!("`{given}` for `grow`: accepted is from -w to 16 packets, where this is always {always}");
             assert!(
