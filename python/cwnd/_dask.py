@@ -1,4 +1,4 @@
-"""Sweeps on Dask: chunks go to workers as tasks, their rows come back."""
+"""Sweeps and searches on Dask: chunks and evaluations go to workers as tasks, rows and outcomes come back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cwnd.errors import ArgumentError, SimulationError
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["run"]
+__all__ = ["evaluating", "run"]
 
 
 def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], None]) -> None:
@@ -65,6 +65,64 @@ def run(sweeping: _native.Sweeping, client: Client | str, report: Callable[[], N
             # Dask forgets in another thread. The next attempt must not get the failures of this one.
             with suppress(RuntimeError):
                 connected.sync(sleep, 0)
+
+
+@contextmanager
+def evaluating(client: Client | str) -> Iterator[Callable[[list[str]], Iterator[list[str] | None]]]:
+    """Let the workers of a cluster evaluate for a search.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        The cluster, or the address of its scheduler.
+
+    Yields
+    ------
+    callable
+        Takes requests, a task each. Its iterator gives None while they are under way, and then their answers.
+    """
+    with _connected(client) as connected:
+        import distributed  # noqa: PLC0415  (an optional dependency)
+
+        work = _evaluate()
+
+        def answers(requests: list[str]) -> Iterator[list[str] | None]:
+            # A cluster keeps no outcome: the next search may have other workers.
+            futures = connected.map(work, requests, pure=False)
+            try:
+                waiting = True
+                while waiting:
+                    try:
+                        distributed.wait(futures, timeout=LOOK)  # type: ignore[no-untyped-call]
+                        waiting = False
+                    except distributed.TimeoutError:
+                        yield None
+                yield [_answer(came) for came in _fetched(connected, futures)]
+            finally:
+                connected.cancel(futures)
+
+        yield answers
+
+
+def _evaluate() -> Callable[[str], str]:
+    """Make the function of the workers that evaluates, for the reason of :func:`_work`."""
+
+    def evaluate(request: str) -> str:
+        from cwnd import _falsify, _native  # noqa: PLC0415  (of the worker)
+
+        return _native.falsify_task(_falsify.worker(), request)
+
+    return evaluate
+
+
+def _answer(came: Any) -> str:
+    from distributed import KilledWorker  # noqa: PLC0415  (an optional dependency)
+
+    if isinstance(came, KilledWorker):
+        return f"error: its worker was lost, and those that had it after that one: {came}"
+    if isinstance(came, BaseException):
+        raise SimulationError(_reason(came)) from came
+    return str(came)
 
 
 def _work() -> Callable[[str], Any]:
@@ -146,6 +204,9 @@ def _connected(client: Client | str) -> Iterator[Any]:
             "client: expected a distributed.Client that is not asynchronous, or the address of a scheduler"
         )
 
+
+LOOK = "200ms"
+"""How often an interruption is looked for while workers evaluate."""
 
 AHEAD = 2000
 """Tasks handed out at once: an adaptive cluster sees the work ahead, and its scheduler keeps megabytes of it."""

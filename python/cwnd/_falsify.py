@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cwnd import _arguments as arguments
 from cwnd import _native
@@ -17,8 +19,12 @@ from cwnd._html import page
 from cwnd._kept import carried
 from cwnd._runs import RunResult
 from cwnd._scenario import Scenario
+from cwnd.errors import ArgumentError
 
-__all__ = ["Counterexample", "Findings", "falsify"]
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["Counterexample", "Findings", "falsify", "worker"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,18 @@ def _named(function: Callable[[RunResult], float | None]) -> tuple[str, Callable
     return name, margin
 
 
+def worker() -> list[str]:
+    """Return the command of a process that evaluates: this interpreter, with the paths of its modules.
+
+    Returns
+    -------
+    list of str
+        A program and its arguments.
+    """
+    code = f"import sys; sys.path[:] = {sys.path!r}; from cwnd import _native; _native.falsify_worker()"
+    return [os.fsdecode(get_executable()), "-c", code]
+
+
 def falsify(
     algorithm: Algorithm,
     property: str | Callable[[RunResult], float | None],  # noqa: A002  (the word of the command)
@@ -168,12 +186,21 @@ def falsify(
     answers: int = 3,
     memory: str | None = None,
     corpus: str | os.PathLike[str] | None = None,
+    client: Client | str | None = None,
 ) -> Findings:
     """Search for plausible paths on which an algorithm breaks a property, as ``cwnd falsify`` does.
 
     The page ``docs/falsify.md`` of the repository lists the properties and the parts of a path. The same arguments give
-    the same findings, if a function among them has no state. Evaluations take all cores; those of an algorithm in
-    Python go on one after the other.
+    the same findings, if a function among them has no state.
+
+    With an algorithm and a property as text, evaluations run in processes of this interpreter
+    (``multiprocessing.set_executable`` names another), one per core. A run that does not go on for 60 s, or ends its
+    process, is a failed evaluation.
+
+    An algorithm or a function in Python runs in this process, an algorithm on the thread that calls, one run after the
+    other. Nothing ends it if it never returns. Ctrl-C ends an algorithm that runs Python code; a function it does not
+    end. Call ``falsify`` in a ``multiprocessing.Process`` to bound the time of both: ``join(timeout)`` it, and
+    ``terminate()`` it then.
 
     Parameters
     ----------
@@ -205,6 +232,10 @@ def falsify(
     corpus : path, optional
         A file for the outcomes, also of a search that is interrupted. The same call continues from it, with as many
         evaluations or more. It needs an algorithm and a property as text.
+    client : distributed.Client or str, optional
+        Evaluate on the workers of this Dask cluster; text is the address of its scheduler. At most 16 evaluations run
+        at once. The findings are those without it, and the corpus is a file of this machine. The workers need the same
+        build of cwnd, and the algorithm and the property are text. A worker evaluates in a process of its own.
 
     Returns
     -------
@@ -220,6 +251,8 @@ def falsify(
         search.
     FileError
         The corpus cannot be written.
+    SimulationError
+        The workers cannot evaluate: another build of cwnd, say.
     KeyboardInterrupt
         Ctrl-C.
 
@@ -247,4 +280,14 @@ def falsify(
     )
     limit = arguments.optional(arguments.text, "memory", memory, "4GB")
     kept = arguments.optional(arguments.path, "corpus", corpus)
-    return Findings(_native.falsify(algorithm, given, budget, limit, kept), algorithm)
+    text = isinstance(algorithm, str) and isinstance(property, str)
+    if client is None:
+        # An interpreter within another program may have no name.
+        place = worker() if text and get_executable() else None
+        return Findings(_native.falsify(algorithm, given, budget, kept, (limit, place)), algorithm)
+    if not text:
+        raise ArgumentError("client: workers have no function of yours: expected an algorithm and a property as text")
+    from cwnd import _dask  # noqa: PLC0415  (its dependency is optional)
+
+    with _dask.evaluating(client) as evaluate:
+        return Findings(_native.falsify(algorithm, given, budget, kept, (limit, evaluate)), algorithm)

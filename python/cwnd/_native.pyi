@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, final
 
 from cwnd._algorithm import Algorithm, Outside
@@ -42,6 +42,8 @@ __all__ = [
     "estimate",
     "evaluate",
     "falsify",
+    "falsify_task",
+    "falsify_worker",
     "features",
     "heatmap",
     "jain",
@@ -110,9 +112,11 @@ def falsify(
     algorithm: Algorithm,
     given: tuple[str | tuple[str, Callable[[Runs], float | None]], str, str, int],
     budget: tuple[int, bool, int, int],
-    memory: str | None,
     corpus: str | None,
+    runs: tuple[str | None, list[str] | Callable[[list[str]], Iterator[list[str] | None]] | None],
 ) -> Falsified: ...
+def falsify_task(command: list[str], request: str) -> str: ...
+def falsify_worker() -> None: ...
 def features() -> list[tuple[str, float, float, str]]: ...
 def heatmap(grid: str) -> str: ...
 def jain(shares: list[float]) -> float | None: ...

@@ -4,9 +4,28 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import dask
 import pytest
+from distributed import Client, LocalCluster
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Client]:
+    """Two workers, each a process."""
+    local = {"processes": True, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "silence_logs": "CRITICAL"}
+    # A worker that is killed twice within this time would not be replaced.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    with patient, LocalCluster(n_workers=2, threads_per_worker=1, **local) as cluster, Client(cluster) as connected:  # type: ignore[no-untyped-call]
+        yield connected
+
+
+@pytest.fixture
+def client(cluster: Client) -> Client:
+    """Wait for workers that a test before this one has killed."""
+    cluster.wait_for_workers(2, timeout=60)
+    return cluster
 
 
 @pytest.fixture

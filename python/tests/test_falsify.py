@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import Client
 
 import cwnd
+from cwnd import _dask, _falsify
 
 QUICK: dict[str, Any] = {"profile": "anything", "search": "random", "evaluations": 16, "seeds": 2}
 
@@ -107,6 +109,59 @@ def test_an_interruption_keeps_the_corpus(tmp_path: Path) -> None:
     done = len(corpus.read_text().splitlines()) - 6
     again = cwnd.falsify("reno", "progress", evaluations=done + 1, seeds=1, corpus=corpus)
     assert again.document["evaluations"] == done + 1
+
+
+def test_evaluations_in_processes_are_those_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {"evaluations": 32, "seeds": 2, "answers": 1}
+    apart = cwnd.falsify("vegas", "backlog-utilisation", **given)
+    assert apart.counterexamples
+    monkeypatch.setattr(_falsify, "get_executable", lambda: None)
+    assert cwnd.falsify("vegas", "backlog-utilisation", **given) == apart
+
+
+def test_a_process_that_ends_is_a_failed_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_falsify, "worker", lambda: [sys.executable, "-c", "raise SystemExit(3)"])
+    found = cwnd.falsify("reno", "progress", evaluations=4).document
+    assert found["failed"] == 4
+    assert "the run ended its process: exit" in found["failures"][0]["error"]
+
+
+def test_a_search_over_a_cluster_is_that_of_one_machine(client: Client, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"evaluations": 40, "seeds": 2, "answers": 2}
+    here = cwnd.falsify("reno", "backlog-utilisation", corpus=tmp_path / "here", **given)
+    assert here.counterexamples
+    there = cwnd.falsify("reno", "backlog-utilisation", client=client, corpus=tmp_path / "there", **given)
+    assert there == here
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+    with pytest.raises(cwnd.SimulationError, match="a worker refused its task: the request is of other sources"):
+        _ask(client, "0123 4567\nprogress < 20\n1 0\n")
+    for algorithm, broken in (("reno", lambda _: 1.0), (Stuck, "progress")):
+        with pytest.raises(cwnd.ArgumentError, match="client: workers have no function of yours"):
+            cwnd.falsify(algorithm, broken, client=client)
+
+
+def _ask(client: Client, request: str) -> object:
+    with _dask.evaluating(client) as evaluate:
+        return [answers for answers in evaluate([request]) if answers is not None]
+
+
+def test_a_worker_that_is_lost_costs_no_evaluation(client: Client) -> None:
+    given: dict[str, Any] = {"evaluations": 48, "seeds": 1, "answers": 1}
+    here = cwnd.falsify("cubic", "steady-loss", **given)
+    victim = next(iter(client.run(os.getpid).values()))
+    timer = threading.Timer(0.5, os.kill, (victim, signal.SIGTERM))
+    timer.start()
+    assert cwnd.falsify("cubic", "steady-loss", client=client, **given) == here
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process there has no signals")
+def test_an_interruption_ends_a_search_over_a_cluster(client: Client, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cwnd.falsify("reno", "progress", evaluations=1_000_000, corpus=corpus, client=client)
+    assert len(corpus.read_text().splitlines()) >= 6
 
 
 def test_what_a_function_raises_or_returns_ends_the_search() -> None:

@@ -10,14 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import dask
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from matplotlib import pyplot
 
 import cwnd
@@ -39,22 +39,6 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory: pytest.TempPathFactory) -> cwnd.SweepResult:
     return cwnd.sweep(SWEEP, out=tmp_path_factory.mktemp("serial") / "out", store=False, chunk=CHUNK)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Client]:
-    local = {"processes": True, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "silence_logs": "CRITICAL"}
-    # A worker that is killed twice within this time would not be replaced.
-    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
-    with patient, LocalCluster(n_workers=2, threads_per_worker=1, **local) as cluster, Client(cluster) as connected:  # type: ignore[no-untyped-call]
-        yield connected
-
-
-@pytest.fixture
-def client(cluster: Client) -> Client:
-    """Wait for workers that a test before this one has killed."""
-    cluster.wait_for_workers(2, timeout=60)
-    return cluster
 
 
 def files(result: cwnd.SweepResult) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ use cwnd_falsify::findings::{Finding, Findings, Found, counterexamples, has_coun
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
-use cwnd_falsify::{Evaluated, MOST_MEMORY, Shard, Subject, Workers, reference, work};
+use cwnd_falsify::{Evaluated, MOST_MEMORY, PATIENCE, Shard, Subject, Workers, reference, work};
 use cwnd_report::{json, write_run};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::{Executor, Progress, RunError, Threads};
@@ -375,7 +375,5 @@ const DEFAULT_EVALUATIONS: usize = 1000;
 const WRITE_EVERY: usize = 8;
 /// unless these take longer: a process that is killed loses the evaluations of that time.
 const WRITE_WITHIN: Duration = Duration::from_secs(5);
-/// How long a run may show no progress: the simulator reports some several times within each run, which takes seconds at most.
-const PATIENCE: Duration = Duration::from_secs(60);
 const FILE: &str = "counterexample.toml";
 const CLOSEST: &str = "closest.toml";

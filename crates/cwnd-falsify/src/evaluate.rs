@@ -12,7 +12,7 @@ use cwnd_trace::Trace;
 use crate::evaluated::Evaluated;
 use crate::property::Promise;
 use crate::sources::OWN;
-use crate::workers::{Request, Workers};
+use crate::workers::{Elsewhere, Request, Workers};
 
 /// The algorithm that is judged, and the property.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,19 @@ pub struct Subject<'a> {
     executor: Executor<'a>,
     /// The property with its bound.
     pub(crate) promise: &'a Promise,
-    /// Which processes execute them; none for the threads of this one.
-    workers: Option<&'a Workers>,
+    /// Where.
+    place: Place<'a>,
     /// Which evaluations come first.
     shard: Shard,
+}
+
+/// Where evaluations run.
+#[derive(Clone, Copy, Debug)]
+enum Place<'a> {
+    /// On the threads of this process.
+    Here,
+    Processes(&'a Workers),
+    Elsewhere(&'a dyn Elsewhere),
 }
 
 /// One of several machines with the same search and a common store. Each makes all evaluations, its own first, and finds those
@@ -53,14 +62,20 @@ impl<'a> Subject<'a> {
     /// Judges runs of `executor` by a property, on its threads.
     #[must_use]
     pub fn new(executor: Executor<'a>, promise: &'a Promise) -> Self {
-        Self { executor, promise, workers: None, shard: Shard { index: 0, count: 1 } }
+        Self { executor, promise, place: Place::Here, shard: Shard { index: 0, count: 1 } }
     }
 
     /// Runs in processes, as many as the executor has threads, with stores of their own. A run that never returns or ends its process has
     /// failed then. The algorithms and the property need to be known by their texts.
     #[must_use]
     pub fn in_processes(self, workers: &'a Workers) -> Self {
-        Self { workers: Some(workers), ..self }
+        Self { place: Place::Processes(workers), ..self }
+    }
+
+    /// Evaluates elsewhere. The algorithms and the property need to be known there by their texts.
+    #[must_use]
+    pub fn elsewhere(self, elsewhere: &'a dyn Elsewhere) -> Self {
+        Self { place: Place::Elsewhere(elsewhere), ..self }
     }
 
     /// Begins with the evaluations of a shard.
@@ -74,17 +89,32 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// The work was interrupted.
     pub fn judge_all(&self, scenarios: &[Scenario]) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
-        match self.workers {
-            Some(workers) => self.judge_in(workers, scenarios),
-            None => self.judge_here(scenarios),
+        match self.place {
+            Place::Here => self.judge_here(scenarios),
+            Place::Processes(workers) => self.judge_by(scenarios, |requests| {
+                let executor = self.executor.with_memory_of_each(MOST_MEMORY);
+                workers.judge(self.promise, requests, executor.width(), &|| executor.should_continue())
+            }),
+            Place::Elsewhere(elsewhere) => self.judge_by(scenarios, |requests| {
+                let answers = elsewhere.answers(requests.iter().map(Request::to_string).collect())?;
+                let unread = |answer: &str| Evaluated::failed(&format!("a worker answered `{answer}`"));
+                let read = |answer: &String| Evaluated::read(answer, self.promise).unwrap_or_else(|| unread(answer));
+                Ok(answers.iter().map(read).collect())
+            }),
         }
     }
 
-    /// Judges in processes: the evaluations of the shard first, and of these the longest.
-    fn judge_in(&self, workers: &Workers, scenarios: &[Scenario]) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+    /// Lets `judge` have requests: the evaluations of the shard first, and of these the longest.
+    fn judge_by(
+        &self,
+        scenarios: &[Scenario],
+        judge: impl Fn(&[Request]) -> Result<Vec<Evaluated>, Interrupted>,
+    ) -> Result<Vec<Vec<Evaluated>>, Interrupted> {
+        let promise = self.promise.to_string();
         let texts: Vec<String> = scenarios.iter().map(Scenario::to_toml).collect();
         let each = scenarios.iter().zip(&texts).flat_map(|(scenario, text)| {
-            scenario.seeds().map(|seed| (scenario.packets(), Request { scenario: text.clone(), seed }))
+            let request = |seed| Request { promise: promise.clone(), scenario: text.clone(), seed };
+            scenario.seeds().map(move |seed| (scenario.packets(), request(seed)))
         });
         let mut requests: Vec<(usize, (f64, Request))> = each.enumerate().collect();
         requests.sort_by(|(a, (of_a, _)), (b, (of_b, _))| {
@@ -93,8 +123,7 @@ impl<'a> Subject<'a> {
         });
         let (places, requests): (Vec<usize>, Vec<Request>) =
             requests.into_iter().map(|(place, (_, request))| (place, request)).unzip();
-        let executor = self.executor.with_memory_of_each(MOST_MEMORY);
-        let judged = workers.judge(self.promise, &requests, executor.width(), &|| executor.should_continue())?;
+        let judged = judge(&requests)?;
         let mut judged: Vec<(usize, Evaluated)> = places.into_iter().zip(judged).collect();
         judged.sort_by_key(|(place, _)| *place);
         let mut judged = judged.into_iter().map(|(_, evaluated)| evaluated);

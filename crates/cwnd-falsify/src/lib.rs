@@ -31,4 +31,4 @@ mod workers;
 pub use evaluate::{MOST_MEMORY, Shard, Subject};
 pub use evaluated::{Evaluated, mildest, worst};
 pub use worker::work;
-pub use workers::Workers;
+pub use workers::{Elsewhere, PATIENCE, Workers};

@@ -43,7 +43,7 @@ pub struct Property {
     /// The part that every path of it needs; none without such a part.
     pub needs: Option<Part>,
     /// The parts of a path that violate its assumptions, in addition to those that a dual queue rules out.
-    pub(crate) without: &'static [Part],
+    pub(crate) without: &'static [&'static [Part]],
     /// Reference algorithms with finite transfers: the subject's number is divided by the smallest of theirs on the same path.
     pub rivals: &'static [&'static str],
     /// Its number needs two samples per round trip.
@@ -116,9 +116,8 @@ impl Promise {
     /// Whether no path of it may have a part.
     #[must_use]
     pub fn forbids(&self, part: Part) -> bool {
-        let by =
-            |property: &Property| property.without.contains(&part) || property.dual_queue && UNLIKE_L4S.contains(&part);
-        self.property().is_some_and(by)
+        let has = |groups: &[&[Part]]| groups.iter().any(|group| group.contains(&part));
+        self.property().is_some_and(|property| has(property.without) || property.dual_queue && has(UNLIKE_L4S))
     }
 
     /// The algorithms that the subject is compared with.
@@ -277,20 +276,13 @@ fn in_range(name: &str, side: Side, range: [f64; 2], bound: f64) -> Result<(), P
     accepts(side, range, bound).map_err(|accepted| PropertyError::Range { name: name.to_string(), bound, accepted })
 }
 
+/// The parts with which an application has too little data for a time.
+const LIMITED: &[Part] = &[Part::Source, Part::Pauses, Part::SlowThenBulk];
+/// The parts that change the rate or the delay of the path, but for an outage.
+const CHANGED: &[Part] = &[Part::RateStep, Part::DelayStep, Part::Detour, Part::RateTrace, Part::DelayTrace];
 /// Parts that no property of a dual queue allows: they change the path, replace its queue, or hold packets back without a queue.
-const UNLIKE_L4S: [Part; 11] = [
-    Part::Jitter,
-    Part::Reordering,
-    Part::Aggregation,
-    Part::Outage,
-    Part::RateStep,
-    Part::DelayStep,
-    Part::Detour,
-    Part::RateTrace,
-    Part::DelayTrace,
-    Part::Discipline,
-    Part::Marks,
-];
+const UNLIKE_L4S: &[&[Part]] =
+    &[CHANGED, &[Part::Jitter, Part::Reordering, Part::Aggregation, Part::Outage, Part::Discipline, Part::Marks]];
 const NO_WINDOW: &str = "no window bounds a subject";
 /// Margins beyond this are not told apart.
 const LARGEST: f64 = 1e6;
@@ -310,7 +302,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Competitor, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Competitor]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -330,7 +322,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Loss, Part::Reordering, Part::Outage, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Loss, Part::Reordering, Part::Outage]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -350,7 +342,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 2,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Competitor, Part::Outage, Part::Drops, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Competitor, Part::Outage, Part::Drops]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -371,23 +363,19 @@ pub static PROPERTIES: &[Property] = &[
         flows: 1,
         needs: Some(Part::Outage),
         without: &[
-            Part::Source,
-            Part::Pauses,
-            Part::SlowThenBulk,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Detour,
-            Part::RateTrace,
-            Part::DelayTrace,
-            Part::Loss,
-            Part::Jitter,
-            Part::Reordering,
-            Part::Aggregation,
-            Part::Acks,
-            Part::OwnAcks,
-            Part::Drops,
-            Part::Discipline,
-            Part::Marks,
+            LIMITED,
+            CHANGED,
+            &[
+                Part::Loss,
+                Part::Jitter,
+                Part::Reordering,
+                Part::Aggregation,
+                Part::Acks,
+                Part::OwnAcks,
+                Part::Drops,
+                Part::Discipline,
+                Part::Marks,
+            ],
         ],
         rivals: &[],
         per_round_trip: false,
@@ -408,7 +396,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::SlowThenBulk],
+        without: &[LIMITED],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -429,7 +417,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Loss, Part::Outage, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Loss, Part::Outage]],
         rivals: &[],
         per_round_trip: true,
         dual_queue: false,
@@ -450,16 +438,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 1,
         needs: None,
-        without: &[
-            Part::Loss,
-            Part::Reordering,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Outage,
-            Part::Detour,
-            Part::RateTrace,
-            Part::DelayTrace,
-        ],
+        without: &[CHANGED, &[Part::Loss, Part::Reordering, Part::Outage]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -479,15 +458,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: None,
-        without: &[
-            Part::Competitor,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Outage,
-            Part::Detour,
-            Part::RateTrace,
-            Part::DelayTrace,
-        ],
+        without: &[CHANGED, &[Part::Competitor, Part::Outage]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -507,16 +478,7 @@ pub static PROPERTIES: &[Property] = &[
         share: true,
         flows: 1,
         needs: None,
-        without: &[
-            Part::Competitor,
-            Part::RateStep,
-            Part::DelayStep,
-            Part::Outage,
-            Part::Detour,
-            Part::RateTrace,
-            Part::DelayTrace,
-            Part::SlowThenBulk,
-        ],
+        without: &[CHANGED, &[Part::Competitor, Part::Outage, Part::SlowThenBulk]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -535,7 +497,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Drops, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Drops]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: false,
@@ -555,7 +517,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Source, Part::Pauses, Part::Competitor, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Competitor]],
         rivals: &["reno", "cubic", "bbr3"],
         per_round_trip: false,
         dual_queue: false,
@@ -575,7 +537,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: Some(Part::Source),
-        without: &[Part::Pauses, Part::SlowThenBulk, Part::RateStep, Part::RateTrace, Part::Outage],
+        without: &[&[Part::Pauses, Part::SlowThenBulk, Part::RateStep, Part::RateTrace, Part::Outage]],
         rivals: &[],
         per_round_trip: true,
         dual_queue: false,
@@ -618,7 +580,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: Some(Part::Marks),
-        without: &[Part::Source, Part::Pauses, Part::Discipline, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Discipline]],
         rivals: &[],
         per_round_trip: true,
         dual_queue: false,
@@ -640,7 +602,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: Some(Part::Competitor),
-        without: &[Part::Source, Part::Pauses, Part::Loss, Part::SlowThenBulk],
+        without: &[LIMITED, &[Part::Loss]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,
@@ -664,7 +626,7 @@ pub static PROPERTIES: &[Property] = &[
         share: false,
         flows: 1,
         needs: None,
-        without: &[Part::Acks, Part::OwnAcks, Part::DelayedAcks, Part::Wake],
+        without: &[&[Part::Acks, Part::OwnAcks, Part::DelayedAcks, Part::Wake]],
         rivals: &[],
         per_round_trip: false,
         dual_queue: true,

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use cwnd_run::cells::Cells;
+use cwnd_run::cells::{Cells, SOURCES};
 use cwnd_run::execute::{Executor, Progress, Threads};
 use cwnd_run::scenario::Scenario;
 use cwnd_text::one_line;
@@ -15,6 +15,7 @@ use cwnd_text::one_line;
 use crate::evaluate::{MOST_MEMORY, Subject};
 use crate::evaluated::Evaluated;
 use crate::property::Promise;
+use crate::sources::OWN;
 use crate::workers::{MARK, Request};
 
 /// Is a worker: judges the requests on standard input until it ends, and writes the outcomes to standard output. Runs are found and kept in
@@ -35,8 +36,8 @@ pub fn work(cells: &Cells) -> io::Result<()> {
         std::process::exit(0);
     });
     let executor = Executor::new(cells, &Alive).on(Threads::Calling);
-    for (promise, request) in requests {
-        let outcome = match (promise.parse::<Promise>(), Scenario::read("scenario", &request.scenario, &[])) {
+    for request in requests {
+        let outcome = match (request.promise.parse::<Promise>(), Scenario::read("scenario", &request.scenario, &[])) {
             (Ok(promise), Ok(scenario)) => {
                 let scenario = scenario.with_seeds(request.seed, 1);
                 let judged = Subject::new(executor, &promise).judge_all(&[scenario]);
@@ -51,19 +52,27 @@ pub fn work(cells: &Cells) -> io::Result<()> {
 }
 
 /// The next request; none at the end of the input.
-fn receive(input: &mut impl BufRead) -> io::Result<Option<(String, Request)>> {
-    let wrong = || io::Error::from(io::ErrorKind::InvalidData);
-    let (mut promise, mut head) = (String::new(), String::new());
-    if input.read_line(&mut promise)? == 0 {
+///
+/// # Errors
+/// It is of other sources, or is no request.
+pub(crate) fn receive(input: &mut impl BufRead) -> io::Result<Option<Request>> {
+    let wrong = |reason: &str| io::Error::new(io::ErrorKind::InvalidData, reason);
+    let (mut sources, mut promise, mut head) = (String::new(), String::new(), String::new());
+    if input.read_line(&mut sources)? == 0 {
         return Ok(None);
     }
+    if sources.trim_end() != format!("{OWN:016x} {SOURCES}") {
+        return Err(wrong("the request is of other sources of the simulator or of the search"));
+    }
+    input.read_line(&mut promise)?;
     input.read_line(&mut head)?;
-    let (seed, length) = head.trim_end().split_once(' ').ok_or_else(wrong)?;
-    let seed = seed.parse().map_err(|_| wrong())?;
-    let mut scenario = vec![0; length.parse().map_err(|_| wrong())?];
+    let no_head = || wrong("the request has no seed with the length of a scenario");
+    let (seed, length) = head.trim_end().split_once(' ').ok_or_else(no_head)?;
+    let seed = seed.parse().map_err(|_| no_head())?;
+    let mut scenario = vec![0; length.parse().map_err(|_| no_head())?];
     input.read_exact(&mut scenario)?;
-    let scenario = String::from_utf8(scenario).map_err(|_| wrong())?;
-    Ok(Some((promise.trim_end().to_string(), Request { scenario, seed })))
+    let scenario = String::from_utf8(scenario).map_err(|_| wrong("the scenario is not UTF-8"))?;
+    Ok(Some(Request { promise: promise.trim_end().to_string(), scenario, seed }))
 }
 
 /// Writes a line for whoever asks. What a sender has printed may lack the end of its line.

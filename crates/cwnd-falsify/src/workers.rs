@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,11 +12,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use cwnd_run::cells::SOURCES;
 use cwnd_run::execute::Interrupted;
 use cwnd_text::size;
 
 use crate::evaluated::Evaluated;
 use crate::property::Promise;
+use crate::sources::OWN;
+use crate::worker::receive;
 
 /// Processes that evaluate.
 #[derive(Debug)]
@@ -26,11 +30,29 @@ pub struct Workers {
     idle: Mutex<Vec<Worker>>,
 }
 
-/// A scenario with one seed that is to be judged.
+/// Evaluates elsewhere, such as on the workers of a cluster.
+pub trait Elsewhere: fmt::Debug + Sync {
+    /// The answers to requests, in their order. [`Workers::answer`] gives the answer to one.
+    ///
+    /// # Errors
+    /// The work was interrupted.
+    fn answers(&self, requests: Vec<String>) -> Result<Vec<String>, Interrupted>;
+}
+
+/// A scenario with one seed that is to be judged by a property.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    pub(crate) promise: String,
     pub(crate) scenario: String,
     pub(crate) seed: u64,
+}
+
+/// The sources, the property, the seed and the length of the scenario, on three lines, and the scenario.
+impl fmt::Display for Request {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { promise, scenario, seed } = self;
+        write!(out, "{OWN:016x} {SOURCES}\n{promise}\n{seed} {}\n{scenario}", scenario.len())
+    }
 }
 
 #[derive(Debug)]
@@ -75,6 +97,17 @@ impl Workers {
         outcomes.into_iter().collect::<Option<_>>().ok_or(Interrupted)
     }
 
+    /// The answer to a request of [`Elsewhere`], in one process.
+    ///
+    /// # Errors
+    /// The request is of other sources, or is none. `should_continue` returned false.
+    pub fn answer(&self, request: &str, should_continue: &(dyn Fn() -> bool + Sync)) -> io::Result<String> {
+        let request = receive(&mut request.as_bytes())?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let promise = request.promise.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let outcome = self.one(&promise, &request, should_continue).ok_or(io::ErrorKind::Interrupted)?;
+        Ok(outcome.words())
+    }
+
     /// The outcome of a request; none if the work was interrupted.
     fn one(&self, promise: &Promise, request: &Request, should_continue: &dyn Fn() -> bool) -> Option<Evaluated> {
         let idle = lock(&self.idle).pop();
@@ -84,7 +117,7 @@ impl Workers {
             Err(error) => return Some(Evaluated::failed(&format!("a process that evaluates cannot start: {error}"))),
         };
         // One that cannot be written to has ended, which the end of its lines shows.
-        let _ = worker.send(promise, request);
+        let _ = worker.send(request);
         let mut silent = Duration::ZERO;
         loop {
             match worker.lines.recv_timeout(LOOK) {
@@ -142,9 +175,8 @@ impl Worker {
         Ok(Self { process, input, lines })
     }
 
-    fn send(&mut self, promise: &Promise, request: &Request) -> io::Result<()> {
-        let Request { scenario, seed } = request;
-        write!(self.input, "{promise}\n{seed} {}\n{scenario}", scenario.len())?;
+    fn send(&mut self, request: &Request) -> io::Result<()> {
+        write!(self.input, "{request}")?;
         self.input.flush()
     }
 
@@ -170,6 +202,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Begins each line of a worker.
 pub(crate) const MARK: &str = "cwnd falsify: ";
+/// How long a run may show no progress: the simulator reports some several times within each run, which takes seconds at most.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a worker is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// What the process of a worker may hold, bytes: much more than the packets and samples of a run.

@@ -10,9 +10,9 @@ use cwnd::{CongestionControl, Maker, Spec, Start, View};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
-use cwnd_falsify::{Evaluated, Shard, Subject, Workers, work};
+use cwnd_falsify::{Elsewhere, Evaluated, Shard, Subject, Workers, work};
 use cwnd_run::cells::Cells;
-use cwnd_run::execute::Executor;
+use cwnd_run::execute::{Executor, Interrupted};
 use cwnd_run::scenario::{Scenario, Written};
 
 /// Adds a packet per round trip, and answers the first loss in a way of its own.
@@ -70,6 +70,7 @@ fn main() {
             runs_that_do_not_end_are_failures_and_cost_no_others();
             a_search_in_processes_is_that_on_threads();
             shards_with_one_store_have_the_answer_of_one_search();
+            a_search_elsewhere_is_that_on_threads();
         }
     }
 }
@@ -153,6 +154,31 @@ fn shards_with_one_store_have_the_answer_of_one_search() {
         assert_eq!(shard.expect("it does not panic"), whole);
     }
     assert!(std::fs::read_dir(store.path()).expect("it was made").next().is_some());
+}
+
+/// Answers requests one by one, as the workers of a cluster do.
+#[derive(Debug)]
+struct Cluster(Workers);
+
+impl Elsewhere for Cluster {
+    fn answers(&self, requests: Vec<String>) -> Result<Vec<String>, Interrupted> {
+        let answer = |request: &String| self.0.answer(request, &|| true).expect("it is of these sources");
+        Ok(requests.iter().map(answer).collect())
+    }
+}
+
+fn a_search_elsewhere_is_that_on_threads() {
+    let cluster = Cluster(workers(None));
+    let space = space("completion");
+    let cells = Cells::default();
+    let subject = Subject::new(Executor::new(&cells, &()), space.promise()).elsewhere(&cluster);
+    let mut search = Search::start(&space, Strategy::Elites, 3).expect("it runs on a dumbbell");
+    while search.outcomes().len() < 32 {
+        search.advance(&subject, usize::MAX).expect("nothing interrupts it");
+    }
+    assert_eq!(search.outcomes(), &outcomes(&space, None)[..32]);
+    let refused = cluster.0.answer("0123 4567\ncompletion < 3\n1 0\n", &|| true).expect_err("other sources");
+    assert!(refused.to_string().contains("other sources"), "{refused}");
 }
 
 const WORKER: &str = "worker";

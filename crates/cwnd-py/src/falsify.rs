@@ -1,17 +1,19 @@
 //! Searches for counterexamples.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cwnd_falsify::corpus::Corpus;
 use cwnd_falsify::findings::{Findings, counterexamples, has_counterexample};
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{BATCH, Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
-use cwnd_falsify::{MOST_MEMORY, Subject};
-use cwnd_run::execute::RunError;
+use cwnd_falsify::{Elsewhere, MOST_MEMORY, PATIENCE, Subject, Workers, work as be_worker};
+use cwnd_run::cells::Cells;
+use cwnd_run::execute::{Executor, Interrupted, RunError};
 use cwnd_run::files::to_json;
 use cwnd_run::run::Runs as LabRuns;
 use pyo3::prelude::*;
@@ -56,20 +58,82 @@ impl Given {
     }
 }
 
+/// Where evaluations run. Each needs an algorithm and a property as text.
+#[derive(FromPyObject)]
+pub(crate) enum Place {
+    /// In processes of this command, which calls [`falsify_worker`].
+    Processes(Vec<OsString>),
+    /// On a cluster, by a function that takes requests. Its iterator gives none while they are under way, and their answers then.
+    Cluster(Py<PyAny>),
+}
+
+/// Lets a function of Python evaluate.
+struct Cluster<'a> {
+    function: &'a Py<PyAny>,
+    executor: Executor<'a>,
+    errors: &'a AlgorithmErrors,
+}
+
+impl fmt::Debug for Cluster<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Cluster")
+    }
+}
+
+impl Elsewhere for Cluster<'_> {
+    fn answers(&self, requests: Vec<String>) -> Result<Vec<String>, Interrupted> {
+        let many = requests.len();
+        let ask = |py: Python<'_>| -> PyResult<Option<Vec<String>>> {
+            for looked in self.function.call1(py, (requests,))?.bind(py).try_iter()? {
+                if let Some(answers) = looked?.extract()? {
+                    return Ok(Some(answers));
+                }
+                if !self.executor.should_continue() {
+                    break;
+                }
+            }
+            Ok(None)
+        };
+        match Python::attach(ask) {
+            Ok(Some(answers)) if answers.len() == many => return Ok(answers),
+            Ok(_) => {}
+            Err(error) => self.errors.record(error),
+        }
+        Err(Interrupted)
+    }
+}
+
+/// Is a process that evaluates, until its standard input ends.
+#[pyfunction]
+pub(crate) fn falsify_worker(py: Python<'_>) -> Result<(), Failure> {
+    py.detach(|| be_worker(&Cells::default())).map_err(|error| Failure::Unexpected(error.to_string()))
+}
+
+/// Answers a request of a search that is elsewhere, in a process of `command`.
+#[pyfunction]
+pub(crate) fn falsify_task(py: Python<'_>, command: Vec<OsString>, request: &str) -> Result<String, Failure> {
+    // The processes are there for the requests after this one.
+    static WORKERS: OnceLock<Workers> = OnceLock::new();
+    let workers = WORKERS.get_or_init(|| Workers::new(command, PATIENCE));
+    py.detach(|| workers.answer(request, &|| true)).map_err(|error| Failure::Argument(error.to_string()))
+}
+
 /// Searches for paths on which an algorithm breaks a property. `given`: the property, the profile, the strategy and the seed of the search.
 /// `budget`: evaluations, whether to stop at the first path that breaks the property, seeds, and the most counterexamples.
-/// `corpus`: the file that the search continues from.
+/// `corpus`: the file that the search continues from. `runs`: the memory for all of them, and where they run; on threads of this
+/// process without that.
 #[pyfunction]
 pub(crate) fn falsify(
     py: Python<'_>,
     algorithm: Bound<'_, PyAny>,
     given: (Given, &str, &str, u64),
     budget: (u32, bool, u32, u32),
-    memory: Option<&str>,
     corpus: Option<PathBuf>,
+    runs: (Option<&str>, Option<Place>),
 ) -> Result<Falsified, Failure> {
     let (property, profile, search, seed) = given;
     let (evaluations, first, seeds, most) = budget;
+    let (memory, place) = runs;
     let unknown = |argument: &str, text: &str, accepted: Vec<&str>| {
         Failure::Argument(format!("{argument}: expected one of {}, got `{text}`", accepted.join(", ")))
     };
@@ -110,8 +174,21 @@ pub(crate) fn falsify(
         Some((corpus, path)) => corpus.write(search.outcomes()).map_err(|error| Failure::File(unusable(path, &error))),
         None => Ok(()),
     };
+    let workers = match &place {
+        Some(Place::Processes(command)) => Some(Workers::new(command.clone(), PATIENCE)),
+        _ => None,
+    };
     let found = work::executing(py, outside, memory, &errors, |executor| {
+        let cluster = match &place {
+            Some(Place::Cluster(function)) => Some(Cluster { function, executor, errors: &errors }),
+            _ => None,
+        };
         let subject = Subject::new(executor, space.promise());
+        let subject = match (&workers, &cluster) {
+            (Some(workers), _) => subject.in_processes(workers),
+            (None, Some(cluster)) => subject.elsewhere(cluster),
+            (None, None) => subject,
+        };
         let mut searched = Ok(());
         let mut luck = BTreeSet::new();
         while searched.is_ok() && search.outcomes().len() < most_evaluations {

@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use crate::evaluate::{Evaluated, evaluate};
     #[pymodule_export]
-    use crate::falsify::{Falsified, falsify};
+    use crate::falsify::{Falsified, falsify, falsify_task, falsify_worker};
     #[pymodule_export]
     use crate::gym::{Environments, Memory, check_steering, features, measured};
     #[pymodule_export]

@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 use cwnd::Spec;
 use cwnd_conform::{Plan, Subject, Verdict};
+use cwnd_run::cells::Cells;
 use cwnd_run::run::run_each;
 use cwnd_run::scenario::Scenario;
 use cwnd_trace::FlowTrace;
@@ -138,7 +139,7 @@ impl FromStr for Line {
 /// The program `museum` over the stacks of a program: without an argument it prints the [`Line`]s of `stacks`; with `page` it reads
 /// those of all programs and prints the page, and the reasons for which it does not say what the table says. With `search` and a group it
 /// searches for the faults of the group in the stacks, with `own` in the algorithms of the registry, too; with `searched` it reads the
-/// lines of all searches and prints their table.
+/// lines of all searches and prints their table. A search starts this program with `worker`, which evaluates.
 ///
 /// # Errors
 /// A line cannot be read, or the table says otherwise.
@@ -151,6 +152,11 @@ pub fn main(stacks: &[Spec], arguments: &[String]) -> Result<String, String> {
         }
         [word, group] if word == "search" => Ok(searches::search(stacks, group, false)),
         [word, group, own] if word == "search" && own == "own" => Ok(searches::search(stacks, group, true)),
+        [word] if word == searches::WORKER => {
+            cwnd_run::stacks::install(stacks.to_vec());
+            cwnd_falsify::work(&Cells::default()).map_err(|error| error.to_string())?;
+            Ok(String::new())
+        }
         [word] if word == "searched" => {
             searches::table(&std::io::read_to_string(std::io::stdin()).map_err(|error| error.to_string())?)
         }

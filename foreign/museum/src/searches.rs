@@ -4,11 +4,11 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use cwnd::Spec;
-use cwnd_falsify::Subject;
 use cwnd_falsify::findings::counterexamples;
 use cwnd_falsify::property::Promise;
 use cwnd_falsify::search::{Search, Strategy};
 use cwnd_falsify::space::{Profile, Space};
+use cwnd_falsify::{PATIENCE, Subject, Workers};
 use cwnd_run::cells::Cells;
 use cwnd_run::execute::Executor;
 use serde::Deserialize;
@@ -98,7 +98,9 @@ impl Wanted {
         let algorithm = subject.parse().unwrap_or_else(|error| panic!("{subject}: {error}"));
         let space = Space::new(profile, algorithm, promise);
         let cells = Cells::default();
-        let judge = Subject::new(Executor::new(&cells, &()), space.promise());
+        let program = std::env::current_exe().expect("this program has a path");
+        let workers = Workers::new(vec![program.into_os_string(), WORKER.into()], PATIENCE);
+        let judge = Subject::new(Executor::new(&cells, &()), space.promise()).in_processes(&workers);
         let mut search = Search::start(&space, strategy, seed).unwrap_or_else(|error| panic!("{subject}: {error}"));
         let mut found = None;
         while search.outcomes().len() < evaluations && found.is_none() {
@@ -234,6 +236,8 @@ impl FromStr for Searched {
     }
 }
 
+/// The argument with which a program of the museum evaluates for a search.
+pub(crate) const WORKER: &str = "worker";
 /// Seeds of an answer: as many as the command has if none are given.
 const SEEDS: u32 = 3;
 /// Answers among which one has to have the cause.
