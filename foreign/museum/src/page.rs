@@ -16,24 +16,24 @@ pub fn page(lines: &[Line]) -> Result<String, String> {
     let museum = Museum::read();
     let searched = searches::read(include_str!("../searched.txt"))?;
     let mut wrong = Vec::new();
-    let mut text = HEAD.to_string();
+    let (mut outcomes, mut means) = (String::new(), String::new());
     for fault in &museum.faults {
         let broken = stacks(fault, &fault.broken, false, lines, &mut wrong);
         let mended = stacks(fault, &fault.mended, true, lines, &mut wrong);
         let shown = match &fault.shown {
-            Shown::Check { check } => format!("check `{check}`"),
+            Shown::Check { check } => described(check),
             Shown::Scenario { scenario, .. } => {
-                format!("[{scenario}](../foreign/museum/{scenario})")
+                let found =
+                    fault.found.as_ref().map_or_else(|| "no check finds it".to_string(), |check| described(check));
+                format!("[{scenario}](../foreign/museum/{scenario}); {found}")
             }
         };
-        let found = fault.found.as_ref().map_or_else(|| "none known".to_string(), |check| described(check));
         let falsified = searches::found(&searched, &fault.issue).unwrap_or_else(|| "not tried".to_string());
         let Fault { issue, link, wrong, property, state, .. } = fault;
-        let _ = writeln!(
-            text,
-            "| [{issue}]({link}) | {wrong} | {property} | {broken} | {mended} | {state} | {shown} | {found} | {falsified} |"
-        );
+        let _ = writeln!(outcomes, "| [{issue}]({link}) | {wrong} | {broken} | {mended} | {state} |");
+        let _ = writeln!(means, "| {issue} | {property} | {shown} | {falsified} |");
     }
+    let mut text = format!("{HEAD}{outcomes}{MEANS}{means}");
     text.push_str(MISSING);
     for missing in &museum.missing {
         let _ = writeln!(text, "| [{}]({}) | {} |", missing.issue, missing.link, missing.reason);
@@ -74,11 +74,20 @@ const HEAD: &str = "\
 Each row is a fault of congestion control in a released stack, reproduced with that release in the simulator. It is published there or, in the rows
 without a number, [drafted here](upstream/README.md). `cargo xtask museum` runs
 all rows, writes this page, and fails unless each release *before* the fix breaks the property and each one *after* keeps it. The data are in
-[faults.toml](../foreign/museum/faults.toml); [foreign.md](foreign.md) lists the stacks, [conform.md](conform.md) the checks. A number without a unit is that of
-the check in its row, where the number is explained. The searches of the last column are those of [falsify.md](falsify.md#published-faults).
+[faults.toml](../foreign/museum/faults.toml), and [foreign.md](foreign.md) lists the stacks. [The second table](#how-each-shows) explains the numbers.
 
-| issue | fault | property | before | after | state | shown by | found by `conform` | found by `falsify` |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| issue | fault | before | after | state |
+| --- | --- | --- | --- | --- |
+";
+
+const MEANS: &str = "
+## How each shows
+
+A check of [`conform`](conform.md) or a scenario measures the property. A number without a unit in the first table is that of the check here.
+The last column has the outcome of a search with [`falsify`](falsify.md#published-faults).
+
+| issue | property | check or scenario | found by `falsify` |
+| --- | --- | --- | --- |
 ";
 
 const MISSING: &str = "
