@@ -6,7 +6,7 @@ use crate::packages;
 use crate::prose;
 use crate::step::Step;
 use crate::tool::{CHECKERS, CLIPPY, CXX, OLDEST_RUST, PYTHON, RUSTFMT, checker};
-use crate::workspace::{OPTIONAL, WITHOUT_ARROW, run};
+use crate::workspace::{OPTIONAL, run};
 
 /// The packages of the repository that its workspace does not have.
 const OTHER_PACKAGES: &[&str] = &[
