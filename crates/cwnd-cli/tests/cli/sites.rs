@@ -62,12 +62,11 @@ fn each_figure_of_a_paper_has_a_page_with_links_to_its_scenarios() {
     let figure = &files["simd-fig-5.html"];
     for text in [
         "<title>Fig. 5 of simd: throughput over that of TCP against the loss rate</title>",
-        "a single flow over a link without limits that loses every packet with the same probability",
         "loss 0.001, algorithm simd:beta=1/16</a>",
         "loss 0.3, algorithm aimd:a=1/5,b=1/8</a>",
         "<th scope=\"row\">SIMD(1/16): smallest ratio</th>",
-        // Fig. 2 has the same file, whose comment is about this one.
-        "<p><code>papers/simd/friendliness.toml</code>: Fig. 5: a single flow",
+        // Fig. 2 has the same file, whose comment begins with the name of this one.
+        "<p><code>papers/simd/friendliness.toml</code>: A single flow over a link without limits that loses every packet",
         "<code>friendliness-rtt=100ms</code>: the round-trip time measured in section 5.2",
     ] {
         assert!(figure.contains(text), "{text}\n{figure}");
