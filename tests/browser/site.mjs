@@ -45,8 +45,10 @@ async function open(fragment = '', url = served.url, before = null, ...values) {
   const page = await browser.newPage();
   if (before) await page.evaluateOnNewDocument(before, ...values);
   page.setDefaultTimeout(PATIENCE);
-  page.on('console', (message) => message.type() === 'error' && !LEFT.test(message.text()) && report(page, message.text()));
-  page.on('pageerror', (error) => report(page, error.message));
+  const fault = (text) => LEFT.test(text) || report(page, text);
+  page.on('console', (message) => message.type() === 'error' && fault(message.text()));
+  // Where Firefox's own report of a page that was left arrives.
+  page.on('pageerror', (error) => fault(error.message));
   page.on('request', (request) => request.url().startsWith(url) || /^(data|blob):/.test(request.url()) || strangers.push(request.url()));
   await page.goto(url + fragment);
   return page;
