@@ -189,6 +189,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<String, Failure> {
         crate::print(&text)?;
         return Err(Failure::run("every evaluation failed".to_string()));
     }
+    // A bound that no run is compared with is not kept.
+    if findings.evaluations > 0 && findings.closest.is_none() {
+        crate::print(&text)?;
+        return Err(Failure::run("no evaluation says anything about the property".to_string()));
+    }
     Ok(text)
 }
 
@@ -281,6 +286,13 @@ fn write_findings(
 /// Judges the files of `--regress`.
 fn judge_again(arguments: &Arguments, executor: Executor<'_>, workers: &Workers) -> Result<String, Failure> {
     exists_around("--junit", arguments.junit.as_deref())?;
+    if let Some(junit) = arguments.junit.as_deref().and_then(|path| path.canonicalize().ok())
+        && arguments.regress.iter().any(|path| path.canonicalize().is_ok_and(|path| path == junit))
+    {
+        return Err(Failure::input(
+            "--junit: it is a file of --regress, and would be lost: expected another".to_string(),
+        ));
+    }
     let read = |path: &PathBuf| -> Result<(String, Promise, Scenario), Failure> {
         let name = one_line(&path.display().to_string());
         let text = read_text(path).map_err(|error| files::unreadable(path, &error))?;

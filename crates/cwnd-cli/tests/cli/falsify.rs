@@ -66,6 +66,22 @@ fn nothing_found_names_the_closest_path() {
     assert!(text.starts_with("reno, jain > 0.5, home: no evaluation was made\n"), "{text}");
 }
 
+/// A night whose property no run answers would be green for ever.
+#[test]
+fn a_search_that_says_nothing_fails() {
+    let cwnd = Cwnd::new();
+    for (property, reason) in [
+        ("completion_time_s < 1", "it has no completion_time_s"),
+        ("jain / 0 > 1", "`jain / 0` is undefined or infinite"),
+    ] {
+        let red =
+            cwnd.run(&["falsify", "reno", "--property", property, "--evaluations", "2", "--json", "--out", "out"]);
+        assert!(red.code == Some(1) && red.out.contains(reason), "{red:?}");
+        assert!(red.err.ends_with("error: no evaluation says anything about the property\n"), "{red:?}");
+        std::fs::remove_dir_all(cwnd.path().join("out")).expect("it was written");
+    }
+}
+
 #[test]
 fn an_expression_over_measures_is_judged_again_from_its_file() {
     let cwnd = Cwnd::new();
@@ -173,6 +189,10 @@ fn wrong_arguments_are_refused() {
         (
             &["reno", "--property", "progress", "--store", "cells", "--shard", "3/2"],
             "error: invalid value '3/2' for '--shard <I/N>': expected a shard and how many there are, such as `1/8`",
+        ),
+        (
+            &["--regress", "plain.toml", "--junit", "./plain.toml"],
+            "error: --junit: it is a file of --regress, and would be lost: expected another",
         ),
         (&["--junit", "x.xml", "--list"], "error: the argument '--junit <FILE>' cannot be used with '--list'"),
     ];

@@ -28,44 +28,56 @@ fn an_interrupted_run_leaves_nothing() {
     assert_eq!(cwnd.files(), Vec::<String>::new());
 }
 
-/// As GNU `timeout` sends them, to the process and to its group: one request, after which the work keeps its outcomes.
+/// A search that was stopped has the answer of one that was not. Two signals at once are one request, as GNU `timeout` sends them to the process and to its
+/// group. SIGKILL leaves no time to tidy up: nothing is unfinished then but evaluations.
 #[cfg(unix)]
 #[test]
-fn two_signals_at_once_lose_no_outcome() {
+fn a_search_that_is_stopped_continues_to_the_answer_of_a_whole_one() {
     let cwnd = Cwnd::new();
-    let search = ["falsify", "reno", "--property", "progress", "--evaluations", "1000000", "--corpus", "corpus"];
-    let mut command = cwnd.command(&[&search[..], &["--threads", "1", "--out", "a/b"]].concat());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    // A line comes after the first batch.
-    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
-    lines.read_line(&mut String::new()).expect("its output is text");
-    let pid = child.id().to_string();
-    let kill = Command::new("kill").args(["-TERM", &pid, &pid]).status().expect("kill runs");
-    assert!(kill.success());
-    let mut rest = String::new();
-    lines.read_to_string(&mut rest).expect("its output is text");
-    assert_eq!(child.wait().expect("it ends").code(), Some(143));
-    assert!(rest.contains("; the same command continues from the corpus\n"), "{rest}");
-    assert!(std::fs::read_to_string(cwnd.path().join("corpus")).is_ok_and(|corpus| corpus.lines().count() >= 22));
-}
+    let search = ["falsify", "reno", "--property", "backlog-utilisation", "--seeds", "1", "--answers", "1"];
+    let corpus = |name: &str| std::fs::read_to_string(cwnd.path().join(name)).expect("it was written");
+    let signals = [("-INT", Some(130)), ("-TERM", Some(143)), ("-KILL", None)];
+    let stopped = signals.map(|(signal, code)| {
+        let file = format!("corpus{signal}");
+        let endless = ["--threads", "1", "--evaluations", "1000000", "--corpus", &file, "--out", "a/b"];
+        let mut command = cwnd.command(&[&search[..], &endless].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        // A line comes after the first batch, before the first writing of the corpus: a request leaves time for one.
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+        lines.read_line(&mut String::new()).expect("its output is text");
+        if code.is_none() {
+            wait_until("the corpus is written", || cwnd.path().join(&file).exists());
+        }
+        let pid = child.id().to_string();
+        let kill = Command::new("kill").args([signal, &pid, &pid]).status().expect("kill runs");
+        assert!(kill.success());
+        // Its processes have the other end of this pipe, too, and end with it.
+        let mut error = String::new();
+        lines.read_to_string(&mut error).expect("its output is text");
+        assert_eq!(child.wait().expect("it ends").code(), code, "{signal}: {error}");
+        let kept = error.ends_with("; the same command continues from the corpus\n");
+        assert!(kept || code.is_none(), "{signal}: {error}");
+        corpus(&file)
+    });
+    let mut files = cwnd.files();
+    files.sort();
+    assert_eq!(files, ["corpus-INT", "corpus-KILL", "corpus-TERM"]);
 
-/// Nobody can tidy up after SIGKILL: a search has nothing unfinished until its answers are known.
-#[cfg(unix)]
-#[test]
-fn a_search_that_is_killed_leaves_its_corpus_alone() {
-    let cwnd = Cwnd::new();
-    let search = ["falsify", "reno", "--property", "progress", "--evaluations", "1000000", "--corpus", "corpus"];
-    let mut command = cwnd.command(&[&search[..], &["--threads", "1", "--out", "out"]].concat());
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-    // A line comes after the first batch.
-    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
-    lines.read_line(&mut String::new()).expect("its output is text");
-    wait_until("the corpus is written", || cwnd.path().join("corpus").exists());
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    assert_eq!(cwnd.files(), ["corpus"]);
-    // Its processes have the other end of this pipe, too, and end with it.
-    lines.read_to_end(&mut Vec::new()).expect("it is read");
+    let outcomes = |text: &String| text.lines().skip_while(|line| !line.starts_with("1 ")).count();
+    assert!(stopped.iter().all(|text| outcomes(text) >= 16), "{stopped:?}");
+    // Half a batch more than the longest, so that each has something left.
+    let budget = (stopped.iter().map(outcomes).max().expect("three") + 8).to_string();
+    let to_the_end = |name: &str| {
+        let rest = ["--json", "--evaluations", &budget, "--corpus", name];
+        cwnd.succeed(&[&search[..], &rest].concat())
+    };
+    let whole = to_the_end("whole");
+    for ((signal, _), text) in signals.into_iter().zip(&stopped) {
+        assert!(corpus("whole").starts_with(text), "{signal}");
+        let file = format!("corpus{signal}");
+        assert_eq!(to_the_end(&file), whole, "{signal}");
+        assert!(corpus(&file) == corpus("whole"), "{signal}");
+    }
 }
 
 /// When the runs are over nothing looks for signals any more: here the command waits for someone to read its results.
