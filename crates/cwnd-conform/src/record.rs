@@ -219,9 +219,14 @@ impl Record {
 
     /// Data packets between two times that are no smaller than the most frequent ones.
     pub(crate) fn usual(&self, from: f64, to: f64) -> impl Iterator<Item = &Sent> {
-        let alike = |bytes: u32| self.between_data(from, to).filter(|sent| sent.bytes == bytes).count();
-        let usual = self.between_data(from, to).map(|sent| sent.bytes).max_by_key(|bytes| alike(*bytes)).unwrap_or(0);
+        let usual = self.usual_bytes(from, to);
         self.between_data(from, to).filter(move |sent| sent.bytes >= usual)
+    }
+
+    /// The most frequent size of data packets between two times.
+    pub(crate) fn usual_bytes(&self, from: f64, to: f64) -> u32 {
+        let alike = |bytes: u32| self.between_data(from, to).filter(|sent| sent.bytes == bytes).count();
+        self.between_data(from, to).map(|sent| sent.bytes).max_by_key(|bytes| alike(*bytes)).unwrap_or(0)
     }
 
     /// How many data packets are at the bottleneck between two times.

@@ -88,8 +88,11 @@ pub(super) fn recovery_still(lab: &Lab<'_>) -> Measured {
     let testbed = wide(lab, 100, 1.0);
     let record = lab.run(&testbed)?;
     let begin = record.slow_start();
-    // Not its first packets: losing the end of a handshake may be no congestion.
-    let flight: Vec<_> = record.usual(begin, begin + 0.5 * record.rtt).collect();
+    let end = begin + 0.5 * record.rtt;
+    // No larger ones: losing a probe of the MTU should cut nothing (RFC 9000 section 14.4). Not its first packets: losing the end of a
+    // handshake may be no congestion.
+    let usual = record.usual_bytes(begin, end);
+    let flight: Vec<_> = record.between_data(begin, end).filter(|sent| sent.bytes == usual).collect();
     need(flight.len() > 2, "too little is sent")?;
     let record = lab.run(&testbed.lose_numbers(&[flight[flight.len() / 4].number]))?;
     let cut = record.cut(begin)?;
