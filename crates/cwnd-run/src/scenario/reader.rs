@@ -1,6 +1,6 @@
 //! A value of a TOML document as a format of Serde.
 //!
-//! A type asks for one kind of value here. The reader of `toml` compiles all kinds for each type, which was a quarter of what scenarios add to the
+//! A type asks for one kind of value here. The reader of `toml` compiles all kinds for each type, 66 kB of the compressed
 //! module for browsers.
 
 use std::fmt::Display;
@@ -168,7 +168,7 @@ impl<'s> Deserializer<'s> for Reader<'s> {
         deserialize_f32 deserialize_f64
     }
 
-    /// A key that is not written is absent, so that what is there is some value.
+    /// A key that is not written is absent: a value that a table has is some value.
     fn deserialize_option<V: Visitor<'s>>(self, visitor: V) -> Result<V::Value, Refusal> {
         visitor.visit_some(self)
     }
