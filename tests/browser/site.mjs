@@ -26,7 +26,7 @@ const SCENARIOS = join(import.meta.dirname, '../../scenarios/live');
 /** The file of a preset. */
 const file_of = (preset) => ['live', '', 'access'].map((directory) => join(SCENARIOS, '..', directory, `${preset}.toml`)).find(existsSync);
 /** The most that the module may take as it is sent. */
-const LARGEST = 930_000;
+const LARGEST = 825_000;
 const served = await host(folder);
 const browser = await launch_either(executablePath).catch((error) => {
   console.error(`cannot start ${executablePath}: ${error.message.split('\n')[0]}`);

@@ -26,6 +26,15 @@ pub(crate) fn has_target(target: &str) -> bool {
     query.is_ok_and(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
+/// Whether the source of the standard library lies where cargo compiles it from.
+pub(crate) fn has_std_source() -> bool {
+    let query = Command::new("rustc").args(["--print", "sysroot"]).output();
+    query.is_ok_and(|output| {
+        let root = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        root.join("lib/rustlib/src/rust/library/Cargo.lock").is_file()
+    })
+}
+
 /// Cargo with Debian's names of the linker and of the emulator of [`ARM`].
 fn cross(workspace: &Workspace, arguments: &[&str]) -> Command {
     let mut cargo = workspace.cargo(arguments);

@@ -9,8 +9,8 @@ use crate::passed::Part;
 use crate::step::Step;
 use crate::tool::{
     ADVISORIES, BROWSER_PACKAGES, CHECKERS, CHROMIUM, CMAKE, CROSS, CXX, FIREFOX, GO, LIBCLANG, LIBUDT, NODE, NPM,
-    OLDEST_RUST, OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, TCPDUMP, TSHARK, WASM, checker, chromium, firefox,
-    oldest_cargo,
+    OLDEST_RUST, OTHER_TARGETS, PAGE_PACKAGES, PUBLIC_API, PYTHON, STD_SOURCE, TCPDUMP, TSHARK, WASM, checker,
+    chromium, firefox, oldest_cargo,
 };
 use crate::workspace::{OPTIONAL, WITHOUT_ARROW, Workspace, run};
 use crate::{evidence, packages, python};
@@ -57,7 +57,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "python", needs: &[&PYTHON], run: python::test },
     Step {
         name: "browser",
-        needs: &[&NODE, &NPM, &CHROMIUM, &FIREFOX, &BROWSER_PACKAGES, &PAGE_PACKAGES, &WASM],
+        needs: &[&NODE, &NPM, &CHROMIUM, &FIREFOX, &BROWSER_PACKAGES, &PAGE_PACKAGES, &WASM, &STD_SOURCE],
         run: browser,
     },
 ];

@@ -146,6 +146,13 @@ pub(crate) static WASM: Tool = Tool {
     source: Source::Rustup(&["target", "add", portability::WASM]),
 };
 
+/// The source of the standard library, which modules of WebAssembly have compiled with them.
+pub(crate) static STD_SOURCE: Tool = Tool {
+    name: "the source of Rust's standard library",
+    present: |_| portability::has_std_source(),
+    source: Source::Rustup(&["component", "add", "rust-src"]),
+};
+
 /// The standard libraries of other systems and processors.
 pub(crate) static OTHER_TARGETS: Tool = Tool {
     name: "the targets of other systems",

@@ -14,6 +14,7 @@ mod packets;
 mod path;
 mod quantity;
 mod queue;
+mod reader;
 mod reference;
 mod schedule;
 mod source;

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue, Deserializer};
+use toml::de::{DeArray, DeTable, DeValue};
 
 use super::error::{Fault, Place, ScenarioError};
 use super::quantity;
+use super::reader::Reader;
 
 /// A document and the overrides that were laid over it.
 #[derive(Clone, Debug)]
@@ -59,8 +60,9 @@ impl<'a> Source<'a> {
 
     /// The document as a value.
     pub fn document<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
-        T::deserialize(Deserializer::from(self.root.clone())).map_err(|error| ScenarioError {
-            place: self.place(error.span().unwrap_or_default()),
+        let root = Spanned::new(self.root.span(), DeValue::Table(self.root.get_ref().clone()));
+        T::deserialize(Reader(&root)).map_err(|error| ScenarioError {
+            place: self.place(error.place().unwrap_or_default()),
             fault: Fault::Document(with_nearest(error.message())),
         })
     }
