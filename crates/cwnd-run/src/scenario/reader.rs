@@ -232,3 +232,123 @@ impl<'s> MapAccess<'s> for Entries<'s> {
         Some(self.rest.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+    use toml::de::DeTable;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    enum Kind {
+        Plain,
+        With(f64),
+        Of { size: u64 },
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(String),
+        Number(f64),
+        List(Vec<i64>),
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct New(u8);
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    struct All {
+        flag: bool,
+        small: Option<i8>,
+        large: Option<u64>,
+        number: Option<f64>,
+        text: String,
+        list: Vec<u32>,
+        pair: Option<(f64, String)>,
+        map: BTreeMap<String, i64>,
+        kind: Option<Kind>,
+        either: Option<Either>,
+        new: Option<New>,
+        below: Option<Box<All>>,
+    }
+
+    type Read = Result<All, (String, Option<Range<usize>>)>;
+
+    fn own(text: &str) -> Read {
+        let root = DeTable::parse(text).expect("it is TOML");
+        let root = Spanned::new(root.span(), DeValue::Table(root.into_inner()));
+        All::deserialize(Reader(&root)).map_err(|error| (error.message().to_owned(), error.place()))
+    }
+
+    fn of_toml(text: &str) -> Read {
+        toml::from_str(text).map_err(|error: toml::de::Error| (error.message().to_owned(), error.span()))
+    }
+
+    #[test]
+    fn it_reads_as_the_reader_of_toml() {
+        let documents = [
+            "",
+            "flag = true\nsmall = -128\nlarge = 18446744073709551615\nnumber = -1_000.5e-3",
+            "number = 7\nlarge = 0xf_f\nsmall = +1",
+            "large = 0xffff_ffff_ffff_ffff",
+            "large = 0o17\nlist = [0b11, 1_0]",
+            "number = inf",
+            "number = -inf",
+            "text = 'a'\nmap = { a = 1, \"b c\" = 2 }",
+            "text = \"\"\"\n\\u00e9\"\"\"\npair = [1, 'x']",
+            "kind = 'plain'",
+            "kind = { with = 2 }",
+            "kind.of.size = 3",
+            "kind = 'other'",
+            "either = 'x'",
+            "either = 1.5",
+            "either = [1, -2]",
+            "either = true",
+            "new = 255",
+            "new = 256",
+            "[below]\nflag = false\n[below.below]\nlist = [1]",
+            "[below]\nflag = 'no'",
+            "[below.below]\nlist = [1, -1]",
+            "[below.below]\nunknown = 1",
+            "flag = 1",
+            "small = 128",
+            "small = 1.0",
+            "large = -1",
+            "number = '1'",
+            "text = 1",
+            "text = ['a']",
+            "list = 1",
+            "list = [[1]]",
+            "map = []",
+            "map.a = 'x'",
+            "pair = [1]",
+        ];
+        let read = documents.into_iter().map(|text| (own(text), of_toml(text), text));
+        let differ: Vec<_> = read.filter(|(own, other, _)| own != other).collect();
+        assert!(differ.is_empty(), "{differ:#?}");
+    }
+
+    /// The reader of `toml` accepts the first.
+    #[test]
+    fn a_list_is_no_table_and_refusals_have_the_words_of_serde() {
+        for (text, message) in [
+            ("below = [true]", "invalid type: sequence, expected struct All"),
+            ("kind = 3", "invalid type: integer `3`, expected enum Kind"),
+            ("kind.of.length = 3", "unknown field `length`, expected `size`"),
+            ("kind = {}", "invalid type: map, expected enum Kind"),
+            ("kind = { plain = 1, with = 2 }", "invalid type: map, expected enum Kind"),
+            ("text = 2026-01-01", "invalid type: date or time, expected a string"),
+            ("large = 18446744073709551616", "invalid type: number of more than 64 bits, expected u64"),
+            ("number = 1e999", "invalid type: number of more than 64 bits, expected f64"),
+        ] {
+            let (found, place) = own(text).expect_err(text);
+            assert_eq!((found.as_str(), place.is_some()), (message, true), "{text}");
+        }
+    }
+}
